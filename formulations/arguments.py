@@ -96,7 +96,7 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
 def path(value: Any, what: str = "path") -> Path:
     try:
         kind = isinstance(value, str | os.PathLike) and isinstance(os.fspath(value), str)
-        if kind and b"\0" not in os.fsencode(value):
+        if kind and value and b"\0" not in os.fsencode(value):
             return Path(value)
     except UnicodeEncodeError:
         pass

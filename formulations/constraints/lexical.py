@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations.automata.components import Agreement, Condition, UnboundComponent, Window, fits
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Machine, automaton, local
+from formulations.automata.machine import Automaton, Machine, local
 from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import Matching, at_tokens, only_at, violations_at
 from formulations.constraints.template import AnyField, Template, Trial
@@ -18,7 +18,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import strip
 from formulations.labels.selectors import Selector
-from formulations.tokens.token_pattern import TokenPattern, continues, item_numbers
+from formulations.tokens.token_pattern import ItemNumber, TokenPattern, continues, item_numbers, numbers_after
 
 
 class _Required(Matching):
@@ -255,19 +255,11 @@ class NumbersContinue(Template):
     field: AnyField
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
-        texts = [token for token in dict.fromkeys(tokens) if item_numbers(token)]
-        number = {token: i for i, token in enumerate(texts, 1)}
+        symbols: dict[tuple[ItemNumber, ...], int] = {(): 0}
+        index = [symbols.setdefault(item_numbers(token), len(symbols)) for token in tokens]
         member = labels.field(self.field).member[None, :].astype(np.int64)
-        values = np.arange(len(texts) + 1)[:, None, None] * member
-        steps = StepTable(values, np.array([number.get(token, 0) for token in tokens], np.int64))
-
-        def read(last: int, symbol: int) -> tuple[int, int]:
-            """State: the last item number so far; 0 for none."""
-            if not symbol:
-                return last, 0
-            return symbol, int(last > 0 and not continues(texts[last - 1], texts[symbol - 1]))
-
-        yield Machine(steps, automaton(0, read, symbols=len(texts) + 1))
+        values = np.arange(len(symbols))[:, None, None] * member
+        yield Machine(StepTable(values, np.array(index, np.int64)), _in_sequence(list(symbols)))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = None
@@ -276,6 +268,24 @@ class NumbersContinue(Template):
                 if last is not None:
                     yield Trial((last, t), int(not continues(reading.tokens[last], reading.tokens[t])))
                 last = t
+
+
+def _in_sequence(numbers: Sequence[tuple[ItemNumber, ...]]) -> Automaton:
+    """The automaton that reads places of item numbers, 0 for none, and has a state for each set of them that may come next."""
+    places: dict[ItemNumber, list[int]] = {}
+    for symbol, readings in enumerate(numbers):
+        for number in readings:
+            places.setdefault(number, []).append(symbol)
+    following = [tuple([one for one in numbers_after(each) if one in places]) for each in numbers[1:]]
+    states = {each: state for state, each in enumerate(dict.fromkeys(following), 1)}
+    emits = np.ones((1 + len(states), len(numbers)), np.int64)
+    emits[0] = emits[:, 0] = 0
+    kept = [state * len(numbers) + s for each, state in states.items() for one in each for s in places[one]]
+    emits.reshape(-1)[kept] = 0
+    next_state = np.empty_like(emits)
+    next_state[:] = [0, *(states[each] for each in following)]
+    next_state[:, 0] = np.arange(len(emits))
+    return Automaton(next_state, emits, np.zeros(len(emits), np.int64))
 
 
 tag_at = template(TagAt)

@@ -92,6 +92,12 @@ class Rule:
         object.__setattr__(self, "penalty", float(self.penalty))
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
+        for place in SCOPES[self.scope]:
+            if place not in self.statement.names():
+                way = f"name {place} in place of a field, or leave scope out"
+                raise ValueError(
+                    f"rule {self.title!r}: scope {self.scope!r} is for rules that name {place}; {way}"
+                )
         self._one_of("partial", PARTIAL)
         if self.partial and (self.statement.form == "logic" or self.distance == "hamming"):
             raise ValueError(

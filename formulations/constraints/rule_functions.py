@@ -87,14 +87,15 @@ def template(
     made.__doc__ = _documentation(made)
     plain_signature(made)
     TEMPLATES[name] = made
+    taken = inspect.signature(made)
 
     def make(*arguments: Any, **parameters: Any) -> Rule:
         common = pop_common(parameters)
         try:
+            taken.bind(*arguments, **parameters)
             stated = made(*arguments, **parameters)
         except TypeError as error:
-            called = f"{made.__init__.__qualname__}()"
-            raise TypeError(f"{name}: {str(error).replace(called, 'it')}") from None
+            raise TypeError(f"{name}: {error}") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
         return Rule(stated, **common)
@@ -102,7 +103,7 @@ def template(
     make.__name__ = make.__qualname__ = name
     make.__module__ = made.__module__
     make.__doc__ = made.__doc__
-    own = [each for key, each in inspect.signature(made).parameters.items() if key not in INTERNAL]
+    own = [each for key, each in taken.parameters.items() if key not in INTERNAL]
     signature = inspect.Signature([*own, *_COMMON_PARAMETERS], return_annotation=Rule)
     make.__signature__ = signature  # type: ignore[attr-defined]
     return make

@@ -83,7 +83,7 @@ class Matching(Template, kw_only=True):
         super().__post_init__()
         if not self._own_pattern and self._default is None:
             ways = "give words or a pattern, a token_class, or unless"
-            raise ValueError(f"{self.rule_name} names no token: {ways}")
+            raise ValueError(f"names no token: {ways}")
 
     @property
     def _own_pattern(self) -> TokenPattern:

@@ -46,8 +46,8 @@ _SIGNS = {
     "STRING": "a quoted text",
     "INT": "a number",
     "COMPARISON": "a comparison such as <=",
-    "QUANTIFIER": "forall or exists",
-    "SIGN": "+ or -",
+    "QUANTIFIER": "forall, exists",
+    "SIGN": "+, -",
     "_AND": "and",
     "_OR": "or",
     "_NOT": "not",
@@ -77,12 +77,17 @@ def parse(text: str, start: str) -> Any:
         expected = sorted(
             {_SIGNS.get(name) or _parser().get_terminal(name).pattern.value for name in error.expected}
         )
-        result = "the end" if error.token.type == "$END" else f"{str(error.token)!r}"
-        at = len(text) if error.token.type == "$END" else int(error.token.start_pos or 0)
+        ended = error.token.type == "$END"
+        at = len(text) if ended else int(error.token.start_pos or 0)
         if not expected:
-            raise FormulaError(f"{result} does not belong here", text, at) from None
-        options = ", ".join(expected[:-1]) + (" or " if expected[:-1] else "") + expected[-1]
-        raise FormulaError(f"{result} where {options} was expected", text, at) from None
+            raise FormulaError(f"{str(error.token)!r} does not belong here", text, at) from None
+        what = "the text ends" if ended else f"{str(error.token)!r} stands"
+        options = (
+            f"{expected[0]} is expected"
+            if len(expected) == 1
+            else f"one of these is expected: {', '.join(expected)}"
+        )
+        raise FormulaError(f"{what} where {options}", text, at) from None
     _check_depth(tree, text)
     return tree
 

@@ -86,6 +86,12 @@ class CompiledRule:
         methods = (type(statement).required_fields for statement in self._demand_rules)
         return any(method is not Template.required_fields for method in methods)
 
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it has components for each sequence, whatever the other rules demand there."""
+        by_sequence = self.components is None and self.rule.distance != "hamming"
+        return by_sequence and not self.demands and not self.demands_by_sequence
+
     def overruled(self, priorities: Priorities, window: Window) -> list[int]:
         """Tokens of a sequence at which earlier rules have priority."""
         if not self.demands_by_sequence:

@@ -130,6 +130,11 @@ class Vocabulary:
         T = len(rows)
         before, after = np.zeros(T, np.int64), np.zeros(T, np.int64)
         before[1:], after[:-1] = numbers[:-1, 0], numbers[1:, 2]
+        table, places = self.classes[purpose], (before, numbers[:, 1], after)
+        if all(own.max() < size for own, size in zip(places, table.shape, strict=True)):
+            met: Integers = table[places].astype(np.int64)
+            if met.min() >= 0:
+                return met
         keys = list(zip(before.tolist(), numbers[:, 1].tolist(), after.tolist(), strict=True))
         known = {key: self.meet(purpose, *key) for key in dict.fromkeys(keys)}
         return np.array([known[key] for key in keys], np.int64)

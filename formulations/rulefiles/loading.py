@@ -84,8 +84,6 @@ def _load(source: str | Path) -> RuleSet:
     if str(source) in catalogue():
         return parse_rules((CATALOGUE / f"{source}.toml").read_text("utf-8"), str(source))
     try:
-        if source == "":
-            raise FileNotFoundError
         instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
         return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
     except FileNotFoundError:

@@ -19,7 +19,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
 from formulations.logic.parser import FormulaError, NamedFormula
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, near_name, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, at, each, kinds
 from formulations.rulefiles.declarations import Declarations, check_keys, names_of, text_of, with_word_files
 from formulations.rulefiles.toml_text import NotToml, loads, locate
@@ -111,6 +111,7 @@ class _Reader(Declarations):
     def _rule(self, table: Mapping[str, Any]) -> Rule:
         forms = [form for form in FORMS if form in table]
         if not forms:
+            check_keys({key: None for key in table if near_name(key, FORMS)}, FORMS)
             known = ", ".join(sorted(TEMPLATES))
             raise ParameterError(f"no template; there are {known}; or write linear or logic")
         if len(forms) > 1:

@@ -49,20 +49,19 @@ def item_numbers(token: str) -> tuple[ItemNumber, ...]:
     return tuple(result)
 
 
+def numbers_after(readings: tuple[ItemNumber, ...]) -> list[ItemNumber]:
+    """The item numbers that may follow one, given what it may stand for: 1.2.1, 2 and 1.3 after 1.2."""
+    result: list[ItemNumber] = []
+    for kind, parts in readings:
+        result.append((kind, (*parts, 1)))
+        result += [(kind, (*parts[:k], parts[k] + 1)) for k in range(len(parts))]
+    return result
+
+
 def continues(before: str, token: str) -> bool:
     """Whether the item number of a token follows that of the token before: 2 after 1, 1.3 or 2 or 1.2.1 after 1.2."""
-    return any(
-        kind == other and _follows(a, b)
-        for kind, a in item_numbers(before)
-        for other, b in item_numbers(token)
-    )
-
-
-def _follows(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    if len(b) == len(a) + 1:
-        return b == (*a, 1)
-    k = len(b)
-    return k <= len(a) and b[:-1] == a[: k - 1] and b[-1] == a[k - 1] + 1
+    after = item_numbers(token)
+    return any(one in after for one in numbers_after(item_numbers(before)))
 
 
 PUNCTUATION = r"[^\w\s]+|_+"

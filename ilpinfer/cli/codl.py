@@ -67,8 +67,8 @@ class CodlOptions:
         str | None,
         value_option(
             "SHARE",
-            "Weight of the supervised model, 0 to 1, or tokens: the share of labelled tokens. If neither this, --mixing nor "
-            "--penalty-weight is given, the best of a few settings on folds of LABELLED; else 0.9.",
+            "Weight of the supervised model, 0 to 1, or tokens for the share of labelled tokens. If not given, this, --mixing and "
+            "--penalty-weight are chosen together on folds of LABELLED; 0.9 where one of the other two is given.",
             METHOD,
         ),
     ] = None
@@ -91,15 +91,17 @@ class CodlOptions:
         str | None,
         value_option(
             "NAME",
-            "What is mixed with the supervised model: probabilities, scores or counts; if not chosen with --gamma, probabilities "
-            "for an HMM and scores for a crf.",
+            "What is mixed with the supervised model: probabilities, scores or counts. If not given, chosen as --gamma is, or "
+            "probabilities for an HMM and scores for a crf.",
             METHOD,
         ),
     ] = None
     penalty_weight: Annotated[
         float | None,
         value_option(
-            "WEIGHT", "Weight on all penalties while POOL is labelled; if not chosen with --gamma, 1.", METHOD
+            "WEIGHT",
+            "Weight on all penalties while POOL is labelled. If not given, chosen as --gamma is, or 1.",
+            METHOD,
         ),
     ] = None
     confidence: Annotated[

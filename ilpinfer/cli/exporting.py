@@ -153,8 +153,6 @@ def export(options: ExportOptions) -> None:
     suffix = f"{options.format}{'.gz' * options.gzip}"
     inputs = options.input.files
     check_streams(False, [], inputs)
-    if not options.output:
-        raise InputError("--output is empty; name a folder")
     check_folder(options.output)
     scored, rules, _ = prepare(options.input, options.input.reading, options.first)
     names = numbers(len(scored))

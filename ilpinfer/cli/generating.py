@@ -97,8 +97,6 @@ def write_reference_programs(
     """Write the integer program of each reference, as LP and as MPS."""
     check_texts("lp", units)
     check_streams(False, [], files)
-    if not output:
-        raise InputError("--output is empty; name a folder")
     check_folder(output)
     failures, count, taken = list[str](), 0, set[str]()
     for path in files:

@@ -88,7 +88,7 @@ class MineOptions:
         int,
         value_option(
             "NUMBER",
-            "Least number of wrong labellings that a rule detects and no rule before it does.",
+            "Least number of wrong labellings that a rule detects and the rules kept before it do not.",
             SELECTION,
         ),
     ] = 1

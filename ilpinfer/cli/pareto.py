@@ -52,10 +52,13 @@ class ParetoOptions:
     first: arguments.First = None
     time_limit: arguments.Limit = None
     hull: Annotated[
-        bool, flag("Find only the points that are the only best one for some weight; takes less time.")
+        bool,
+        flag(
+            "Find only points that are the single optimum for some weight on all penalties; takes less time."
+        ),
     ] = False
     heaviest: Annotated[
-        float | None, value_option("NUMBER", "Largest weight on all penalties that is considered.")
+        float | None, value_option("NUMBER", "Leave out points that need a larger weight on all penalties.")
     ] = None
     most: Annotated[
         int | None,

@@ -8,6 +8,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from ilpinfer.cli import config
+from ilpinfer.cli.failure import Failure
 
 COMMON = "Common options"
 """The group of the common options, the last group of the help of a command."""
@@ -24,7 +25,14 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         config.apply(ctx, self, args)
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        for each in self.params:
+            value = ctx.params.get(each.name)
+            texts = value if isinstance(value, list | tuple) else [value]
+            if "" in texts and value != each.default and not ctx.resilient_parsing:
+                argument = each.param_type_name == "argument"
+                raise Failure(f"{each.metavar if argument else each.opts[0]} is empty; give a value", 2)
+        return rest
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The line of usage; arguments have no braces, and hidden ones no name."""

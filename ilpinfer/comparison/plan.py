@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from formulations import RuleSet, Trellis
-from formulations.arguments import whole
+from formulations.arguments import function, whole
 from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
 from ilpinfer.core.request import MOST, Request
@@ -150,6 +150,7 @@ def _request(
         first = Request.of(name, limit, {})
         more = options(first.method)
         return name, Request.of(name, limit, more) if more else first
+    function(given, "a method", "or the name of a method")
     name = getattr(given, "__name__", type(given).__name__)
     return name, Request.for_method(outside_method(name, given), limit, {})
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from formulations import Trellis
-from formulations.arguments import positive
+from formulations.arguments import iterable, positive, texts
 from formulations.problem.digest import decoding_digest
 from formulations.problem.trellis import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
@@ -110,7 +110,7 @@ def _about(case: Case) -> Row:
 
 def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None) -> list[Case]:
     """Sequences from Python; ValueError where one is no trellis, and where gold does not fit them in number or length."""
-    known = list(trellises)
+    known = list(iterable(trellises, "trellises", "a list of them"))
     golden = [None] * len(known) if gold is None else list(gold)
     if len(golden) != len(known):
         raise ValueError(f"gold has {len(golden)} labellings, but there are {len(known)} trellises")
@@ -120,9 +120,10 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
             raise trellis
         if not isinstance(trellis, Trellis):
             raise ValueError(f"trellis {number} is {trellis!r}; expected a Trellis")
-        if labels is not None and len(labels) != len(trellis):
-            raise ValueError(f"gold {number} has {len(labels)} labels for {len(trellis)} tokens")
-        cases.append(Case(trellis, None if labels is None else tuple(labels)))
+        own = None if labels is None else texts(labels, f"gold {number}", "labels")
+        if own is not None and len(own) != len(trellis):
+            raise ValueError(f"gold {number} has {len(own)} labels for {len(trellis)} tokens")
+        cases.append(Case(trellis, own))
     if not cases:
         raise ValueError("no trellises to compare methods on")
     return cases
@@ -220,7 +221,7 @@ def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[
         for number, (case, labels) in enumerate(zip(cases, labellings, strict=True)):
             if case.trellis is None or labels is None:
                 continue
-            if isinstance(labels, str) or len(labels) != len(case.trellis):
+            if len(texts(labels, f"{name}, sequence {number},", "labels")) != len(case.trellis):
                 raise ValueError(
                     f"{name}, sequence {number}: {len(labels)} labels for {len(case.trellis)} tokens"
                 )

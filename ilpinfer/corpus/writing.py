@@ -14,6 +14,7 @@ from formulations.files import is_packed, plain_name
 from formulations.messages import suggestion
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
+from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
@@ -239,12 +240,13 @@ def _columns(examples: list[Example]) -> str:
 def _rows(example: Example) -> Iterator[str]:
     for at, token in enumerate(example.tokens):
         cells = [str(token)] if example.labels is None else [str(token), example.labels[at]]
-        for cell in cells:
-            if not cell.strip() or re.search(r"[\t\r\n]", cell):
-                raise InputError(
-                    f"{example.where}: token {at} has {cell!r}, which has no place in columns; write JSON lines"
-                )
-        yield "\t".join(cells) + "\n"
+        line = "\t".join(cells)
+        again = split(line, "\t" if len(cells) > 1 else "")
+        if again != cells or "" in cells or is_border(cells) or re.search(r"[\r\n]", line):
+            raise InputError(
+                f"{example.where}: token {at}, {line!r}, has no place in columns; write JSON lines"
+            )
+        yield line + "\n"
 
 
 def _record(example: Example) -> dict[str, Any]:

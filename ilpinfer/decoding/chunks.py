@@ -15,6 +15,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.call_results import CallResults
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.own_machines import has_own_machines, left_out, with_own_machines
 from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 
@@ -175,7 +176,7 @@ class Caller:
 
     def _read(self, chunk: Chunk, call: Call, tables: Tables, places: list[int], met: bool = False) -> None:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
-        rules, excluded = tables.rules, tables.folding.excluded
+        rules = tables.rules
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
         results = CallResults(call, tables, items, self.context, chunk.warm_up)
         if rules.notices and self._noticed is not rules:
@@ -185,27 +186,37 @@ class Caller:
         for n, (place, code) in enumerate(zip(places, call.codes, strict=True)):
             if code == UNKNOWN_CLASS and not met:
                 unknown.append(place)
-            elif not call.proves(code):
-                tried = code == TOO_MUCH_WORK
-                chunk.answers[place] = call.error(n) or Handover(
-                    STEPS if tried else "", results.start(n, tried)
-                )
-            elif excluded and self._breaks(results, n):
-                reason = f"{BROKEN}: {', '.join(dict.fromkeys(excluded.values()))}"
-                chunk.answers[place] = Handover(reason, results.start(n, False))
             else:
-                chunk.answers[place] = Place(results, n)
+                chunk.answers[place] = self._answer_of(results, n, code)
         if unknown:
             again = self._call(chunk, tables, unknown, meet=True)
             if again is not None:
                 again.run()
                 self._read(chunk, again, tables, unknown, met=True)
 
-    def _breaks(self, results: CallResults, n: int) -> bool:
-        """Whether a labelling breaks a rule that is not part of the tables."""
-        ground = self.context(results.items[n]).problem.rules
-        left = [ground[place] for place in results.tables.folding.excluded]
-        return any(rule.violations(path) for path in results.call.paths_of(n) for rule in left)
+    def _answer_of(self, results: CallResults, n: int, code: int) -> Answer:
+        """The answer of a call for a sequence, of which all classes were known."""
+        call, tables = results.call, results.tables
+        if not call.proves(code):
+            tried = code == TOO_MUCH_WORK
+            return call.error(n) or Handover(STEPS if tried else "", results.start(n, tried))
+        excluded, item = tables.folding.excluded, results.items[n]
+        left = left_out(tables, call, self.context(item)) if excluded else {}
+        paths = call.paths_of(n)
+        broken = [place for place, rule in left.items() if any(rule.violations(path) for path in paths)]
+        if not broken:
+            return Place(results, n)
+        own, reason = {place: rule for place, rule in left.items() if has_own_machines(rule)}, ""
+        if all(place in own for place in broken):
+            again = with_own_machines(tables, call, n, own, self.time_limit)
+            if isinstance(again, Call):
+                again.times.append(results.seconds)
+                again.run()
+                within = CallResults(again, tables, (item,), self.context, results.warm_up)
+                return self._answer_of(within, 0, again.codes[0])
+            reason = again
+        reason = reason or f"{BROKEN}: {', '.join(dict.fromkeys(excluded[place] for place in left))}"
+        return Handover(reason, results.start(n, False))
 
 
 def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) -> Iterator[list[int]]:

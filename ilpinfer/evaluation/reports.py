@@ -5,7 +5,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from formulations.arguments import whole
+from formulations.arguments import texts, whole
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
 
@@ -89,10 +89,11 @@ def classification_report(
         raise ValueError(
             f"{len(gold)} gold and {len(predicted)} predicted sequences; expected as many of each"
         )
-    pairs = [
-        Pair(tuple(right), None if labels is None else tuple(labels), tuple(right))
-        for right, labels in zip(gold, predicted, strict=True)
-    ]
+    pairs = []
+    for number, (right, labels) in enumerate(zip(gold, predicted, strict=True)):
+        own = texts(right, f"gold[{number}]", "labels")
+        found = None if labels is None else texts(labels, f"predicted[{number}]", "labels")
+        pairs.append(Pair(own, found, own))
     rows = field_rows(evaluate(pairs, scheme=scheme, leave_out=leave_out))
     return rows if output_dict else report_text(rows, digits)
 

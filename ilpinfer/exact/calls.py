@@ -9,9 +9,10 @@ import numpy as np
 from formulations.dtypes import Integers
 from formulations.grid import Grid
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.kernels.counts import Counts
 from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
 from ilpinfer.kernels.few import NUMBER, decode_few
-from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE
+from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE, Machines, Scores
 
 SHARE = 1 / 4
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
@@ -21,9 +22,18 @@ EFFORT = 8
 """Steps for a list of labellings, as a multiple of those for the best one: other methods take hundreds of times as long."""
 
 
+class Parts(NamedTuple):
+    """What the handle of an entry refers to, but for its windows."""
+
+    scores: Scores
+    machines: Machines
+    counts: Counts
+
+
 class Entry(NamedTuple):
     """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
-    and the component that it counts, the number of rules, and the limits of `decode_batch`."""
+    and the component that it counts, the number of rules, the limits of `decode_batch`, and the parts. `own` are the places of rules
+    whose machines are those of one sequence."""
 
     pool: Grid
     changes: int
@@ -32,6 +42,8 @@ class Entry(NamedTuple):
     components: list[MachineKey]
     rules: int
     limits: tuple[int, int, int]
+    parts: Parts
+    own: tuple[int, ...] = ()
 
     def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
         """The limits for sequences of at most so many tokens within a time limit for each."""
@@ -65,7 +77,8 @@ class Call:
         top: int | None = None,
         time_limit: float | None = None,
     ) -> None:
-        self.entry, self.rows, self.emission, self.top = entry, rows, emission, top
+        self.entry, self.tokens, self.rows, self.steps = entry, tokens, rows, steps
+        self.emission, self.top = emission, top
         self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
         self.times, self._ends, self._read = list[float](), ends, list[int]()
         N, k, limits = self.number, self.width, entry.limits

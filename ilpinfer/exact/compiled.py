@@ -18,16 +18,16 @@ from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
+from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry, Parts
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.decoding import DIRECT
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, pad
-from ilpinfer.kernels.tables import Scores
+from ilpinfer.kernels.tables import Machines, Scores
 from ilpinfer.kernels.warming import Stage, example_trellis
 
-Packed = tuple[Any, Any, list[MachineKey], list[MachineKey]]
-"""Machines, their part of `Counts`, and the keys of machines and of components."""
+Packed = tuple[Machines, list[MachineKey], list[MachineKey]]
+"""Machines, and the keys of machines and of components."""
 
 PASSES = 30
 """Limit on the steps of label setting, in Viterbi passes, before other methods take over."""
@@ -67,6 +67,11 @@ class Tables:
         self._rules = pack_rules(self.folding)
         self.full, self._growth = False, 0
 
+    @property
+    def weight(self) -> int:
+        """The most that a token adds to the value of a labelling, beside what is in its trellis; grid units."""
+        return self.folding.weight
+
     def _is_full(self) -> bool:
         """Whether they hold as much as they may, so that new tables must be made."""
         classes = len(self.vocabulary.truths[EDGES])
@@ -80,7 +85,7 @@ class Tables:
             return SECOND_ORDER
         if not folding.ignores_tokens and not any(item.tokens):
             return NO_TOKENS
-        if T * folding.weight > SPARE:
+        if T * self.weight > SPARE:
             return LARGE
         if not folding.independent:
             return PRIORITIES
@@ -183,14 +188,15 @@ class Tables:
         known = self._entries.get((id(pool), length))
         if known is not None and known.changes == vocabulary.changes:
             return known
-        machines, owner, keys, components = self._pack(length)
+        machines, keys, components = self._pack(length)
         scores = pack_scores(self.folding, vocabulary, pool) if own is None else self._steps_of(pool, own)
         model = np.ascontiguousarray(pool) if len(pool) else np.zeros((1, K, K), np.int64)
         nodes, edges, events, overruled = self._pack_events()
-        counts = Counts(nodes, edges, events, overruled, owner, self._rules, model)
+        counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
         handle = together(pack_windows(vocabulary), scores, machines, counts)
         limits = PASSES * K * scores.edge.shape[2], LEAST_STEPS, DIRECT
-        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), limits)
+        parts, rules = Parts(scores, machines, counts), len(self._rules)
+        entry = Entry(pool, vocabulary.changes, handle, keys, components, rules, limits, parts)
         if own is None and pool.size <= MOST_SCORES // MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
@@ -225,7 +231,6 @@ class Tables:
         if key not in self._machines:
             packed = (
                 pack_templates(templates, self.folding, self.vocabulary),
-                owners(templates),
                 [machine.key for machine in templates],
                 [machine.component for machine in templates],
             )

@@ -6,13 +6,13 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Integers
-from formulations.grid import SPARE, Grid, add, is_forbidden, snap
+from formulations.grid import Grid, add, is_forbidden, snap
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import LARGE, MOST_SCORES, NO_STEPS, Tables
+from ilpinfer.exact.compiled import MOST_SCORES, NO_STEPS, Tables
 
 
 class TokenTables(Tables):
@@ -28,10 +28,9 @@ class TokenTables(Tables):
     def _is_full(self) -> bool:
         return super()._is_full() or self._entered * self._size > MOST_SCORES
 
-    def refusal(self, item: Trellis, time_limit: float | None) -> str:
-        if len(item) * (self.folding.weight + self._largest) > SPARE:
-            return LARGE
-        return super().refusal(item, time_limit)
+    @property
+    def weight(self) -> int:
+        return self.folding.weight + self._largest
 
     def nodes(self, call: Call) -> Grid:
         node: Grid = call.emission[call.rows]

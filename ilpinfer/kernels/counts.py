@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Integers, Small
 from formulations.grid import Grid
-from formulations.problem.folding import EDGES, NODES, Folding, MachineTemplate
+from formulations.problem.folding import EDGES, NODES, Folding
 from formulations.problem.vocabulary import Vocabulary
 
 UNLIMITED = 2**60
@@ -74,9 +74,9 @@ def _events(classes: Sequence[list[tuple[int, Integers]]], size: int) -> tuple[S
     return begin.astype(np.int32), event[order]
 
 
-def owners(machines: Sequence[MachineTemplate]) -> Small:
-    """`owner` of machines."""
-    return np.array([machine.key[0] for machine in machines], np.int32)
+def owners(keys: Sequence[tuple[int, int]]) -> Small:
+    """`owner` of machines whose keys begin with the places of their rules."""
+    return np.array([rule for rule, _ in keys], np.int32)
 
 
 def pack_rules(folding: Folding) -> Integers:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from formulations import LabelSet
+from formulations.arguments import texts as check_list
 from formulations.dtypes import Integers
 from formulations.labels import schemes
 from formulations.labels.schemes import OUTSIDE
@@ -19,7 +20,10 @@ def encode(
     sequences: Iterable[Labelled], scheme: str = "", names: Sequence[str] | None = None
 ) -> tuple[LabelSet, list[tuple[str, ...]], list[Integers]]:
     """Labels, tokens and label ids of labelled sequences."""
-    pairs = [(tuple(tokens), tuple(labels)) for tokens, labels in sequences]
+    pairs = [
+        (check_list(tokens, f"sequence {number}: tokens"), check_list(labels, f"sequence {number}: labels"))
+        for number, (tokens, labels) in enumerate(sequences)
+    ]
     texts = check_texts(tokens for tokens, _ in pairs)
     for number, (tokens, labels) in enumerate(pairs):
         if len(tokens) != len(labels):
@@ -43,7 +47,7 @@ def encode(
 
 def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
     """Token sequences, none of them empty; ValueError where there is none."""
-    result = [tuple(text) for text in texts]
+    result = [check_list(text, f"sequence {number}") for number, text in enumerate(texts)]
     if not result:
         raise ValueError("no sequences to train on")
     for number, text in enumerate(result):

@@ -16,7 +16,8 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
     """Folds of sequence numbers at random, those of one document together; ValueError for more folds than documents, or fewer than two."""
     names = _shuffle(documents, seed, "make folds")
     if not 2 <= number <= len(names):
-        raise ValueError(f"cannot make {number} folds of {len(names)} documents; expected 2 to {len(names)}")
+        most = f"the {len(names)} sequences or documents"
+        raise ValueError(f"folds is {number}; expected 2 at least, and no more than {most}")
     fold_of = {name: place % number for place, name in enumerate(names)}
     return [[i for i, name in enumerate(documents) if fold_of[name] == fold] for fold in range(number)]
 
@@ -32,9 +33,7 @@ def _shuffle(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
     """The different documents; ValueError for a single one."""
     names = list(dict.fromkeys(documents))
     if len(names) < 2:
-        raise ValueError(
-            f"cannot {what} of {len(names)} document{'s' * (len(names) != 1)}; expected 2 or more"
-        )
+        raise ValueError(f"cannot {what} of fewer than 2 sequences or documents")
     return [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
 
 

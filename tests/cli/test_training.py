@@ -75,7 +75,7 @@ def test_documents_stay_together(folder, cli):
     (folder / "documents.txt").write_text("\n".join("aabbccddeeff") + "\n")
     command = "train train.tsv --output m.json --documents documents.txt --cross-validate"
     assert cli.done(f"{command} 6").out.count("2 sequences") == 6
-    assert "cannot make 7 folds of 6 documents" in cli.refused(f"{command} 7")
+    assert "folds is 7; expected 2 at least, and no more than the 6 sequences" in cli.refused(f"{command} 7")
     result = make_folds("aabbbcd", 2, seed=1)
     assert sorted(i for part in result for i in part) == list(range(7))
     assert all(len({part.index(i) for part in result if i in part}) == 1 for i in range(7))

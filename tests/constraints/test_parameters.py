@@ -38,7 +38,7 @@ def test_automatic_names_are_short():
     rule = C.tag_phrases("a", [f"phrase {i}" for i in range(5000)])
     assert rule.title == "tag_phrases(a, phrase 0 or phrase 1 or phrase 2 or … (5000 words), 0)"
     assert C.tag_at("a", words=["x", "y"]).title == "tag_at(a, x or y)"
-    long = C.logic("forall t: " + " and ".join(["a(t)"] * 1500), scope="each label")
+    long = C.logic("forall t: " + " and ".join(["X(t)"] * 1500), scope="each label")
     assert len(long.title) < 200 and long.title.endswith("… for each label")
     group = C.group("g" * 10_000, ["a"])
     assert len(C.at_most_runs(group, 1).title) < 200 and len(C.feature(weight=1, label=group).title) < 200

@@ -7,6 +7,7 @@ import pytest
 from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.sequences import InputNotice, read
+from ilpinfer.corpus.writing import write
 
 CONLL = """\
 -DOCSTART- -X- -X- O
@@ -84,6 +85,13 @@ def test_a_guess_is_a_warning_for_callers(tmp_path):
     with pytest.warns(InputNotice, match="columns are separated by spaces") as caught:
         read(tmp_path / "x")
     assert caught[0].filename == __file__
+
+
+def test_tokens_of_white_space_are_written_as_they_were_read(tmp_path):
+    text = "10\u00a0000\tO\n\u00a0\tB-a\n\u200b\tO\n \tO\n\n\u2028x\tO\n"
+    (tmp_path / "x.tsv").write_bytes(text.encode())
+    write(read(tmp_path / "x.tsv"), tmp_path / "y.tsv")
+    assert (tmp_path / "y.tsv").read_bytes() == text.encode()
 
 
 def test_rows_of_decode_are_read_whatever_fields_they_have(tmp_path):

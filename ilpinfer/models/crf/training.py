@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
+from formulations.arguments import texts
 from formulations.messages import suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
@@ -173,13 +174,16 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
-    pairs = list(sequences)
+    pairs = list[Labelled]()
     first: dict[str, int] = {}
-    for number, (tokens, labels) in enumerate(pairs, 1):
+    for number, (given, names) in enumerate(sequences, 1):
+        place = f"{what} sequence {number}"
+        tokens, labels = texts(given, f"{place}: tokens"), texts(names, f"{place}: labels")
+        pairs.append((tokens, labels))
         if len(tokens) != len(labels):
-            raise ValueError(f"{what} sequence {number}: {len(labels)} labels for {len(tokens)} tokens")
+            raise ValueError(f"{place}: {len(labels)} labels for {len(tokens)} tokens")
         if not tokens:
-            raise ValueError(f"{what} sequence {number}: an empty sequence; leave it out")
+            raise ValueError(f"{place}: an empty sequence; leave it out")
         for label in labels:
             first.setdefault(label, number)
     if not scheme and (mixture := mixed_scheme(first)):
