@@ -19,7 +19,7 @@ from benchmarks import running, writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
 from benchmarks.studies.hard import known
-from benchmarks.study import Disagreement, Missing, Sources, names, study_named
+from benchmarks.study import Disagreement, Missing, Sources, first_draw, names, study_named
 from benchmarks.writing import header
 from formulations.messages import suggestion
 
@@ -139,7 +139,7 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
             print(f"{name}: nothing to measure", file=sys.stderr)
             return 2
         running.run(name, sources, cells, journal, 1 if study.timed else options.processes)
-        study.check([row for line in journal.lines(cells) for row in line["rows"]])
+        study.check(first_draw(row for line in journal.lines(cells) for row in line["rows"]))
     except (Disagreement, BrokenProcessPool) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1

@@ -3,14 +3,9 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
 from pandas import DataFrame, Series
 
 
@@ -74,7 +69,7 @@ class Report:
 
     def pivot(
         self,
-        frame: "DataFrame",
+        frame: DataFrame,
         by: Mapping[str, str],
         cells: Cells,
         left: int | None = None,
@@ -111,17 +106,15 @@ class Report:
         return "\n\n".join(self._blocks) + "\n"
 
 
-def frames(rows: Iterable[Mapping[str, Any]], key: str = "part") -> dict[str, "DataFrame"]:
+def frames(rows: Iterable[Mapping[str, Any]], key: str = "part") -> dict[str, DataFrame]:
     """The rows of each part as a table of its own columns."""
-    from pandas import DataFrame
-
     result: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         result.setdefault(row[key], []).append(row)
     return {name: DataFrame(some) for name, some in result.items()}
 
 
-def groups(frame: "DataFrame", *columns: str) -> Iterator[tuple[tuple[Any, ...], "DataFrame"]]:
+def groups(frame: DataFrame, *columns: str) -> Iterator[tuple[tuple[Any, ...], DataFrame]]:
     """The values of some columns, and the rows that have them, in the order of the first ones."""
     if len(frame):
         yield from frame.groupby(list(columns), sort=False, observed=True)

@@ -1,6 +1,5 @@
 """The cells of a study, one process a core, or one after the other in this process where times are measured."""
 
-import dataclasses
 import json
 import os
 import time
@@ -111,7 +110,6 @@ def measured(name: str, sources: Sources, cell: Cell) -> Row:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuleNotice)
-        own = dataclasses.asdict(cell)  # type: ignore[call-overload]
-        rows = [own | row for row in study_named(name).rows_of(sources, cell)]
+        rows = study_named(name).rows_of(sources, cell)
     seconds = round(time.perf_counter() - began, 3)
     return {"part": cell.part, "rows": rows, "seconds": seconds, **take_counts()}

@@ -3,18 +3,19 @@
 import hashlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from pandas import DataFrame
 
 from benchmarks import studies
-from benchmarks.report import Report, frames
+from benchmarks.report import Report, frames, groups
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
+RESPLIT = "another split of the same sequences into training and development part, drawn at random"
 Number = TypeVar("Number")
 Row = dict[str, Any]
 SCALES = ("smoke", "sample", "full")
@@ -23,10 +24,11 @@ SCALES = ("smoke", "sample", "full")
 
 @dataclass(frozen=True)
 class Sources:
-    """The folder of the corpora, and how much of them is taken."""
+    """The folder of the corpora, how much of them is taken, and whether as a second draw."""
 
     folder: Path
     scale: str = "sample"
+    second: bool = False
 
     @property
     def digest(self) -> str:
@@ -37,6 +39,10 @@ class Sources:
 
     def __call__(self, *, smoke: Number, sample: Number, full: Number) -> Number:
         return {"smoke": smoke, "sample": sample, "full": full}[self.scale]
+
+    def seed(self, usual: int) -> int:
+        """A seed; as a second draw another one, which no study uses."""
+        return usual + 1000 * self.second
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,43 @@ class Cell(Protocol):
         """The part of the study."""
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """A cell that is measured once more, on the second draw."""
+
+    part: str
+    cell: Any
+
+
+@dataclass(frozen=True)
+class SecondDraw:
+    """The headline of a study whose settings or rules may have been chosen on what it reports, repeated where none was.
+
+    sequences : what is there
+    by, cells : columns of rows, and by title what makes a cell of the rows that have the same values there
+    repeated : whether a cell is measured there, too
+    """
+
+    sequences: str
+    by: tuple[str, ...]
+    cells: Mapping[str, Callable[[DataFrame], str]]
+    repeated: Callable[[Any], bool] = lambda cell: True
+
+    def write(self, first: DataFrame, second: DataFrame, report: Report) -> None:
+        report.heading("The headline on a second draw")
+        report.text(
+            "First: the sequences of the tables above, on which settings or rules may have been chosen. Second: "
+            f"{self.sequences}; none was chosen on these."
+        )
+        others, lines = dict(groups(second, *self.by)), []
+        for names, some in groups(first, *self.by):
+            if names in others:
+                pairs = [(cell(some), cell(others[names])) for cell in self.cells.values()]
+                lines.append([*names, *chain.from_iterable(pairs)])
+        titles = (f"{title}, {which}" for title in self.cells for which in ("first", "second"))
+        report.table([*self.by, *titles], lines, len(self.by))
+
+
 CellsOf = Callable[[Sources, str], Iterable[Cell]]
 Measure = Callable[[Sources, Any], Iterable[Row]]
 
@@ -88,6 +131,7 @@ class Study:
 
     check : raises Disagreement where rows of different cells cannot all be right
     timed : whether times are measured, so that cells are run one after the other
+    second : the headline on a second draw, of a study that was developed on the first
     growth : seconds of a cell at full scale over those at sample scale, for the estimate: where time limits are longer
     """
 
@@ -97,25 +141,40 @@ class Study:
     parts: tuple[str, ...]
     cells: CellsOf | Mapping[str, CellsOf]
     measure: Measure | Mapping[str, Measure]
-    report: Callable[[Sequence[Row], Report], None] | Mapping[str, Callable[["DataFrame", Report], None]]
+    report: Callable[[Sequence[Row], Report], None] | Mapping[str, Callable[[DataFrame, Report], None]]
     check: Callable[[Sequence[Row]], None] = lambda rows: None
+    second: SecondDraw | None = None
     timed: bool = False
     growth: float = 1.0
 
     def cells_of(self, sources: Sources, part: str) -> Iterable[Cell]:
         cells = self.cells if callable(self.cells) else self.cells[part]
-        return cells(sources, part)
+        first = list(cells(sources, part))
+        second = self.second
+        return [*first, *(Repeated(part, cell) for cell in first if second and second.repeated(cell))]
 
-    def rows_of(self, sources: Sources, cell: Cell) -> Iterable[Row]:
+    def rows_of(self, sources: Sources, cell: Cell) -> list[Row]:
+        """The rows of a cell with its own fields; those of the second draw say so."""
+        if isinstance(cell, Repeated):
+            return [row | {"second": True} for row in self.rows_of(replace(sources, second=True), cell.cell)]
         measure = self.measure if callable(self.measure) else self.measure[cell.part]
-        return measure(sources, cell)
+        own = asdict(cell)  # type: ignore[call-overload]
+        return [own | row for row in measure(sources, cell)]
 
     def write(self, rows: Sequence[Row], report: Report) -> None:
+        first = first_draw(rows)
         if callable(self.report):
-            self.report(rows, report)
-            return
-        for part, frame in frames(rows).items():
-            self.report[part](frame, report)
+            self.report(first, report)
+        else:
+            for part, frame in frames(first).items():
+                self.report[part](frame, report)
+        if self.second and len(first) < len(rows):
+            self.second.write(DataFrame(first), DataFrame([row for row in rows if row.get("second")]), report)
+
+
+def first_draw(rows: Iterable[Row]) -> list[Row]:
+    """The rows of the sequences that a study is about."""
+    return [row for row in rows if not row.get("second")]
 
 
 class Disagreement(Exception):

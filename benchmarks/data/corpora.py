@@ -139,6 +139,15 @@ def train_and_dev(folder: Path, corpus: str) -> tuple[list[Labelled], list[Label
     return train, dev
 
 
+def split(sources: Sources, corpus: str) -> tuple[list[Labelled], list[Labelled]]:
+    """Both parts of a corpus; as a second draw, as many of all its sequences at random."""
+    train, dev = train_and_dev(sources.folder, corpus)
+    if sources.second:
+        every = drawn([*train, *dev], sources.seed(0))
+        return every[: len(train)], every[len(train) :]
+    return train, dev
+
+
 def drawn(items: Sequence[T], seed: int | list[int]) -> list[T]:
     """All of them, in a random order."""
     return [items[place] for place in np.random.default_rng(seed).permutation(len(items)).tolist()]

@@ -8,13 +8,13 @@ from pandas import DataFrame, Series
 
 import ilpinfer
 from benchmarks.data import umass
-from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import mined
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.optimum import recheck
 from benchmarks.report import Cells, Report, fixed, groups, percent, signed
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
 from formulations import RuleSet, Trellis, load_rules
 from ilpinfer.decoding.questions import Measure
 from ilpinfer.models.sequence_model import SequenceModel
@@ -44,7 +44,7 @@ class Cell:
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF of 400"]
-    train_and_dev(sources.folder, part)
+    split(sources, part)
     return (Cell(part, model, rules, way) for model in models for rules in (WITHOUT, WITH) for way in WAYS)
 
 
@@ -58,7 +58,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 def _setting(sources: Sources, cell: Cell) -> tuple[SequenceModel, RuleSet, list[Labelled]]:
     size = int(cell.model.split()[-1])
-    train, dev = train_and_dev(sources.folder, cell.part)
+    train, dev = split(sources, cell.part)
     train = train[: sources(smoke=min(20, size), sample=size, full=size)]
     if cell.part == CORA:
         rules = load_rules("citations") if cell.rules == WITH else RuleSet(())
@@ -150,4 +150,9 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     report=report,
+    second=SecondDraw(
+        RESPLIT,
+        ("part", "model", "rules", "way"),
+        {"answers": lambda x: _interval(x.answers), "corrections": lambda x: _interval(x.corrections)},
+    ),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,18 @@ from benchmarks.report import Report, difference, draws_of, fixed, gain
 from benchmarks.study import Design, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.learning import PenaltyLearner, held_out_examples
+from ilpinfer.learning import (
+    JointChoice,
+    JointLearner,
+    JointSearch,
+    JointWeights,
+    PenaltyLearner,
+    ScoredExample,
+    held_out_models,
+)
 from ilpinfer.learning.perceptron import log_odds
 from ilpinfer.learning.training_set import TrainingSet
-from ilpinfer.models.sequence_model import TrainedModel
-from ilpinfer.models.training import rewrite, train
+from ilpinfer.models.training import rewrite
 
 MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "usual HMM": ("hmm", "bio", {}),
@@ -27,9 +35,15 @@ MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "CRF": ("crf", "bio", {"template": "citations", "c1": 0.05, "c2": 0.3, "max_iterations": 100}),
 }
 """Kind, scheme and options of each model."""
+Groups = Mapping[tuple[str, int], DataFrame]
+"""The rows of each model and number of labelled references."""
 PENALTIES = ("no rules", "published", "as `check` suggests", "learnt", "learnt, with `citations-order`")
+BEST, HELD_OUT, OWN = "all weights, chosen on folds", "all weights", "all weights, own scores"
+TOGETHER = (*PENALTIES[:2], PENALTIES[3], BEST, HELD_OUT, OWN)
 MEASURES = {"tokens": "token accuracy", "spans": "span F1", "whole": "whole references"}
 SIZES, TEST = (5, 20, 300), 100
+MOST_CHOSEN = 20
+"""References up to which all weights are also chosen on folds, at all but the full scale."""
 MOST_FOLDS = 20
 """With at most so many references, each is left out in turn; otherwise there are five folds."""
 
@@ -67,12 +81,11 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         for some in (known[: cell.size], known[cell.size : cell.size + tested])
     )
 
-    def make(some: Sequence[Any]) -> TrainedModel:
-        return train(kind, some, scheme=scheme, **options)
-
+    make: Any = partial(trained, kind, scheme=scheme, **options)
     folds = MOST_FOLDS if cell.size <= MOST_FOLDS else 5
-    examples = held_out_examples(training, make, folds=folds, seed=cell.draw)
-    model = trained(kind, training, scheme=scheme, **options)
+    scorers = held_out_models(training, make, folds=folds, seed=cell.draw)
+    examples = [ScoredExample(scorer.trellis(x), y) for scorer, (x, y) in zip(scorers, training, strict=True)]
+    model = make(training)
     unseen = setting_of(cell.model, model, test, RuleSet(()))
     given = load_rules("citations")
     given = replace(given, items=(*given, C.valid_scheme()))
@@ -95,6 +108,48 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             left_out = sum(not verdict.learnt for verdict in verdicts)
             row |= {"algorithm": results[name].algorithm, "left_out": left_out, "rules": len(verdicts)}
         yield row
+    joint = JointLearner(seed=cell.draw)
+    fits: dict[str, JointWeights | JointChoice] = {
+        HELD_OUT: joint.fit(training, model, given, scorers=scorers),
+        OWN: joint.fit(training, model, given),
+    }
+    if cell.size <= sources(smoke=MOST_CHOSEN, sample=MOST_CHOSEN, full=SIZES[-1]):
+        fits[BEST] = JointSearch(seed=cell.draw).fit(training, make, given)
+    for name, fit in fits.items():
+        row = measured(setting_of(cell.model, fit.model, test, fit.rules), "auto", recheck=True)
+        chosen = fit.chosen if isinstance(fit, JointChoice) else joint.update
+        yield row | {"penalties": name, "algorithm": chosen, "left_out": fit.unscored}
+
+
+def _draws(own: DataFrame, name: str, measure: str = "tokens") -> Series:
+    return draws_of(own, measure, penalties=name)
+
+
+def _levels(some: Groups, names: Sequence[str], report: Report) -> None:
+    lines = []
+    for (model, size), own in some.items():
+        means = [[fixed(_draws(own, name, one).mean()) for one in MEASURES] for name in names]
+        lines.append([f"{model}, {size}", len(_draws(own, names[0])), *map(" / ".join, means)])
+    report.table(("model, labelled", "draws", *names), lines)
+
+
+def _gains(some: Groups, names: Sequence[str], base: str, report: Report) -> None:
+    report.text("Points, mean over draws ± standard error of the paired difference.")
+    lines = []
+    for (model, size), own in some.items():
+        for measure, text in MEASURES.items():
+            other = _draws(own, base, measure)
+            points = (gain(_draws(own, name, measure), other) for name in names)
+            lines.append([f"{model}, {size}", text, *points])
+    report.table(("model, labelled", "measure", *names), lines, left=2)
+
+
+def _choices(own: DataFrame) -> str:
+    """What all weights were on folds, and sequences without a scorer that knows their labels."""
+    chosen = own[own.penalties == BEST]
+    names = ", ".join(f"{each} in {n}" for each, n in chosen.algorithm.value_counts(sort=False).items())
+    unscored = own[own.penalties == HELD_OUT].left_out.mean()
+    return f"All weights: {names or 'not chosen'}; {unscored:.1f} references have no scorer that knows their labels."
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
@@ -106,36 +161,20 @@ def report(rows: Sequence[Row], report: Report) -> None:
         if len(own := frame[(frame.model == model) & (frame["size"] == size)])
     }
 
-    def draws(own: DataFrame, name: str, measure: str = "tokens") -> Series:
-        return draws_of(own, measure, penalties=name)
-
-    def gains(own: DataFrame, measure: str) -> list[str]:
-        none = draws(own, PENALTIES[0], measure)
-        return [gain(draws(own, name, measure), none) for name in PENALTIES[1:]]
-
     report.heading("Token accuracy / span F1 / whole references, %")
-    report.table(
-        ("model, labelled", "draws", *PENALTIES),
-        (
-            [
-                f"{model}, {size}",
-                len(draws(own, PENALTIES[0])),
-                *(" / ".join(fixed(draws(own, name, one).mean()) for one in MEASURES) for name in PENALTIES),
-            ]
-            for (model, size), own in some.items()
-        ),
-    )
+    _levels(some, PENALTIES, report)
     report.heading("Gains over no rules")
-    report.text("Points, mean over draws ± standard error of the paired difference.")
-    report.table(
-        ("model, labelled", "measure", *PENALTIES[1:]),
-        (
-            [f"{model}, {size}", text, *gains(own, one)]
-            for (model, size), own in some.items()
-            for one, text in MEASURES.items()
-        ),
-        left=2,
+    _gains(some, PENALTIES[1:], PENALTIES[0], report)
+    report.heading("All weights learnt together, %")
+    report.text(
+        "`published` is learning first and inference after, `learnt` are penalties alone, and `no rules` of the CRF is what its likelihood alone has "
+        f"learnt. `{BEST}` is what `ilpinfer learn --weights all` does: the model as it is, or corrected by perceptron or margin; at the usual scale with up to "
+        f"{MOST_CHOSEN} references. `{HELD_OUT}` is the "
+        f"margin without that choice, on scores of models of the other folds; `{OWN}` the same on scores of the model itself."
     )
+    _levels(some, TOGETHER, report)
+    report.heading("All weights: gains over learning first, inference after")
+    _gains(some, TOGETHER[2:], TOGETHER[1], report)
     report.heading("What was learnt")
     lines = []
     for (model, size), own in some.items():
@@ -145,7 +184,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         )
         lines.append(
             f"- {model}, {size} labelled: {names} of {len(learnt)} draws; "
-            f"{learnt.left_out.mean():.1f} of {learnt['rules'].iloc[0]:.0f} rules left out in the mean."
+            f"{learnt.left_out.mean():.1f} of {learnt['rules'].iloc[0]:.0f} rules left out in the mean. {_choices(own)}"
         )
     report.text("\n".join(lines))
     with report.picture("gains", "Gain in token accuracy over no rules", ncols=3, sharey=True) as axes:
@@ -153,7 +192,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
             sizes = [size for name, size in some if name == model]
             for name in PENALTIES[1:]:
                 means = [
-                    difference(draws(own, name), draws(own, PENALTIES[0])).mean()
+                    difference(_draws(own, name), _draws(own, PENALTIES[0])).mean()
                     for own in (some[model, size] for size in sizes)
                 ]
                 axis.plot(range(len(sizes)), means, marker="o", label=name.replace("`", ""))
@@ -174,7 +213,8 @@ STUDY = Study(
         "and a CRF",
         rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
         methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
-        "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part",
+        "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
+        "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
         limits="none; every labelling is proved to be the best one, and the proof is rechecked",
         seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
         "(smoke: the usual HMM of 5 references, 10 references decoded)",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import measured, mined, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, fixed, groups, number
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 
@@ -38,13 +38,13 @@ class Cell:
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
     models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
-    train_and_dev(sources.folder, part)
+    split(sources, part)
     return (Cell(part, model, name, method) for model in models for name in rules for method in METHODS)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     number = sources(smoke=2, sample=60, full=100)
-    train, dev = train_and_dev(sources.folder, cell.part)
+    train, dev = split(sources, cell.part)
     if cell.part == CORA:
         model = trained("hmm", train[: int(cell.model.split()[-1])])
         rules = RuleSet(()) if cell.rules == "none" else load_rules("citations")
@@ -86,5 +86,10 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     report=report,
+    second=SecondDraw(
+        RESPLIT,
+        ("part", "model", "rules", "method"),
+        {"tokens %": lambda x: fixed(x.tokens.iloc[0]), "span F1 %": lambda x: fixed(x.spans.iloc[0])},
+    ),
     timed=True,
 )

@@ -18,6 +18,7 @@ from ilpinfer.models.corrected import Base
 from ilpinfer.models.files import TrainingRecord, record_of, text_of
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
+from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest, write_atomically
 
 if TYPE_CHECKING:
@@ -64,10 +65,16 @@ def learn_all(
         assert isinstance(model, Base)
         return model
 
-    made = {"by": "learn", "settings": asdict(search), "kind": record.kind, "data": record.data}
+    made = {
+        "by": "learn",
+        "settings": asdict(search),
+        "scores": "held-out",
+        "kind": record.kind,
+        "data": record.data,
+    }
     job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
-    with outputs.steps(files.rules, job, "part", lambda rows: f"resumed after fold {len(rows)}") as steps:
-        with progress("folds", min(search.folds, len(pairs))) as advance:
+    with outputs.steps(files.rules, job, "part", _resumption) as steps:
+        with progress("models and folds", 2 * min(search.folds, len(pairs))) as advance:
             result = search.fit(
                 pairs, train, rules, checkpoint=steps.keep, resume=steps.rows, advance=advance
             )
@@ -76,7 +83,16 @@ def learn_all(
     outputs.show(_record(files, result), lambda screen: _show(result, screen))
     if result.unproved:
         notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
+    if result.unscored:
+        notice(
+            f"{result.unscored} of {len(pairs)} sequences have labels that the models of the other folds lack, and were left out"
+        )
     remark(f"{files.model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
+
+
+def _resumption(rows: Sequence[Row]) -> str:
+    folds = sum("model" not in row for row in rows)
+    return f"resumed after fold {folds}" if folds else f"{len(rows)} models of an interrupted run are used"
 
 
 def _how(result: "JointChoice") -> str:
@@ -100,6 +116,7 @@ def _record(files: Files, result: "JointChoice") -> dict[str, Any]:
         "algorithm": result.chosen,
         "candidates": candidates,
         "unproved": result.unproved,
+        "unscored": result.unscored,
     }
 
 

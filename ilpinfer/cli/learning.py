@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any
 
 import ilpinfer
@@ -34,12 +33,10 @@ from ilpinfer.models.files import (
     BUILT_IN,
     TrainingRecord,
     load_model,
-    model_of,
-    record_of,
     training_digest,
     training_record,
 )
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
@@ -112,7 +109,7 @@ class LearnOptions:
         value_option(
             "WHICH",
             "rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
-            "together under inference where that is better on held-out parts.",
+            "together under inference, on scores of models of the other folds, where that is better on held-out parts.",
         ),
     ] = "rules"
     output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
@@ -333,29 +330,25 @@ def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
 
 def cross_fit(data: TrainingScores, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
     """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
-    from ilpinfer.learning.held_out import held_out_examples
+    from ilpinfer.learning.held_out import held_out_examples, kept_models
 
     record, pairs = data.record, data.pairs
     assert record is not None
-    parts = count()
 
-    def train(some: Sequence[Labelled]) -> SequenceModel:
-        part = next(parts)
-        if part < len(steps.rows):
-            return model_of(steps.rows[part]["model"], f"part {part}")
-        model = KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-        steps.keep({"part": part, "model": record_of(model)})
-        return model
+    def train(some: Sequence[Labelled]) -> TrainedModel:
+        return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
 
+    make = kept_models(train, steps.rows, steps.keep)
     with progress("training", min(learner.folds, len(pairs))) as advance:
-        return held_out_examples(pairs, train, folds=learner.folds, seed=learner.seed, advance=advance)
+        return held_out_examples(pairs, make, folds=learner.folds, seed=learner.seed, advance=advance)
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
     """Sequences that are scored by models of a kind, with a short description of these."""
     if len(pairs) < 2:
         raise InputError(
-            f"{source}: has one sequence, and no other one to train a model on; name a model with --model"
+            f"{source}: has one sequence, and no other one to train a model on; add sequences, or, with --weights rules, "
+            "name a model with --model"
         )
     settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
     scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"

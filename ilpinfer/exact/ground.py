@@ -100,13 +100,18 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
             keys.append((number, count))
             components.append((number, p))
     T, S = lattice.node.shape
-    which = np.array(tables, np.int64).reshape(-1, T)
-    which, classes = np.unique(which, axis=1, return_inverse=True) if tables else (which[:, :1], np.zeros(T))
-    which = np.ascontiguousarray(which.T)
+    which, classes = _distinct(np.array(tables, np.int64).reshape(-1, T).T)
     machines = pack_machines(plain, which, S, lattice.shape[1])
-    both = np.stack([np.append(0, lattice.step), classes.reshape(-1)]).astype(np.int64)
+    both = np.stack([np.append(0, lattice.step), classes]).astype(np.int64)
     scores = lattice_scores(lattice)
     return Ground(lattice, scores, machines, both, which, tuple(plain), tuple(keys), tuple(components))
+
+
+def _distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """The different rows, in the order of their first ones, and which of them each row is."""
+    numbers = dict[bytes, int]()
+    which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+    return np.ascontiguousarray(rows[np.unique(which, return_index=True)[1]]), which
 
 
 def _plain(

@@ -3,7 +3,7 @@
 from ilpinfer.learning.codl import CODL
 from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle, TriedSettings
 from ilpinfer.learning.expectation import E_STEPS
-from ilpinfer.learning.held_out import held_out_examples
+from ilpinfer.learning.held_out import held_out_examples, held_out_models
 from ilpinfer.learning.joint import UPDATES, JointLearner, JointWeights
 from ilpinfer.learning.joint_search import JointChoice, JointSearch
 from ilpinfer.learning.measures import Measures
@@ -47,4 +47,5 @@ __all__ = [
     "Verdict",
     "corpus_frontier",
     "held_out_examples",
+    "held_out_models",
 ]

@@ -1,23 +1,29 @@
-"""Scores of labelled sequences by models that have not seen them."""
+"""Models that have not seen a labelled sequence, and its scores by them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any, TypeVar, cast
 
 from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.files import model_of, record_of
+from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import make_folds
 
+Model = TypeVar("Model", bound=SequenceModel)
+Trained = TypeVar("Trained", bound=TrainedModel)
 
-def held_out_examples(
+
+def held_out_models(
     pairs: Sequence[Labelled],
-    train: Callable[[Sequence[Labelled]], SequenceModel],
+    train: Callable[[Sequence[Labelled]], Model],
     *,
     folds: int = 5,
     documents: Sequence[object] | None = None,
     seed: int = 0,
     advance: Callable[[], None] = lambda: None,
-) -> list[ScoredExample]:
-    """Score each sequence by a model that was trained on the other folds.
+) -> list[Model]:
+    """Train a model on the other folds of each fold.
 
     Parameters
     ----------
@@ -36,8 +42,8 @@ def held_out_examples(
 
     Returns
     -------
-    list of ScoredExample
-        The sequences in order, with their scores.
+    list of SequenceModel
+        For each sequence the model that has not seen it; those of a fold have the same.
 
     Raises
     ------
@@ -48,17 +54,66 @@ def held_out_examples(
     --------
     >>> from ilpinfer.models.hmm import HMM
     >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
+    >>> [model.words for model in held_out_models(pairs, HMM.train, folds=2)]
+    [('1912', 'Alan'), ('1815', 'Ada')]
+    """
+    names = range(len(pairs)) if documents is None else documents
+    result: dict[int, Model] = {}
+    for fold in make_folds(names, min(folds, len(set(names))), seed):
+        left_out = set(fold)
+        model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
+        result |= dict.fromkeys(fold, model)
+        advance()
+    return [result[place] for place in range(len(pairs))]
+
+
+def held_out_examples(
+    pairs: Sequence[Labelled],
+    train: Callable[[Sequence[Labelled]], SequenceModel],
+    *,
+    folds: int = 5,
+    documents: Sequence[object] | None = None,
+    seed: int = 0,
+    advance: Callable[[], None] = lambda: None,
+) -> list[ScoredExample]:
+    """Score each sequence by a model that was trained on the other folds.
+
+    Parameters and errors as for `held_out_models`.
+
+    Returns
+    -------
+    list of ScoredExample
+        The sequences in order, with their scores.
+
+    Examples
+    --------
+    >>> from ilpinfer.models.hmm import HMM
+    >>> pairs = [(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])]
     >>> [example.gold for example in held_out_examples(pairs, HMM.train, folds=2)]
     [('name', 'year'), ('name', 'year')]
     """
-    names = range(len(pairs)) if documents is None else documents
-    number = min(folds, len(set(names)))
-    result: list[ScoredExample | None] = [None] * len(pairs)
-    for fold in make_folds(names, number, seed):
-        left_out = set(fold)
-        model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
-        for place in fold:
-            tokens, gold = pairs[place]
-            result[place] = ScoredExample(model.trellis(tuple(tokens)), tuple(gold))
-        advance()
-    return [example for example in result if example is not None]
+    models = held_out_models(pairs, train, folds=folds, documents=documents, seed=seed, advance=advance)
+    return [
+        ScoredExample(model.trellis(tuple(tokens)), tuple(gold))
+        for model, (tokens, gold) in zip(models, pairs, strict=True)
+    ]
+
+
+def kept_models(
+    train: Callable[[Sequence[Labelled]], Trained],
+    rows: Sequence[Mapping[str, Any]],
+    keep: Callable[[dict[str, Any]], None] | None,
+) -> Callable[[Sequence[Labelled]], Trained]:
+    """A training function that takes its first models from the rows of an interrupted run, and keeps those that it trains."""
+    parts = count()
+
+    def trained(pairs: Sequence[Labelled]) -> Trained:
+        part = next(parts)
+        if part < len(rows):
+            return cast(Trained, model_of(rows[part]["model"], f"part {part}"))
+        model = train(pairs)
+        if keep is not None:
+            keep({"part": part, "model": record_of(model)})
+        return model
+
+    return trained

@@ -14,6 +14,7 @@ from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
+from ilpinfer.models.combination import on_labels
 from ilpinfer.models.corrected import Base, Corrected, attributes_of, reader_of
 from ilpinfer.models.sequences import Labelled
 
@@ -38,6 +39,8 @@ class JointWeights(NamedTuple):
         Number of updates of each epoch.
     unproved : int
         Number of sequences that had no proved optimum, and were left out, over all epochs.
+    unscored : int
+        Number of sequences that were left out because their scorers lack some of their labels.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class JointWeights(NamedTuple):
     rules: RuleSet
     steps: tuple[int, ...]
     unproved: int
+    unscored: int
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,9 @@ class JointLearner:
         rules : Rules, optional
             Rules from whose penalties learning starts; hard ones are kept.
         scorers : sequence of HMM or CRF, optional
-            For each sequence, a model with the labels of `model` that was trained without it and scores it instead. A model that
+            For each sequence, a model that was trained without it and scores it instead, as of `held_out_models`. A model that
             scores sequences it was trained on makes few mistakes on them, and corrections are then learnt from these few.
+            A sequence with labels that its scorer lacks is left out.
         advance : callable, optional
             Function that is called after each sequence of an epoch.
 
@@ -134,15 +139,14 @@ class JointLearner:
         ValueError
             For no sequences, rules that do not fit, labels that the model does not have, and scorers that do not fit.
         """
-        if scorers and [each.labels for each in scorers] != [model.labels] * len(pairs):
-            raise ValueError("scorers: expected a model for each sequence, with the labels of the model")
+        _check(scorers, len(pairs), model)
         task = _Task(pairs, model, stated(rules, "joint learning").rules, scorers or [model] * len(pairs))
         weights, total = task.start.copy(), np.zeros_like(task.start)
         random = np.random.default_rng(self.seed)
         done, unproved, steps = 0, 0, list[int]()
         for _ in range(self.epochs):
             steps.append(0)
-            for place in random.permutation(len(pairs)).tolist():
+            for place in random.permutation(task.scored).tolist():
                 found = self._best(task, place, weights)
                 unproved += found is None
                 if found is not None and (moved := self._moved(task, place, weights, *found)) is not None:
@@ -152,17 +156,17 @@ class JointLearner:
                     steps[-1] += 1
                 done += 1
                 advance()
-        return JointWeights(*task.parts(weights - total / done), tuple(steps), unproved)
+        mean, unscored = weights - total / max(done, 1), len(pairs) - len(task.scored)
+        return JointWeights(task.corrected(mean), task.rules(mean), tuple(steps), unproved, unscored)
 
     def _best(self, task: "_Task", place: int, weights: Floats) -> tuple[Integers, float] | None:
         """A proved optimum and its value, with the margin where there is one; None without one."""
-        model, rules = task.parts(weights)
         gold, margin = task.gold[place], None
         if self.update == "margin":
-            margin = np.full((len(gold), len(model.labels)), self.margin)
+            margin = np.full((len(gold), task.K), self.margin)
             margin[np.arange(len(gold)), gold] = 0.0
-        trellis = model.correct(task.data.examples[place].trellis, task.rows[place], margin)
-        solution = Decoder(rules).decode(trellis)
+        trellis = task.corrected(weights).correct(task.data.examples[place].trellis, task.rows[place], margin)
+        solution = task.decoder(weights).decode(trellis)
         if solution.status != "optimal":
             return None
         return np.asarray(solution.ids), solution.score
@@ -177,13 +181,24 @@ class JointLearner:
         where, change = task.difference(place, found)
         step = self.rate
         if self.update == "margin":
-            behind = value - task.score(place, gold, weights)
+            behind = value - task.gold_score(place, weights)
             if behind < ROUNDING:
                 return None
             step = min(step, behind / max(float(change @ change), 1.0))
         values = np.maximum(weights[where] + step * change, task.least[where])
         values = np.where(where >= task.size, np.minimum(values, LARGEST), values)
         return (where, values) if (values != weights[where]).any() else None
+
+
+def _check(scorers: Sequence[Base], number: int, model: Base) -> None:
+    if scorers and len(scorers) != number:
+        raise ValueError(f"{len(scorers)} scorers of {number} sequences; expected one for each")
+    for place, scorer in enumerate(scorers):
+        if scorer.labels.scheme != model.labels.scheme:
+            raise ValueError(
+                f"scorer {place} has labels of the scheme {scorer.labels.scheme}, but those of the model are "
+                f"{model.labels.scheme}; train all with the same scheme"
+            )
 
 
 class _Task:
@@ -196,7 +211,13 @@ class _Task:
         self.model, self.K, self.A = model, K, A
         self.gold = [model.labels.ids(labels) for _, labels in pairs]
         texts = [tuple(tokens) for tokens, _ in pairs]
-        trellises = [scorer.trellis(text) for scorer, text in zip(scorers, texts, strict=True)]
+        trellises = [
+            on_labels(scorer.trellis(text), model.labels) for scorer, text in zip(scorers, texts, strict=True)
+        ]
+        known = zip(scorers, pairs, strict=True)
+        self.scored = [
+            place for place, (scorer, (_, gold)) in enumerate(known) if {*gold} <= {*scorer.labels.names}
+        ]
         examples = (ScoredExample(t, tuple(y)) for t, (_, y) in zip(trellises, pairs, strict=True))
         self.data = TrainingSet(list(examples), rules)
         readers = {id(scorer): _shared_rows(scorer, model) for scorer in scorers}
@@ -204,22 +225,33 @@ class _Task:
         self.size = 2 * K + K * K + A * K
         self.start = np.concatenate([np.zeros(self.size), self.data.given])
         self.least = np.concatenate([np.full(self.size, -np.inf), np.maximum(self.data.signed, -LARGEST)])
+        self._gold_counts = [self._counts(place, ids) for place, ids in enumerate(self.gold)]
+        self._decoder = b"none", Decoder(())
 
-    def parts(self, weights: Floats) -> tuple[Corrected, RuleSet]:
+    def corrected(self, weights: Floats) -> Corrected:
         K = self.K
         start, end, steps, attributes = np.split(weights[: self.size], [K, 2 * K, 2 * K + K * K])
-        model = Corrected(self.model, start, end, steps.reshape(K, K), attributes.reshape(self.A, K))
-        return model, self.data.with_weights(weights[self.size :])
+        return Corrected(self.model, start, end, steps.reshape(K, K), attributes.reshape(self.A, K))
 
-    def score(self, place: int, ids: Integers, weights: Floats) -> float:
-        """Score of a labelling under weights, hard rules apart."""
-        where, values = self._counts(place, ids)
-        own: float = self.data.examples[place].trellis.score(ids)
+    def rules(self, weights: Floats) -> RuleSet:
+        return self.data.with_weights(weights[self.size :])
+
+    def decoder(self, weights: Floats) -> Decoder:
+        """The last one where the weights of rules are still the same."""
+        own = weights[self.size :].tobytes()
+        if own != self._decoder[0]:
+            self._decoder = own, Decoder(self.rules(weights))
+        return self._decoder[1]
+
+    def gold_score(self, place: int, weights: Floats) -> float:
+        """Score of the gold labelling under weights, hard rules apart."""
+        where, values = self._gold_counts[place]
+        own: float = self.data.examples[place].trellis.score(self.gold[place])
         return own + float(values @ weights[where])
 
     def difference(self, place: int, found: Integers) -> tuple[Integers, Floats]:
         """φ(gold) - φ(found), where it is not 0."""
-        (one, plus), (other, minus) = (self._counts(place, ids) for ids in (self.gold[place], found))
+        (one, plus), (other, minus) = self._gold_counts[place], self._counts(place, found)
         where, back = np.unique(np.concatenate([one, other]), return_inverse=True)
         values = np.bincount(back, np.concatenate([plus, -minus]), len(where))
         kept = values != 0

@@ -1,4 +1,4 @@
-"""Weights learnt together or apart: the better on held-out folds."""
+"""Weights learnt together, on scores of models that have not seen a sequence, or apart: the better on held-out folds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from formulations.arguments import whole
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.evaluation.counts import LabelCounter
+from ilpinfer.learning.held_out import held_out_models, kept_models
 from ilpinfer.learning.joint import UPDATES, JointLearner
 from ilpinfer.learning.measures import MEASURES, Measures, beta_of, check_measure
 from ilpinfer.learning.verdicts import Candidate
@@ -22,7 +23,7 @@ from ilpinfer.pipelines.cross_validation import make_folds, predict
 APART = "apart"
 """The model as it was trained, and the rules as they are given."""
 Row = dict[str, Any]
-"""Counts of a fold by candidate, as plain values."""
+"""A model without a fold, or the counts of a fold by candidate, as plain values."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class JointChoice:
         Measures of each on the folds.
     unproved : int
         Number of sequences without a proved optimum in the last fit, over all epochs.
+    unscored : int
+        Number of sequences that the last fit left out, because the models of the other folds lack some of their labels.
 
     Examples
     --------
@@ -55,11 +58,15 @@ class JointChoice:
     chosen: str
     candidates: tuple[Candidate, ...]
     unproved: int = 0
+    unscored: int = 0
 
 
 @dataclass(frozen=True)
 class JointSearch:
     """Train a model, and correct it together with the penalties of rules where that is better on held-out folds.
+
+    Corrections are learnt on scores of models that were trained without the sequence, one for each fold. On a fold, they are
+    applied to the model that was trained without it; in the end, to the model of all sequences.
 
     Parameters
     ----------
@@ -122,11 +129,11 @@ class JointSearch:
         rules : Rules, optional
             Rules with their penalties; hard ones are kept.
         checkpoint : callable, optional
-            Function that is called with plain values after each fold.
+            Function that is called with plain values after the training of each model, and after each fold.
         resume : sequence of Row, optional
             These values of an interrupted run with the same arguments.
         advance : callable, optional
-            Function that is called after each fold.
+            Function that is called after the training of each model, and after each fold.
 
         Returns
         -------
@@ -138,41 +145,49 @@ class JointSearch:
         ValueError
             For fewer than two sequences, and for anything that `train` or the rules refuse.
         """
+        number = min(self.folds, len(pairs))
+        if number < 2:
+            raise ValueError(
+                f"{len(pairs)} labelled sequence{'s' * (len(pairs) != 1)}; all weights are learnt on folds of at least 2: add sequences"
+            )
         given = rule_set(rules)
-        folds = make_folds(range(len(pairs)), min(self.folds, len(pairs)), self.seed)
-        names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
-        rows = list(resume)
-        for part, fold in enumerate(folds):
+        make = kept_models(train, resume[:number], checkpoint)
+        scorers = held_out_models(pairs, make, folds=number, seed=self.seed, advance=advance)
+        rows = list(resume[number:])
+        for part, fold in enumerate(make_folds(range(len(pairs)), number, self.seed)):
             if part >= len(rows):
-                left_out = set(fold)
-                seen = [pair for place, pair in enumerate(pairs) if place not in left_out]
-                base = train(seen)
-                counter = LabelCounter(LabelSet(tuple(names), base.labels.scheme))
-                held_out = [pairs[place] for place in fold]
-                row: Row = {"part": part}
-                for name in (APART, *UPDATES):
-                    model, own, _ = self._candidate(name, seen, base, given)
-                    counts = [
-                        counter.count_names(pair.predicted, pair.gold).totals()
-                        for pair in predict(model, held_out, own)
-                    ]
-                    row[name] = np.sum(counts, axis=0).tolist()
-                rows.append(row)
+                rows.append({"part": number + part, **self._counts(pairs, scorers, fold, given)})
                 if checkpoint is not None:
-                    checkpoint(row)
+                    checkpoint(rows[-1])
             advance()
         candidates = [
             Candidate(name, Measures.of_sums(np.sum([row[name] for row in rows], axis=0), len(pairs)))
             for name in (APART, *UPDATES)
         ]
         best = max(candidates, key=lambda each: each.measures.value(self.measure)).algorithm
-        model, own, unproved = self._candidate(best, pairs, train(pairs), given)
-        return JointChoice(model, own, best, tuple(candidates), unproved)
+        model = train(pairs)
+        if best == APART:
+            return JointChoice(model, given, best, tuple(candidates))
+        learnt = self._learner(best).fit(pairs, model, given, scorers=scorers)
+        return JointChoice(
+            learnt.model, learnt.rules, best, tuple(candidates), learnt.unproved, learnt.unscored
+        )
 
-    def _candidate(
-        self, name: str, pairs: Sequence[Labelled], base: Base, rules: RuleSet
-    ) -> tuple[Base | Corrected, RuleSet, int]:
-        if name == APART:
-            return base, rules, 0
-        learnt = self._learner(name).fit(pairs, base, rules)
-        return learnt.model, learnt.rules, learnt.unproved
+    def _counts(
+        self, pairs: Sequence[Labelled], scorers: Sequence[Base], fold: Sequence[int], rules: RuleSet
+    ) -> Row:
+        """Counts of each candidate on a fold, learnt on the others and applied to the model that was trained on them."""
+        base, left_out = scorers[fold[0]], set(fold)
+        names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
+        counter = LabelCounter(LabelSet(tuple(names), base.labels.scheme))
+        seen = [place for place in range(len(pairs)) if place not in left_out]
+        some, others = [pairs[place] for place in seen], [scorers[place] for place in seen]
+        result: Row = {}
+        for name in (APART, *UPDATES):
+            parts: tuple[Base | Corrected, RuleSet] = (base, rules)
+            if name != APART:
+                parts = self._learner(name).fit(some, base, rules, scorers=others)[:2]
+            found = predict(parts[0], [pairs[place] for place in fold], parts[1])
+            counts = [counter.count_names(pair.predicted, pair.gold).totals() for pair in found]
+            result[name] = np.sum(counts, axis=0).tolist()
+        return result

@@ -94,6 +94,18 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     return Trellis.second_order(sums[0], sums[1], sums[2], first.labels, tokens=tokens)
 
 
+def on_labels(trellis: Trellis, labels: LabelSet) -> Trellis:
+    """The scores of an HMM or a CRF on labels of the same scheme: -inf for labels that it lacks, and without those that are not among them."""
+    if trellis.labels == labels:
+        return trellis
+    known = [k for k, name in enumerate(labels.names) if name in trellis.labels.names]
+    own = trellis.labels.ids([labels.names[k] for k in known])
+    nodes, steps = np.full((len(trellis), len(labels)), -np.inf), np.zeros((len(labels), len(labels)))
+    nodes[:, known] = all_nats(trellis.lattice.node)[:, own]
+    steps[np.ix_(known, known)] = all_nats(trellis.lattice.pool[0])[np.ix_(own, own)]
+    return Trellis.from_emissions(nodes, steps, labels=labels, tokens=trellis.tokens)
+
+
 def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> list[float]:
     if not trellises:
         raise ValueError("nothing to combine; expected at least one trellis")

@@ -14,12 +14,25 @@ import pytest
 from support.places import ROOT
 
 from benchmarks import __main__ as program
+from benchmarks.data.corpora import split, train_and_dev
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
 from benchmarks.running import estimate
-from benchmarks.study import SCALES, Disagreement, Missing, Sources, names, study_named
+from benchmarks.study import (
+    SCALES,
+    Design,
+    Disagreement,
+    Missing,
+    Row,
+    SecondDraw,
+    Sources,
+    Study,
+    first_draw,
+    names,
+    study_named,
+)
 from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.decoding.decode import decode
 
@@ -84,6 +97,45 @@ def test_scales_and_protocol(name: str, corpora: Path) -> None:
             assert len(set(cells)) == len(cells) and {cell.part for cell in cells} <= {part}
             counts.append(len(cells))
         assert counts == sorted(counts), "a larger scale has at least as many cells"
+
+
+@dataclass(frozen=True)
+class Counted:
+    part: str
+    place: int
+
+
+def test_a_headline_is_repeated_on_a_second_draw(tmp_path: Path) -> None:
+    reported = list[list[Row]]()
+    study = Study(
+        title="t",
+        summary="s",
+        design=Design("c", "m", "r", "m", "m"),
+        parts=("one",),
+        cells=lambda sources, part: [Counted(part, place) for place in range(3)],
+        measure=lambda sources, cell: [{"seed": sources.seed(cell.place)}],
+        report=lambda rows, report: reported.append(list(rows)),
+        second=SecondDraw("others", ("place",), {"seed": lambda x: str(x.seed.iloc[0])}, lambda c: c.place),
+    )
+    sources = Sources(tmp_path)
+    cells = list(study.cells_of(sources, "one"))
+    assert [cell.part for cell in cells] == ["one"] * 5 and len(set(cells)) == 5
+    rows = [row for cell in cells for row in study.rows_of(sources, cell)]
+    page = Report(tmp_path)
+    study.write(rows, page)
+    assert reported == [[{"part": "one", "place": n, "seed": n} for n in range(3)]] == [first_draw(rows)]
+    assert "others" in page.markdown()
+    table = [re.split(r" *\| *", line)[1:-1] for line in page.markdown().splitlines()[-4:]]
+    assert table[0] == ["place", "seed, first", "seed, second"]
+    assert table[2:] == [["1", "1", "1001"], ["2", "2", "1002"]]
+
+
+def test_a_second_draw_splits_the_same_sequences_anew(corpora: Path) -> None:
+    one, other = (split(Sources(corpora, second=second), "cora") for second in (False, True))
+    assert one == train_and_dev(corpora, "cora") and one[1] != other[1]
+    assert list(map(len, one)) == list(map(len, other)) and sorted([*one[0], *one[1]]) == sorted(
+        [*other[0], *other[1]]
+    )
 
 
 def test_a_killed_run_goes_on(corpora: Path, tmp_path: Path) -> None:
@@ -169,12 +221,12 @@ def test_files_beside_the_rows_do_not_change_the_digest_of_the_code(tmp_path: Pa
 
 def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) -> None:
     number_of_cells = len(list(study_named("posterior").cells_of(Sources(corpora, "full"), "cora")))
-    assert number_of_cells == 20
+    assert number_of_cells == 40, "every cell is repeated on a second draw"
     (tmp_path / "posterior").mkdir()
     parts = {"cora": {"cells": 4, "seconds": 24.0}}
     (tmp_path / "posterior" / "summary.json").write_text(json.dumps({"parts": parts}))
     text = estimate(["posterior"], ["cora"], Sources(corpora, "full"), tmp_path, 2)
-    assert text.splitlines()[0] == "posterior: 20 cells, about 2 min"
+    assert text.splitlines()[0] == "posterior: 40 cells, about 2 min"
     text = estimate(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
     assert text == "in all about 0 min, and posterior"
     (tmp_path / "hard").mkdir()

@@ -431,7 +431,7 @@ def test_all_weights_are_learnt_together(folder, cli, kind):
     assert load_model("m.json").labels.scheme == "bio"
     made = json.loads(cli.done(ALL + kind + " --epochs 2 --folds 3 --json").out)
     assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == (model, rules)
-    assert {*made} == {"output", "output_model", "algorithm", "candidates", "unproved"}
+    assert {*made} == {"output", "output_model", "algorithm", "candidates", "unproved", "unscored"}
     cli.done("decode train.tsv --model m.json --rules out.toml --output rows.jsonl")
 
 
@@ -449,7 +449,7 @@ def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JointLearner, "fit", stop)
         assert cli(arguments).code == 130
-        assert Path("out.toml.part").read_bytes().count(b"\n") == 1
+        assert Path("out.toml.part").read_bytes().count(b"\n") == 3 + 1
         assert "out.toml.part: resumed after fold 1" in cli.done(arguments).err
     assert len(calls) in (8, 9)
     resumed = Path("m.json").read_bytes(), Path("out.toml").read_bytes()

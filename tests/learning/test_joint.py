@@ -24,6 +24,7 @@ from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
+from ilpinfer.pipelines.cross_validation import make_folds
 
 NAMES = ("a", "b", "c")
 RULES = RuleSet(
@@ -82,6 +83,8 @@ def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed, scor
     for number, (item, _) in enumerate(items):
         weights["item", number] = weight_of(item)
     total, steps, unproved, apart = defaultdict(float), [], 0, math.inf
+    known = [{*scorer.labels.names} for scorer in scorers]
+    scored = [place for place, (_, gold) in enumerate(pairs) if {*gold} <= known[place]]
 
     def score(trellis, names):
         own = phi(model, scorers[place], trellis.tokens, names, items)
@@ -89,11 +92,11 @@ def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed, scor
 
     for _ in range(epochs):
         steps.append(0)
-        for place in rng.permutation(len(pairs)).tolist():
+        for place in rng.permutation(scored).tolist():
             words, gold = pairs[place]
             trellis, worth = scorers[place].trellis(words), {}
             for names in product(model.labels.names, repeat=len(words)):
-                if kept(list(names), words):
+                if {*names} <= known[place] and kept(list(names), words):
                     wrong = sum(x != y for x, y in zip(names, gold, strict=True))
                     worth[names] = score(trellis, names) + (margin * wrong if update == "margin" else 0)
             unproved += not worth
@@ -118,7 +121,7 @@ def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed, scor
                 steps[-1] += any(weights[key] != value for key, value in before.items())
             for key, value in weights.items():
                 total[key] += value
-    means = {key: value / (epochs * len(pairs)) for key, value in total.items()}
+    means = {key: value / (epochs * len(scored)) for key, value in total.items()}
     return means, tuple(steps), unproved, apart
 
 
@@ -181,6 +184,35 @@ def test_sequences_scored_by_models_that_were_trained_without_them(kind, update)
     assert learnt.steps == steps and learnt.model.base is model
     assert steps != JointLearner(**settings).fit(pairs, model, RULES).steps
     check(pairs, model, learnt, items, expected)
+
+
+@pytest.mark.parametrize("update", ["perceptron", "margin"])
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
+def test_scorers_may_lack_labels_of_the_model_or_have_more(kind, update):
+    pairs = corpus(4, 12)
+
+    def make(some):
+        return HMM.train(some) if kind == "hmm" else CRF.train(some, parameters={"max_iterations": 2})
+
+    model, fewer = make(pairs), make([pair for pair in pairs if "c" not in pair[1]])
+    scorers = [fewer] * 7 + [make([*pairs[:4], (["9"], ["d"])])] * 5
+    assert (fewer.labels.names, scorers[-1].labels.names[-1]) == (("a", "b"), "d")
+    settings = {"update": update, "rate": 0.3, "epochs": 3, "margin": 0.8, "seed": 2}
+    items = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
+    expected, steps, *_ = plain(pairs, model, items, lambda y, x: "d" not in y, scorers=scorers, **settings)
+    learnt = JointLearner(**settings).fit(pairs, model, RULES, scorers=scorers)
+    assert (learnt.steps, learnt.unscored) == (steps, sum("c" in gold for _, gold in pairs[:7]))
+    assert sum(steps) and learnt.unscored
+    check(pairs, model, learnt, items, expected)
+
+
+def test_where_no_scorer_knows_the_labels_nothing_is_learnt():
+    pairs = [(["red"], ["a"]), (["blue"], ["b"])]
+    scorers = [HMM.train(pairs[1:]), HMM.train(pairs[:1])]
+    rules = RuleSet((C.at_most_runs("b", 1, penalty=0.7),))
+    learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), rules, scorers=scorers)
+    assert (learnt.unscored, learnt.steps, learnt.rules) == (2, (0, 0), rules)
+    assert not learnt.model.attributes.any()
 
 
 @st.composite
@@ -249,14 +281,18 @@ def test_the_best_of_the_folds_is_taken_and_an_interrupted_search_goes_on():
         pairs, HMM.train, RULES, checkpoint=lambda row: rows.append(json.loads(json.dumps(row)))
     )
     assert [each.algorithm for each in result.candidates] == ["apart", "perceptron", "margin"]
-    folds = [[place for place in range(20) if place in fold] for fold in places(search)]
+    folds = make_folds(range(20), 3, 0)
+    models = [HMM.train([pair for place, pair in enumerate(pairs) if place not in fold]) for fold in folds]
+    scorers = {place: model for fold, model in zip(folds, models, strict=True) for place in fold}
     for candidate in result.candidates:
         right = total = 0
-        for fold in folds:
-            seen = [pair for place, pair in enumerate(pairs) if place not in fold]
-            model, rules = HMM.train(seen), RULES
+        for fold, base in zip(folds, models, strict=True):
+            seen = [place for place in range(20) if place not in fold]
+            model, rules = base, RULES
             if candidate.algorithm != "apart":
-                model, rules, *_ = JointLearner(candidate.algorithm, 0.3, 2).fit(seen, model, rules)
+                learner, some = JointLearner(candidate.algorithm, 0.3, 2), [pairs[place] for place in seen]
+                own = [scorers[place] for place in seen]
+                model, rules, *_ = learner.fit(some, base, RULES, scorers=own)
             for place in fold:
                 words, gold = pairs[place]
                 found = Decoder(rules, model=model).decode_tokens(words).labels
@@ -265,20 +301,12 @@ def test_the_best_of_the_folds_is_taken_and_an_interrupted_search_goes_on():
         assert candidate.measures.accuracy == pytest.approx(right / total)
     best = max(result.candidates, key=lambda each: each.measures.accuracy)
     assert result.chosen == best.algorithm
-    resumed = search.fit(pairs, HMM.train, RULES, resume=rows[:2], checkpoint=again.append)
-    assert (again, resumed.candidates) == (rows[2:], result.candidates)
-    assert resumed.rules == result.rules
-
-
-def places(search):
-    from ilpinfer.pipelines.cross_validation import make_folds
-
-    return make_folds(range(20), search.folds, search.seed)
-
-
-def test_scorers_are_one_for_each_sequence():
-    with pytest.raises(ValueError, match="scorers: expected a model for each sequence"):
-        JointLearner().fit(corpus(0), HMM.train(corpus(0)), scorers=[HMM.train(corpus(0))])
+    assert [row["part"] for row in rows] == [*range(6)] and ["model" in row for row in rows].index(False) == 3
+    for done in (2, 4):
+        again.clear()
+        resumed = search.fit(pairs, HMM.train, RULES, resume=rows[:done], checkpoint=again.append)
+        assert (again, resumed.candidates) == (rows[done:], result.candidates)
+        assert resumed.rules == result.rules
 
 
 def test_sequences_that_no_labelling_satisfies_are_left_out_and_counted():

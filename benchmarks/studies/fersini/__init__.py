@@ -1,18 +1,17 @@
 """Rules mined from data, soft, in one phase and in two (Fersini et al. 2014, section 3)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.data.corpora import FOLDERS, read_labelled
+from benchmarks.data.corpora import FOLDERS, split
 from benchmarks.data.evaluations import Setting, setting_of
 from benchmarks.data.models import trained
-from benchmarks.data.sets import Labelled
+from benchmarks.report import percent
 from benchmarks.studies.fersini import measuring
-from benchmarks.studies.fersini.report import check, report
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.fersini.report import check, headline, report
+from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C
 from formulations.constraints.local import Adjacency
@@ -84,7 +83,7 @@ def pairings(sources: Sources, part: str) -> tuple[Pairing, ...]:
 
 
 def blocks(sources: Sources, part: str) -> range:
-    number = len(_sequences(sources.folder, part, "dev"))
+    number = len(split(sources, part)[1])
     most = {"cora": 2, "umass": 2, "names": 4}[part]
     return range(sources(smoke=1, sample=min(most, -(-number // BLOCK)), full=-(-number // BLOCK)))
 
@@ -92,23 +91,23 @@ def blocks(sources: Sources, part: str) -> range:
 def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Setting:
     """A block of the development part under the rules; labels keep their scheme."""
     length = sources(smoke=3, sample=BLOCK, full=BLOCK)
-    some = _sequences(sources.folder, part, "dev")[block * length : (block + 1) * length]
-    train = _sequences(sources.folder, part, "train")[: pairing.size]
+    train, dev = split(sources, part)
+    some, train = dev[block * length : (block + 1) * length], train[: pairing.size]
     kind = pairing.model.split()[0].lower()
     model = trained(kind, train, **(OPTIONS[part] if kind == "crf" else {}))
-    rules = soft_rules(sources.folder, part, pairing)
+    rules = soft_rules(sources, part, pairing)
     return setting_of(pairing.model, model, some, RuleSet((*rules, C.valid_scheme())))
 
 
-def soft_rules(folder: Path, part: str, pairing: Pairing) -> tuple[Rule, ...]:
+def soft_rules(sources: Sources, part: str, pairing: Pairing) -> tuple[Rule, ...]:
     if pairing.rules == "catalogue":
         return tuple(load_rules("entities").rules)
-    return tuple(one.rule for one in mined(folder, part, pairing.rule_size).rules)
+    return tuple(one.rule for one in mined(sources, part, pairing.rule_size).rules)
 
 
-def categories(folder: Path, part: str, pairing: Pairing) -> Iterator[dict[str, Any]]:
+def categories(sources: Sources, part: str, pairing: Pairing) -> Iterator[dict[str, Any]]:
     """Rules of each category: their number, and the least and greatest cost in nats."""
-    rules = soft_rules(folder, part, pairing)
+    rules = soft_rules(sources, part, pairing)
     for family, kind in FAMILIES.items():
         costs = [rule.penalty for rule in rules if isinstance(rule.statement, kind)]
         yield {
@@ -120,14 +119,10 @@ def categories(folder: Path, part: str, pairing: Pairing) -> Iterator[dict[str, 
 
 
 @cache
-def mined(folder: Path, part: str, size: int) -> MinedRules:
+def mined(sources: Sources, part: str, size: int) -> MinedRules:
     """Rules of the five categories, each with the cost of eq. 30."""
     miner = RuleMiner(tuple(FAMILIES), confidence=CONFIDENCE[part], pruning="none", most=MOST)
-    return miner.fit(_sequences(folder, part, "train")[:size])
-
-
-def _sequences(folder: Path, part: str, name: str) -> Sequence[Labelled]:
-    return read_labelled(folder / FOLDERS[part] / f"{name}.tsv")
+    return miner.fit(split(sources, part)[0][:size])
 
 
 RULES = "rules"
@@ -155,7 +150,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     pairing = Pairing(cell.model, cell.rules)
     if cell.method == RULES:
-        return categories(sources.folder, cell.part, pairing)
+        return categories(sources, cell.part, pairing)
     return measuring.measured(setting(sources, cell.part, pairing, cell.block), cell.method)
 
 
@@ -191,5 +186,11 @@ STUDY = Study(
     measure=measure,
     report=report,
     check=check,
+    second=SecondDraw(
+        RESPLIT,
+        ("part", "model", "rules", "method"),
+        {"tokens %": lambda x: percent(headline(x).accuracy), "span F1 %": lambda x: percent(headline(x).f1)},
+        lambda cell: cell.method in ("Viterbi", "one phase", "relative"),
+    ),
     timed=True,
 )

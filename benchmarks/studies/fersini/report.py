@@ -59,6 +59,11 @@ def methods_of(own: DataFrame) -> Iterator[tuple[str, Series, tuple[float, ...]]
         yield name, *chosen(of(own, method))
 
 
+def headline(own: DataFrame) -> Measures:
+    """Of one method, with the values that are chosen on the other halves."""
+    return measures(sums(own) if own.method.iloc[0] in SINGLE else chosen(own)[0])
+
+
 def best_score(own: DataFrame) -> float:
     """Sum over sequences of the best scores under the hard rules: two phases with tau = 1 have them."""
     return float(sums(of(own, "relative", 1.0)).score)

@@ -4,17 +4,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import FOLDER, trained
-from benchmarks.data.sets import Labelled
+from benchmarks.report import fixed, signed
 from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
 from formulations import LabelSet, Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
@@ -46,14 +45,14 @@ class Cell:
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    _corpus(sources.folder)
+    split(sources, "names")
     sizes = SIZES[: sources(smoke=1, sample=1, full=len(SIZES))]
     some = (ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5, full=5)]
     return (Cell(part, size, rules) for size in sizes for rules in some)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
-    train, test = _corpus(sources.folder)
+    train, test = split(sources, "names")
     train = train[: cell.size]
     by_name = entity_rules(train, companies=TIMES, precision=PRECISION)
     rules = tuple(rule for name, some in by_name.items() if cell.rules in (ALL, name) for rule in some)
@@ -133,12 +132,6 @@ def _words(train: Sequence[Pair]) -> Row:
     return {"suffixes": len(suffixes), "firsts": len(firsts)}
 
 
-@cache
-def _corpus(folder: Path) -> tuple[list[Labelled], list[Labelled]]:
-    train, test = train_and_dev(folder, "names")
-    return train, test
-
-
 STUDY = Study(
     title="High-precision rules and a tagger of names",
     summary="Rules after, before and inside a conditional random field: spans, and time by part.",
@@ -167,5 +160,14 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     report=report,
+    second=SecondDraw(
+        RESPLIT,
+        ("size", "way"),
+        {
+            "points of F1": lambda x: signed(100 * x.gain.iloc[0], 2),
+            "seconds": lambda x: fixed(sum(x.seconds.iloc[0]), 2),
+        },
+        lambda cell: cell.part == TABLE,
+    ),
     timed=True,
 )

@@ -8,8 +8,8 @@ from pandas import DataFrame
 from benchmarks import optimum
 from benchmarks.data.evaluations import labels_of
 from benchmarks.report import Cells, Report, groups, number, signed
-from benchmarks.studies.rules_alone.settings import MODELS, Problems, pairs_of, problems, rules_of
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.rules_alone.settings import MODELS, SPLIT, Problems, pairs_of, problems, rules_of
+from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
 from formulations import RuleSet
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
@@ -196,5 +196,14 @@ STUDY = Study(
     cells=cells,
     measure=measure,
     report=report,
+    second=SecondDraw(
+        f"{RESPLIT}; of case law, the other half of the documents",
+        ("part", "model", "rule"),
+        {
+            "tokens": lambda x: signed(x.tokens.iloc[0][1], 2),
+            "span F1": lambda x: "{1} ({2} to {3})".format(*(signed(each, 2) for each in x.spans.iloc[0])),
+        },
+        lambda cell: cell.rule == ALL and cell.part in SPLIT,
+    ),
     timed=True,
 )

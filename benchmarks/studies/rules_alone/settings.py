@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import ilpinfer
-from benchmarks.data.corpora import read_labelled, train_and_dev
+from benchmarks.data.corpora import read_labelled, split
 from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
@@ -29,6 +28,8 @@ MODELS = {
     CASE_LAW: ("CRF of 25",),
     ENTITIES: ("CRF of 400",),
 }
+SPLIT = (CORA, CASE_LAW, ENTITIES)
+"""Corpora that a second draw splits in another way."""
 LIMIT = 1.0
 """Seconds a sequence."""
 PASSES, UNIT_PASSES = 3, 20
@@ -109,14 +110,9 @@ def rules_of(part: str, sources: Sources) -> RuleSet:
     return replace(sets[0], items=tuple(items.values()))
 
 
+@cache
 def problems(part: str, model: str, sources: Sources) -> Problems:
     """The sequences of a cell, made once a process."""
-    return _made(part, model, sources.folder, sources.scale)
-
-
-@cache
-def _made(part: str, model: str, folder: Path, scale: str) -> Problems:
-    sources = Sources(folder, scale)
     kind, _, size = model.partition(" of ")
     options: dict[str, Any] = {}
     train, test = pairs_of(part, sources)
@@ -132,11 +128,10 @@ def _made(part: str, model: str, folder: Path, scale: str) -> Problems:
 
 def pairs_of(part: str, sources: Sources) -> tuple[list[Labelled], list[Labelled]]:
     """Sequences to train on, and others; Missing where the corpus is not there."""
-    folder = sources.folder
     if part in (GENERATED, RESUMES):
         own = corpus(part, sources)
         return own.items_of(own.train), own.items_of(own.test)
     if part == CASE_LAW:
-        documents = read_labelled(folder / "rechtspraak" / "all.tsv")
-        return documents[::2], documents[1::2]
-    return train_and_dev(folder, "cora" if part == CORA else "names")
+        documents = read_labelled(sources.folder / "rechtspraak" / "all.tsv")
+        return documents[sources.second :: 2], documents[not sources.second :: 2]
+    return split(sources, "cora" if part == CORA else "names")

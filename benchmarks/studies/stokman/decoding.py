@@ -11,6 +11,7 @@ from benchmarks.timing import timed
 from formulations import LabelSet, RuleSet
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.models.sequence_model import SequenceModel
 
 NONE, OPTIMUM, MIXED = "Viterbi", "optimum", "mixed, published"
 METHODS = {
@@ -112,14 +113,17 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     return decoded(sources, cell, corpus(cell.corpus, sources).rules(cell.rules))
 
 
-def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
-    """The documents of a cell under rules."""
+def decoded(
+    sources: Sources, cell: Cell, rules: RuleSet, tagger: SequenceModel | None = None
+) -> Iterator[Row]:
+    """The documents of a cell under rules, scored by a tagger or by that of the corpus."""
     chosen = corpus(cell.corpus, sources)
+    tagger = tagger or chosen.tagger
     first = cell.chunk * CHUNK
     limit = sources(smoke=SMOKE_LIMIT, sample=cell.limit, full=cell.limit)
     limit = optimum.LIMIT if cell.method == OPTIMUM else limit
     decoder = ilpinfer.Decoder(rules, method=METHODS[cell.method], time_limit=limit)
-    labels = chosen.tagger.labels
+    labels = tagger.labels
     for number, document in enumerate(chosen.test[first : first + CHUNK], first):
         result = [chosen.outside] * len(document.tokens)
         row: Row = {
@@ -134,7 +138,7 @@ def decoded(sources: Sources, cell: Cell, rules: RuleSet) -> Iterator[Row]:
             places = document.part(item, chosen.breaks)
             if not places:
                 continue
-            trellis, tagging = timed(chosen.tagger.trellis, tuple(document.tokens[t] for t in places))
+            trellis, tagging = timed(tagger.trellis, tuple(document.tokens[t] for t in places))
             solution, decoding = timed(decoder.decode, trellis)
             row["tagging"].append(round(1000 * tagging, 3))
             row["decoding"].append(round(1000 * decoding, 3))

@@ -2,42 +2,70 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+
+from benchmarks.data.models import trained
 from benchmarks.studies.stokman import decoding
 from benchmarks.studies.stokman.corpora import GENERATED, PREDICTED, corpus
 from benchmarks.study import Row, Sources
-from ilpinfer.learning import PenaltyLearner, held_out_examples
+from formulations import Feature, RuleSet
+from formulations.problem.compiled_rules import unique_names
+from ilpinfer.learning import JointLearner, PenaltyLearner, ScoredExample, held_out_models
+from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.hmm import HMM
 
 LEARNING = "learning"
 ALGORITHMS = ("perceptron", "perceptron-given", "conservative", "conservative-given", "cross-validated")
+RATES = {"perceptron, small steps": 0.01}
+TOGETHER, OWN, LIKELIHOOD = "all weights", "all weights, own scores", "CRF, rules as given"
+WAYS = (*ALGORITHMS, *RATES, TOGETHER, OWN, LIKELIHOOD)
 START = decoding.ONE_ORGANIZATION
 """The rule set whose weights are learnt: two rules and three features."""
 
 
 @dataclass(frozen=True)
 class Learning:
-    """An algorithm that learns weights, from which all test documents are decoded exactly."""
+    """A way to learn weights, with which all test documents are decoded exactly."""
 
     part: str
     algorithm: str
 
 
 def cells(sources: Sources, part: str) -> Iterator[Learning]:
-    return (Learning(part, name) for name in ALGORITHMS[: sources(smoke=1, sample=5, full=5)])
+    return (Learning(part, name) for name in WAYS[: sources(smoke=1, sample=None, full=None)])
 
 
 def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
-    chosen = corpus(GENERATED, sources)
-    examples = held_out_examples(chosen.items_of(chosen.train), HMM.train)
-    learner = PenaltyLearner(cell.algorithm, folds=2, prune=False)
-    learnt = learner.fit(examples, chosen.rules(START))
-    weights = {verdict.name: verdict.learnt for verdict in learnt.verdicts}
-    given = {verdict.name: verdict.given for verdict in learnt.verdicts}
-    yield {"weights": weights, "given": given, "sequences": learnt.sequences}
-    setting: Row = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": cell.algorithm}
+    chosen, way = corpus(GENERATED, sources), cell.algorithm
+    items, model, rules = chosen.items_of(chosen.train), chosen.tagger, chosen.rules(START)
+    given, scorers = weights_of(rules), held_out_models(items, HMM.train)
+    examples = [ScoredExample(scorer.trellis(x), y) for scorer, (x, y) in zip(scorers, items, strict=True)]
+    data = TrainingSet(examples, rules)
+    if way == LIKELIHOOD:
+        model = trained("crf", items, template="resume", max_iterations=60)
+    elif way in (TOGETHER, OWN):
+        used = scorers if way == TOGETHER else ()
+        model, rules, *_ = JointLearner().fit(items, HMM.train(items), rules, scorers=used)
+    else:
+        rate, name = RATES.get(way, PenaltyLearner.rate), way.partition(",")[0]
+        rules = PenaltyLearner(name, rate=rate, folds=2, prune=False).fit(examples, rules).rules
+    yield {
+        "weights": dict.fromkeys(given, 0.0) | weights_of(rules),
+        "given": given,
+        "counts": dict(zip(data.names, np.abs(data.gold_activations).mean(axis=0).tolist(), strict=True)),
+        "sequences": len(items),
+    }
+    setting: Row = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": way}
     setting |= {"method": decoding.OPTIMUM, "limit": decoding.LIMIT}
     own = decoding.Cell(LEARNING, **setting, chunk=0)
     for chunk in range(-(-len(chosen.test) // decoding.CHUNK)):
-        for row in decoding.decoded(sources, replace(own, chunk=chunk), learnt.rules):
+        for row in decoding.decoded(sources, replace(own, chunk=chunk), rules, model):
             yield row | setting
+
+
+def weights_of(rules: RuleSet) -> dict[str, float]:
+    """Penalties and weights by name, nats."""
+    items: Any = zip(unique_names(rules), rules, strict=True)
+    return {name: item.weight if isinstance(item, Feature) else item.penalty for name, item in items}

@@ -23,7 +23,7 @@ from benchmarks.studies.stokman.decoding import (
     RULES,
 )
 from benchmarks.studies.stokman.estimates import CUTOFFS, ESTIMATES
-from benchmarks.studies.stokman.learning import LEARNING, START
+from benchmarks.studies.stokman.learning import LEARNING, LIKELIHOOD, START
 from benchmarks.studies.stokman.totals import (
     ALL,
     Change,
@@ -230,7 +230,7 @@ def _other_rules(settings: Settings, report: Report) -> None:
 
 
 def _learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
-    weights = {row["algorithm"]: row for row in rows if "weights" in row}
+    weights = {row["algorithm"]: row for row in rows if "weights" in row and row["algorithm"] != LIKELIHOOD}
     if not weights:
         return
     first = next(iter(weights.values()))
@@ -242,9 +242,14 @@ def _learning(rows: Sequence[Row], settings: Settings, report: Report) -> None:
         "characters, at the optimum, on the generated items with predicted segmentation."
     )
     report.table(
-        ("rule or feature", "given", *weights),
+        ("rule or feature", "in gold, an item", "given", *weights),
         (
-            (name, number(given), *(number(row["weights"][name]) for row in weights.values()))
+            (
+                name,
+                fixed(first["counts"][name]),
+                number(given),
+                *(number(row["weights"][name]) for row in weights.values()),
+            )
             for name, given in first["given"].items()
         ),
     )
