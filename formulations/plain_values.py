@@ -6,10 +6,14 @@ import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from formulations import arguments
+from formulations.files import Unreadable, read_json_text
 from formulations.messages import brief, suggestion
 
 Record = TypeVar("Record")
@@ -169,12 +173,12 @@ def record(
 def of_type(hint: Any, value: Any, what: str) -> Any:
     """A value of a type, as `record` reads them."""
     origin, inner = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return value
+    if hint in READERS:
+        return READERS[hint](value, what)
     if origin is Sequence:
         origin, inner = tuple, (*inner, ...)
     if origin in (Union, UnionType):
-        (other,) = [each for each in inner if each is not NoneType]
+        other = reduce(or_, (each for each in inner if each is not NoneType))
         return None if value is None else of_type(other, value, what)
     if origin is tuple:
         each = [inner[0]] * len(items(value, what)) if inner[1:] == (...,) else inner
@@ -190,17 +194,17 @@ def of_type(hint: Any, value: Any, what: str) -> Any:
         }
     if isinstance(hint, type) and issubclass(hint, PlainRecord):
         return hint.from_dict(value, what)
-    if is_dataclass(hint):
-        return record(hint, value, what)  # type: ignore[arg-type]
-    return READERS[hint](value, what)
+    return record(hint, value, what)
 
 
-READERS: Mapping[Any, Callable[[Any, str], Any]] = {
+READERS: dict[Any, Callable[[Any, str], Any]] = {
+    Any: lambda value, what: value,
     str: text,
     int: lambda value, what: arguments.whole(value, what, shown=kind_of),
     float: number,
     bool: lambda value, what: arguments.flag(value, what, kind_of),
 }
+"""Readers of types; modules that define a type of their own add it."""
 
 
 def kind_of(value: Any) -> str:
@@ -230,6 +234,16 @@ def parse_json(content: str) -> Any:
         raise
     except RecursionError:
         raise ValueError("lists and objects are nested too deeply") from None
+
+
+def read_values(path: str | Path, largest: int, made: Callable[[Any], Record]) -> Record:
+    """What `made` makes of the values of a `.json` or `.json.gz` file of so many bytes; its ValueError names the file."""
+    try:
+        return made(parse_json(read_json_text(path, largest)))
+    except FileNotFoundError:
+        raise
+    except ValueError as error:
+        raise Unreadable(f"{path}: {error}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

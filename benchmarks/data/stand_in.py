@@ -143,7 +143,7 @@ def _decision(rng: random.Random) -> Tokens:
 
 
 def _news(rng: random.Random) -> Tokens:
-    """A sentence with names, half of which follow a word that announces them."""
+    """A sentence with names, half of which follow a word that announces them; some begin a document with a dateline."""
 
     def parts() -> Iterator[Tokens]:
         for _ in range(rng.randint(1, 3)):
@@ -157,7 +157,8 @@ def _news(rng: random.Random) -> Tokens:
                 )
             )
 
-    return [*(pair for part in parts() for pair in part), (".", "O")]
+    begins = [*_run(["Madrid"], "LOC"), ("(", "O"), *_run(["EFE"], "ORG"), (")", "O"), (".", "O")]
+    return [*(begins if rng.random() < 0.4 else ()), *(pair for part in parts() for pair in part), (".", "O")]
 
 
 def _post(rng: random.Random) -> Tokens:

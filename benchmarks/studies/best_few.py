@@ -15,13 +15,13 @@ from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import Work, one_core, time_rounds
+from benchmarks.viterbi import viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.reporting import run_method
-from ilpinfer.exact.bare import viterbi_calls
 
 TOPS = (1, 2, 10, 50)
 REPEATS = 3

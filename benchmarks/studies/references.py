@@ -11,9 +11,9 @@ from benchmarks.data.synthetic import ruled
 from benchmarks.report import Cells, Report, number
 from benchmarks.study import Design, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core
+from benchmarks.viterbi import viterbi_calls
 from formulations import RuleSet
 from ilpinfer import checker
-from ilpinfer.exact.bare import viterbi_calls
 from ilpinfer.references.making import make
 from ilpinfer.references.verification import verify
 

@@ -12,11 +12,11 @@ from benchmarks import optimum
 from benchmarks.report import Report, groups, number
 from benchmarks.study import Design, Row, Sources, Study
 from benchmarks.timing import least, one_core
+from benchmarks.viterbi import viterbi_calls
 from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
-from ilpinfer.exact.bare import viterbi_calls
 
 LENGTHS, LABELS, REPEATS = (25, 50, 100, 200, 400), 30, 3
 SHOWN = 200

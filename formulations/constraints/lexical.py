@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -259,7 +259,7 @@ class NumbersContinue(Template):
         index = [symbols.setdefault(item_numbers(token), len(symbols)) for token in tokens]
         member = labels.field(self.field).member[None, :].astype(np.int64)
         values = np.arange(len(symbols))[:, None, None] * member
-        yield Machine(StepTable(values, np.array(index, np.int64)), _in_sequence(list(symbols)))
+        yield Machine(StepTable(values, np.array(index, np.int64)), _in_sequence(tuple(symbols)))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = None
@@ -270,7 +270,8 @@ class NumbersContinue(Template):
                 last = t
 
 
-def _in_sequence(numbers: Sequence[tuple[ItemNumber, ...]]) -> Automaton:
+@lru_cache(maxsize=64)
+def _in_sequence(numbers: tuple[tuple[ItemNumber, ...], ...]) -> Automaton:
     """The automaton that reads places of item numbers, 0 for none, and has a state for each set of them that may come next."""
     places: dict[ItemNumber, list[int]] = {}
     for symbol, readings in enumerate(numbers):

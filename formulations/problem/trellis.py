@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from formulations.arguments import instances, items, texts, whole
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
-from formulations.files import Unreadable, json_bytes, read_json_text, write_whole
+from formulations.files import Unreadable, json_bytes, write_whole
 from formulations.grid import all_nats, nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
 from formulations.messages import brief
-from formulations.plain_values import parse_json, positions, strings, table, text
+from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
 
 Labels = LabelSet | Sequence[str] | None
@@ -478,12 +478,7 @@ class Trellis:
         ValueError
             For a file that is no trellis; the message names file, place and value.
         """
-        try:
-            return cls.from_dict(parse_json(read_json_text(path, LARGEST_FILE)))
-        except FileNotFoundError:
-            raise
-        except ValueError as error:
-            raise Unreadable(f"{path}: {error}") from None
+        return read_values(path, LARGEST_FILE, cls.from_dict)
 
 
 def _attributes(

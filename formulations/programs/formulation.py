@@ -169,9 +169,11 @@ def score_floor(best: int, tau: float, bound: str) -> int | None:
 
     "relative": ``Z* - (1 - τ)·|Z*|``, right for both signs of Z*, where Fersini et al. 2014, eq. 23, prints τ·Z*,
     which lies above the optimum for log-probabilities. It depends on where the scores' zero is. "odds":
-    Z* + log τ, which does not. Both are rounded up to the grid.
+    Z* + log τ, which does not. Both are rounded up to the grid. τ stands for all numbers that round to it, of which the least
+    counts, so that 0.9 of 10 is 9.
     """
     tau = number(tau, "tau", 0, 1)
     if choice(bound, "bound", get_args(FloorKind)) == "relative":
-        return math.ceil(best - (1 - Fraction(tau)) * abs(best))
+        least = Fraction(tau) - Fraction(math.ulp(tau)) / 2
+        return math.ceil(best - (1 - least) * abs(best))
     return best + math.ceil(math.log(tau) * UNITS_PER_NAT) if tau else None

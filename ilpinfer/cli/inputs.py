@@ -32,7 +32,7 @@ from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.addresses import open_bytes, source_name
 
 if TYPE_CHECKING:
     from ilpinfer.core.methods import Method
@@ -193,8 +193,7 @@ def about(path: str | None) -> Iterator[None]:
     except Exception as error:
         if path is None or not without_place(error):
             raise
-        name = "standard input" if path == "-" else path
-        raise InputError(f"{name}: {describe(error)}") from error
+        raise InputError(f"{source_name(path)}: {describe(error)}") from error
 
 
 def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,12 +21,12 @@ from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line, summary
+from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.addresses import file_size, open_bytes
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
-    from ilpinfer.corpus.examples import Example, Rejection
     from ilpinfer.corpus.streams import ExampleStream
     from ilpinfer.reprocessing.executors import Executor
     from ilpinfer.reprocessing.manifest import Manifest
@@ -200,7 +200,7 @@ def _sha256(path: str) -> str:
 def _work(
     options: ReprocessOptions,
     stream: "ExampleStream",
-    records: "Iterator[Example | Rejection]",
+    records: Iterator[Example | Rejection],
     work: "Work",
     manifest: "Manifest",
 ) -> None:
@@ -213,9 +213,9 @@ def _work(
         retry = options.only_unproved
         begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
         again = ContinuedBy("" if retry else "--resume")
-        with again, _executor(options, work) as executor, _progress(stream) as watch:
+        with again, _executor(options, work) as executor, _progress(stream, records) as (watched, watch):
             run = Run(folder, begun, executor, options.shard_size, budget, watch, retry)
-            outcome = run.over(records)
+            outcome = run.over(watched)
     _report(options, outcome)
 
 
@@ -231,18 +231,28 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 
 @contextlib.contextmanager
-def _progress(stream: "ExampleStream") -> "Iterator[Callable[[ShardEntry], None]]":
-    """Progress over the bytes of the input, with the rate and the proved share."""
+def _progress(
+    stream: "ExampleStream", records: Iterator[Example | Rejection]
+) -> Iterator[tuple[Iterator[Example | Rejection], Callable[["ShardEntry"], None]]]:
+    """The records, and a function of each finished shard: progress over the bytes of these, with the rate and the proved share."""
     with rate_progress("reprocessing", stream.total) as show:
         rows = proved = 0
+        ends = deque[int]()  # bytes up to the end of each sequence in work
+
+        def watched() -> Iterator[Example | Rejection]:
+            for record in records:
+                if not isinstance(record, Rejection):
+                    ends.append(stream.size)
+                yield record
 
         def watch(entry: "ShardEntry") -> None:
             nonlocal rows, proved
             rows += entry.rows
             proved += entry.proved
-            show(stream.size, rows, proved)
+            size = [ends.popleft() for _ in range(entry.rows)][-1]
+            show(size, rows, proved)
 
-        yield watch
+        yield watched(), watch
 
 
 def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Work") -> None:

@@ -90,7 +90,8 @@ class ComparisonRun:
 
     def _solution(self, number: int, trellis: Trellis, entry: PlannedMethod) -> Solution:
         if entry.request is not None:
-            return Runner(self.rules, entry.request, decode).best(trellis)
+            solution: Solution = Runner(self.rules, entry.request, decode).one(trellis)
+            return solution
         labels = entry.labellings[number]
         if labels is None:
             return no_labelling(trellis, self.rules)

@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from formulations.messages import brief
-from formulations.plain_values import choice, items, number, of_type, table, text
-from ilpinfer.core.trees import Leaf, Split, Tree, as_plain, nodes, tree_of
+from formulations.plain_values import PlainRecord, choice, items, of_type, table, text
+from ilpinfer.core.trees import Leaf, Split, Tree, nodes, tree_of
 
 KINDS = ("exact", "solver", "none")
 
@@ -22,51 +23,28 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Phases:
+class Phases(PlainRecord):
     """The proofs of both phases of two-phase inference, by trees about the hard rules and about the soft ones."""
 
     best: Tree  # no labelling scores more under the hard rules alone, numbered among themselves
     witness: tuple[int, ...] = ()  # label ids (T,) that have the best score; empty where no labelling is left
     least: Tree | None = None  # none is better by cost, then score; None where `best` shows that, at cost 0
     weight: int = 1  # grid units that `least` subtracts for a unit of cost, the gcd of the penalties
+    TITLE: ClassVar = "phases"
 
     @property
     def trees(self) -> tuple[Tree, ...]:
         return (self.best,) if self.least is None else (self.best, self.least)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "best": as_plain(self.best),
-            "witness": list(self.witness),
-            "least": None if self.least is None else as_plain(self.least),
-            "weight": self.weight,
-        }
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Phases":
-        given = table(values, ("best", "witness", "least", "weight"), "phases")
-        return cls(
-            tree_of(given["best"], "phases: best"),
-            of_type(tuple[int, ...], given["witness"], "phases: witness"),
-            None if given["least"] is None else tree_of(given["least"], "phases: least"),
-            of_type(int, given["weight"], "phases: weight"),
-        )
-
 
 @dataclass(frozen=True)
-class Rest:
+class Rest(PlainRecord):
     """The proof that a list of labellings is complete: no other than the excluded and the last is worth more."""
 
     bound: float  # nats; -inf where there is no other labelling
     tree: Tree
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"bound": self.bound if math.isfinite(self.bound) else None, "tree": as_plain(self.tree)}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Rest":
-        given = table(values, ("bound", "tree"), "rest")
-        return cls(number(given["bound"], "rest: bound", -math.inf), tree_of(given["tree"], "rest: tree"))
+    TITLE: ClassVar = "rest"
+    NULL: ClassVar = MappingProxyType({"bound": -math.inf})
 
 
 @dataclass(frozen=True)

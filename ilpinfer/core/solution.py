@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.grid import nats
+from formulations.plain_values import plain, read_values
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.explanation import Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
-from ilpinfer.core.solution_fields import read_values, solution_fields, write_values
+from ilpinfer.core.solution_fields import LARGEST_FILE, solution_fields, write_values
 from ilpinfer.core.status import Status
 
 LATER = ("violations", "certificate", "overruled", "context")
@@ -247,6 +248,7 @@ class Solution:
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),
+            **{name: plain(getattr(self, name)) for name in self.FURTHER},
         }
 
     @classmethod
@@ -322,7 +324,7 @@ class Solution:
         ValueError
             For a file that is no solution; the message names file, place and value.
         """
-        return read_values(path, cls.from_dict)
+        return read_values(path, LARGEST_FILE, cls.from_dict)
 
 
 def finite(number: float) -> float | None:

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from formulations.arguments import whole
-from formulations.files import Unreadable, json_bytes, read_json_text
+from formulations.files import Unreadable, json_bytes
 from formulations.labels.label_set import MOST_LABELS
 from formulations.plain_values import (
     choice,
@@ -16,7 +16,6 @@ from formulations.plain_values import (
     kind_of,
     number,
     of_type,
-    parse_json,
     positions,
     strings,
     table,
@@ -28,7 +27,6 @@ from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.status import Status
 from ilpinfer.system.files import write_atomically
 
-Value = TypeVar("Value")
 LARGEST_FILE = 2**30
 """Bytes that a file of a solution may have."""
 SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.inf, "penalty": math.inf}
@@ -134,16 +132,6 @@ def write_values(path: str | Path, values: dict[str, Any]) -> None:
     except Unreadable as error:
         raise Unreadable(f"{path}: {error}") from None
     write_atomically(path, content)
-
-
-def read_values(path: str | Path, made: Callable[[Any], Value]) -> Value:
-    """The object that `made` makes from the values of a file; its ValueError names the file."""
-    try:
-        return made(parse_json(read_json_text(path, LARGEST_FILE)))
-    except FileNotFoundError:
-        raise
-    except ValueError as error:
-        raise Unreadable(f"{path}: {error}") from None
 
 
 def _below(end: int, value: Any, what: str) -> tuple[int, ...]:

@@ -1,11 +1,13 @@
 """Trees of splits and leaves: the form of a proof, and its plain values."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from formulations.errors import InferenceError
-from formulations.plain_values import items, of_type, repeated, table
+from formulations.plain_values import READERS, PlainValues, of_type, repeated, table
 
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a component or machine of it by its own.
@@ -22,7 +24,7 @@ class TooManyCases(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Leaf:
+class Leaf(PlainValues):
     """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed."""
 
     # For each unit of weight of a `Sum` whose violations count singly, in units of 2^-30 nats: the lattice pays it, and the
@@ -52,13 +54,9 @@ class Leaf:
             **({"shares": shares} if shares else {}),
         }
 
-    @classmethod
-    def from_dict(cls, values: Any) -> "Leaf":
-        return _leaf(values, "leaf")
-
 
 @dataclass(frozen=True)
-class Split:
+class Split(PlainValues):
     """Two cases that cover all labellings: the row Σ_t [t in tokens and label t in labels] is <= most, or above."""
 
     tokens: tuple[int, ...]
@@ -69,13 +67,6 @@ class Split:
 
     def to_dict(self) -> dict[str, Any]:
         return as_plain(self)
-
-    @classmethod
-    def from_dict(cls, values: Any) -> "Split":
-        result = tree_of(values, "split")
-        if not isinstance(result, Split):
-            raise ValueError("split has no below")
-        return result
 
 
 Tree = Leaf | Split
@@ -99,88 +90,63 @@ def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
 
 def as_plain(tree: Tree) -> dict[str, Any]:
     """A tree as plain values, those of the two cases of a split inside its own; TooManyCases as `nodes`."""
-    root: dict[str, Any] = {}
-    places = [(root, "tree")]
-    for _, node in nodes(tree):
-        parent, name = places.pop()
-        if isinstance(node, Split):
-            row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
-            parent[name] = {**row, "below": None, "above": None}
-            places += [(parent[name], "above"), (parent[name], "below")]
-        else:
-            parent[name] = node.to_dict()
-    result: dict[str, Any] = root["tree"]
-    return result
+
+    def plain(node: Tree) -> dict[str, Any]:
+        if isinstance(node, Leaf):
+            return node.to_dict()
+        row = {"tokens": list(node.tokens), "labels": list(node.labels), "most": node.most}
+        return {**row, "below": plain(node.below), "above": plain(node.above)}
+
+    deque(nodes(tree), 0)  # refuses one that is too large
+    return plain(tree)
 
 
 def tree_of(value: Any, what: str = "tree") -> Tree:
     """The tree that `as_plain` has made this value of; ValueError for others."""
-    waiting: list[tuple[Any, int, str]] = [(value, 0, what)]
-    splits: list[tuple[tuple[int, ...], tuple[int, ...], int] | Leaf] = []
-    leaves = 0
-    while waiting:
-        given, depth, where = waiting.pop()
+    splits, leaves = count(), count(1)
+
+    def read(given: Any, depth: int, where: str) -> Tree:
         if not isinstance(given, dict) or "below" not in given:
-            splits.append(_leaf(given, where))
-            leaves += 1
-            if leaves > MOST_LEAVES:
+            if next(leaves) > MOST_LEAVES:
                 raise TooManyCases(f"{what} has more than {MOST_LEAVES} leaves")
-            continue
+            return _leaf(given, where)
         if depth == DEEPEST:
             raise TooManyCases(f"{what} is deeper than {DEEPEST} splits")
         table(given, SPLIT_KEYS, where)
-        places = (of_type(tuple[int, ...], given[key], f"{where}: {key}") for key in ("tokens", "labels"))
-        splits.append((*places, of_type(int, given["most"], f"{where}: most")))
-        waiting += [
-            (given[side], depth + 1, f"{what}, split {len(splits) - 1}: {side}")
-            for side in ("above", "below")
-        ]
-    made: list[Tree] = []
-    for node in reversed(splits):
-        made.append(node if isinstance(node, Leaf) else Split(*node, made.pop(), made.pop()))
-    return made[0]
+        tokens, labels = (
+            of_type(tuple[int, ...], given[key], f"{where}: {key}") for key in ("tokens", "labels")
+        )
+        most, place = of_type(int, given["most"], f"{where}: most"), f"{what}, split {next(splits)}"
+        cases = (read(given[side], depth + 1, f"{place}: {side}") for side in ("below", "above"))
+        return Split(tokens, labels, most, *cases)
+
+    return read(value, 0, what)
 
 
 SPLIT_KEYS = ("tokens", "labels", "most", "below", "above")
 LEAF_KEYS = ("multipliers", "inside", "followed")
+Machines = tuple[MachineKey, ...]
 
 
 def _leaf(value: Any, what: str) -> Leaf:
     given = table(value, LEAF_KEYS, what, ("shares",))
-    multipliers = [
-        of_type(tuple[int, int, int], x, what) for x in items(given["multipliers"], f"{what}: multipliers")
-    ]
-    stages = enumerate(items(given["followed"], f"{what}: followed"))
-    shares = enumerate(items(given.get("shares", []), f"{what}: shares"))
+    multipliers = of_type(list[tuple[int, int, int]], given["multipliers"], f"{what}: multipliers")
+    shares = of_type(list[list[tuple[int, int, list[list[int]]]]], given.get("shares", []), f"{what}: shares")
     return Leaf(
-        _keyed([((rule, component), x) for rule, component, x in multipliers], f"{what}: multipliers"),
-        _machines(given["inside"], f"{what}: inside"),
-        tuple(_machines(stage, f"{what}: followed[{at}]") for at, stage in stages),
-        tuple(_shares(stage, f"{what}: shares[{at}]") for at, stage in shares),
+        _keyed(multipliers, f"{what}: multipliers"),
+        of_type(Machines, given["inside"], f"{what}: inside"),
+        of_type(tuple[Machines, ...], given["followed"], f"{what}: followed"),
+        tuple(_keyed(stage, f"{what}: shares[{at}]") for at, stage in enumerate(shares)),
     )
 
 
-def _machines(value: Any, what: str) -> tuple[MachineKey, ...]:
-    return tuple(_key(x, f"{what}[{at}]") for at, x in enumerate(items(value, what)))
-
-
-def _shares(value: Any, what: str) -> dict[MachineKey, list[list[int]]]:
-    result = []
-    for at, share in enumerate(items(value, what)):
-        where = f"{what}[{at}]"
-        rule, component, rows = items(share, where, 3)
-        result.append((_key((rule, component), where), of_type(list[list[int]], rows, f"{where}[2]")))
-    return _keyed(result, what)
-
-
-def _key(value: Any, what: str) -> MachineKey:
-    rule, place = of_type(tuple[int, int], value, what)
-    return rule, place
-
-
-def _keyed(pairs: Sequence[tuple[MachineKey, Any]], what: str) -> dict[MachineKey, Any]:
-    """The pairs as a dict; ValueError for a key that is there twice."""
+def _keyed(values: list[tuple[int, int, Any]], what: str) -> dict[MachineKey, Any]:
+    """Values by rule and component; ValueError for a pair that is there twice."""
+    pairs = [((rule, component), value) for rule, component, value in values]
     result = dict(pairs)
     if len(result) < len(pairs):
         raise ValueError(f"{what} names {list(repeated(pairs))} twice")
     return result
+
+
+READERS[Tree] = tree_of

@@ -29,7 +29,10 @@ class Lines:
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number, self._ended = list[bytes](), 0, False
         self._returns = False
-        self.live, self._size, self._taken = _is_live(stream), 0, 0
+        self.live, self._size = _is_live(stream), 0
+        self._characters = self._taken = (
+            0  # of the lines that were read, and of those taken, without their ends
+        )
 
     def __iter__(self) -> "Lines":
         return self
@@ -41,7 +44,7 @@ class Lines:
             self._fill()
         self._number += 1
         line = self._lines.popleft()
-        self._taken += len(line) + 1 if isinstance(line, str) else 1
+        self._taken += _length(line)
         return self._number, line
 
     def block(self) -> tuple[int, list[str]]:
@@ -60,7 +63,7 @@ class Lines:
         for _ in range(len(texts) + 1):
             self._lines.popleft()
         self._number += len(texts) + 1
-        self._taken += sum(map(len, texts)) + len(texts) + 1
+        self._taken += sum(map(len, texts))
 
     @property
     def size(self) -> int:
@@ -70,7 +73,7 @@ class Lines:
     @property
     def taken(self) -> int:
         """About how many of them belong to the lines that were taken."""
-        return self._taken * self.size // max(self._size, 1)
+        return self._taken * self.size // max(self._characters, 1)
 
     @property
     def paused(self) -> bool:
@@ -147,7 +150,10 @@ class Lines:
             self._add(b"".join(self._rest))
             self._rest = [others.pop()] if others else []
             try:
-                self._lines.extend(b"\n".join(others).decode().split("\n") if others else ())
+                if others:
+                    text = b"\n".join(others).decode()
+                    self._lines.extend(text.split("\n"))
+                    self._characters += len(text) - len(others) + 1
             except UnicodeDecodeError:
                 for line in others:
                     self._add(line)
@@ -160,7 +166,9 @@ class Lines:
         return enough and any(b"\r" in part for part in whole) and not any(b"\n" in part for part in whole)
 
     def _add(self, line: bytes) -> None:
-        self._lines.append(self._decoded(line))
+        found = self._decoded(line)
+        self._lines.append(found)
+        self._characters += _length(found)
 
     def _decoded(self, line: bytes) -> str | Rejection:
         try:
@@ -191,6 +199,10 @@ def blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
             block, fault = [], None
     if block or fault:
         yield fault or block
+
+
+def _length(line: str | Rejection) -> int:
+    return len(line) if isinstance(line, str) else 0
 
 
 def _is_live(stream: BinaryIO) -> bool:

@@ -300,8 +300,8 @@ def mistaken(key: str) -> str:
     near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
     if not near:
         return ""
-    way = f"name it as the column of {near}, or " if near in ("tokens", "labels") else ""
-    return f'; did you mean "{near}"? {way}put a note with such a name under "metadata"'
+    way = "--column of the command line takes other keys; " if near in ("tokens", "labels") else ""
+    return f'; did you mean "{near}"? {way}a note with such a name goes under "metadata"'
 
 
 def _form(record: dict[str, Any]) -> tuple[tuple[str, ...], set[str]]:

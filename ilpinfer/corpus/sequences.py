@@ -9,6 +9,7 @@ from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, R
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
 from ilpinfer.corpus.streams import CorpusForm, open_stream, opened_lines
+from ilpinfer.system.addresses import source_name
 
 __all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 
@@ -125,7 +126,7 @@ def read_plain_text(source: str | Path, split: str = "spaces") -> list[Example]:
     """The lines of a file, or of standard input where the source is `-`, as sequences without labels; empty lines are left out."""
     if split not in SPLITS:
         raise InputError(f'no split "{split}"{suggestion(split, SPLITS)}')
-    name = "standard input" if str(source) == "-" else str(source)
+    name = source_name(source)
     lines = enumerate(text_of(source).splitlines(), 1)
     texts = [(number, tuple(SPLITS[split](line))) for number, line in lines]
     result = [Example(tokens, None, f"{name}, line {number}") for number, tokens in texts if tokens]

@@ -32,6 +32,7 @@ from ilpinfer.system.addresses import (
     local_name,
     matching_files,
     open_bytes,
+    source_name,
 )
 
 MARKUP = ("<?xml", "<!doctype", "<html")
@@ -98,8 +99,8 @@ class ExampleStream:
 
     @property
     def size(self) -> int:
-        """Number of bytes that were read; of a Parquet file, the share of its rows."""
-        return self.done + self._of_table + (0 if self._lines is None else self._lines.size)
+        """About the number of bytes of the sequences that were returned; of a Parquet file, the share of its rows."""
+        return self.done + self._of_table + (0 if self._lines is None else self._lines.taken)
 
     @property
     def total(self) -> int | None:
@@ -107,11 +108,6 @@ class ExampleStream:
         if "-" in self.files:
             return None
         return sum(map(file_size, self.files)) or None
-
-    @property
-    def taken(self) -> int:
-        """Approximate number of bytes of the sequences that were returned; of a table, 0 until its end."""
-        return self.done + (0 if self._lines is None else self._lines.taken)
 
     def _all(self) -> Generator[Found, None, None]:
         empty = True
@@ -126,8 +122,7 @@ class ExampleStream:
             except Exception as error:
                 if not without_place(error):
                     raise
-                name = "standard input" if file == "-" else file
-                raise InputError(f"{name}: {describe(error)}") from error
+                raise InputError(f"{source_name(file)}: {describe(error)}") from error
             if file != "-":
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)
@@ -228,7 +223,7 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
                 stream = stack.enter_context(open_bytes(source))
             except OSError as error:
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-        yield Lines(stream, "standard input" if str(source) == "-" else str(source), longest)
+        yield Lines(stream, source_name(source), longest)
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:

@@ -105,7 +105,8 @@ def decode(
     """
     request, trellis = Request.of(method, time_limit, options), given_to(trellis, given)
     runner = Runner(compiler_of(rules), request, decode)
-    return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
+    result: Solution | list[Solution] = runner.one(trellis, top, callback)
+    return result
 
 
 @overload
@@ -226,9 +227,7 @@ def run_many(
 
         several = in_processes(runner, items, top, n_jobs, on_error)
         return several if top is not None else (solution for [solution] in several)
-    if top is None:
-        return runner.many(items, threads, on_error, callback)
-    return runner.top_of_many(items, top, threads, on_error, callback)
+    return runner.many(items, top, threads, on_error, callback)
 
 
 def check_many(

@@ -75,8 +75,6 @@ class Decoder:
     """
 
     model: Scorer | None
-    _rules: RuleCompiler
-    _request: Request
     _runner: Runner
 
     def __init__(
@@ -94,27 +92,26 @@ class Decoder:
         known = _known(labels, model)
         if known is not None:
             compiler = compiler.only(known)
-        self._set(model, compiler, request)
+        self.__dict__.update(model=model, _runner=Runner(compiler, request, decode))
 
-    def _set(self, model: Scorer | None, rules: RuleCompiler, request: Request) -> None:
-        runner = Runner(rules, request, decode)
-        names = ("model", "_rules", "_request", "_runner")
-        for name, value in zip(names, (model, rules, request, runner), strict=True):
-            object.__setattr__(self, name, value)
+    def _with(self, rules: RuleCompiler, request: Request) -> "Decoder":
+        result = copy(self)
+        result.__dict__["_runner"] = Runner(rules, request, decode)
+        return result
 
     def __repr__(self) -> str:
         labels = "any labels" if self.labels is None else f"labels {shown(self.labels)}"
-        return f"Decoder({len(self.rules)} rules, {labels}, method {self._request.method.name})"
+        return f"Decoder({len(self.rules)} rules, {labels}, method {self._runner.request.method.name})"
 
     @property
     def rules(self) -> RuleSet:
         """The values as given."""
-        return self._rules.rules
+        return self._runner.rules.rules
 
     @property
     def labels(self) -> LabelSet | None:
         """The only labels that it decodes; None for any."""
-        return self._rules.labels
+        return self._runner.rules.labels
 
     def with_time_limit(self, time_limit: float | None) -> "Decoder":
         """The same decoder with another time limit; both share the compiled rules.
@@ -134,9 +131,8 @@ class Decoder:
         ValueError
             Unless the limit is above 0, or None.
         """
-        result, request = copy(self), replace(self._request, time_limit=seconds(time_limit))
-        result._set(self.model, self._rules, request)
-        return result
+        request = replace(self._runner.request, time_limit=seconds(time_limit))
+        return self._with(self._runner.rules, request)
 
     def with_rules(self, rules: Rules) -> "Decoder":
         """The same decoder with other rules.
@@ -157,11 +153,8 @@ class Decoder:
             Where the labels are known, for rules that do not fit them.
         """
         compiler = compiler_of(rules)
-        result = copy(self)
-        result._set(
-            self.model, compiler if self.labels is None else compiler.only(self.labels), self._request
-        )
-        return result
+        compiler = compiler if self.labels is None else compiler.only(self.labels)
+        return self._with(compiler, self._runner.request)
 
     @overload
     def decode(
@@ -204,8 +197,8 @@ class Decoder:
         Solution or list of Solution
             A list if `top` is a number.
         """
-        runner, trellis = self._runner, given_to(trellis, given)
-        return runner.best(trellis, callback) if top is None else runner.top(trellis, top, callback)
+        result: Solution | list[Solution] = self._runner.one(given_to(trellis, given), top, callback)
+        return result
 
     @overload
     def decode_tokens(
@@ -380,10 +373,7 @@ class Decoder:
         check_many(self._runner, top, None, threads, on_error=on_error)
         self._needed_model()
         scored = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in each)
-        items = given_to_each(scored, given)
-        if top is None:
-            return self._runner.many(items, threads, on_error)
-        return self._runner.top_of_many(items, top, threads, on_error)
+        return self._runner.many(given_to_each(scored, given), top, threads, on_error)
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -479,7 +469,7 @@ class Decoder:
         """
         from ilpinfer.decoding.two_phase import decode_two_phase
 
-        request = self._request
+        request = self._runner.request
         if "within" in request.settings:
             raise ValueError("two-phase inference has no option 'within': make a Decoder without it")
         decode = partial(
@@ -490,8 +480,8 @@ class Decoder:
             given=given,
         )
         if top is None:
-            return decode(trellis, self._rules, tau, bound)
-        return decode(trellis, self._rules, tau, bound, top=top)
+            return decode(trellis, self._runner.rules, tau, bound)
+        return decode(trellis, self._runner.rules, tau, bound, top=top)
 
     def marginals(self, trellis: Trellis, **options: Any) -> "Marginals":
         """Exact probabilities of labels under the rules; see `ilpinfer.marginals`.
@@ -510,7 +500,7 @@ class Decoder:
         """
         from ilpinfer.exact.marginals import marginals
 
-        return marginals(trellis, self._rules, **options)
+        return marginals(trellis, self._runner.rules, **options)
 
     def verify(self, trellis: Trellis, solution: Any, **options: Any) -> "Verdict":
         """Check a solution, or a list of solutions, under the rules; see `ilpinfer.verify`.
@@ -531,7 +521,7 @@ class Decoder:
         """
         from ilpinfer.proof.verification import verify
 
-        return verify(trellis, self._rules, solution, **options)
+        return verify(trellis, self._runner.rules, solution, **options)
 
     def prove(self, trellis: Trellis, solution: Solution) -> Solution:
         """Prove a solution with the certifying engine within the time limit; see `ilpinfer.prove`.
@@ -550,7 +540,7 @@ class Decoder:
         """
         from ilpinfer.decoding.certification import prove
 
-        return prove(trellis, self._rules, solution, time_limit=self._request.time_limit)
+        return prove(trellis, self._runner.rules, solution, time_limit=self._runner.request.time_limit)
 
     def _scored(self, tokens: Sequence[str]) -> Trellis:
         model = self._needed_model()

@@ -259,12 +259,12 @@ def decode_frontier(
         with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
             context = replace(context, known_problem=compiler.problem(trellis))
             phases = TwoPhaseSearch(context, "auto", deadline, 1)
-            first, _ = phases.first_phase()
+            first = phases.first
             if first.path is not None:
                 search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
                 search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
                 search.run()
-                _close(search, phases, first)
+                _close(search, phases)
                 finished = True
             elif first.status == "infeasible":
                 return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
@@ -311,21 +311,21 @@ def checked_weight(heaviest: float) -> Fraction:
     return Fraction(float(heaviest)).limit_denominator(2**12) or Fraction(1, 2**12)
 
 
-def _close(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply) -> None:
+def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
     """Search the gaps that are open by a solver, one least cost at a floor after the other, from the best score on."""
     gaps, search.open = search.open, []
     for low, high in gaps:
-        if search.enough(high) or phases.deadline.passed or not _fill(search, phases, first, low, high):
+        if search.enough(high) or phases.deadline.passed or not _fill(search, phases, low, high):
             search.open.append((low, high))
 
 
-def _fill(search: FrontierSearch, phases: TwoPhaseSearch, first: Reply, low: int, high: int) -> bool:
+def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -> bool:
     """Whether all points with costs between two numbers are there."""
     floor = None
     if low >= 0:
         floor = max(point.score for point in search.points if point.cost <= low) + 1
     while True:
-        solution = phases.at_floor(first, floor)
+        solution = phases.at_floor(floor)
         if solution is None or not solution.has_labelling or solution.status != "optimal":
             return False
         point = search.add(solution.ids)

@@ -34,44 +34,31 @@ class Runner:
     def __reduce__(self) -> Any:
         return Runner, (self.rules, self.request, self.again)
 
-    def best(self, item: Item, callback: Callback | None = None) -> Solution:
-        """The best labelling of a sequence."""
-        return self._best(item, self._alone(item, None, callback), callback)
-
-    def top(self, item: Item, top: int, callback: Callback | None = None) -> list[Solution]:
-        """At most `top` labellings of a sequence, best first."""
-        whole(top, "top", 1, MOST["top"])
-        return self._top(item, self._alone(item, top, callback), callback, top)
+    def one(self, item: Item, top: int | None = None, callback: Callback | None = None) -> Any:
+        """The best labelling of a sequence, or a list of at most `top`, best first."""
+        if top is not None:
+            whole(top, "top", 1, MOST["top"])
+        return self._finish(item, self._alone(item, top, callback), callback, top)
 
     def many(
         self,
         items: Iterable[Item],
+        top: int | None,
         threads: int = 1,
         on_error: OnError = "raise",
         callback: Callback | None = None,
-    ) -> Iterator[Solution]:
-        """The best labelling of each sequence."""
-        return self._each(items, self._best, self.failure, None, threads, on_error, callback)
-
-    def top_of_many(
-        self,
-        items: Iterable[Item],
-        top: int,
-        threads: int = 1,
-        on_error: OnError = "raise",
-        callback: Callback | None = None,
-    ) -> Iterator[list[Solution]]:
-        """At most `top` labellings of each sequence, best first."""
-        finish = partial(self._top, top=top)
-        return self._each(items, finish, self.failures, top, threads, on_error, callback)
+    ) -> Iterator[Any]:
+        """As `one`, for each sequence."""
+        finish, failed = partial(self._finish, top=top), self.failure if top is None else self.failures
+        return self._each(items, finish, failed, top, threads, on_error, callback)
 
     def lists(self, items: Iterable[Item], top: int, threads: int = 1) -> Iterator[Labellings]:
-        """As `top_of_many`, as arrays."""
+        """As `many`, as arrays."""
 
         def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
             if isinstance(answer, Place):
                 return answer.results.labellings(answer.n)
-            solutions = self._top(item, answer, callback, top)
+            solutions = self._finish(item, answer, callback, top)
             return labellings_of(solutions, len(item.tokens), item.labels.names)
 
         return self._each(items, finish, _raise, top, threads, "raise", None)
@@ -88,16 +75,12 @@ class Runner:
         """The context of solutions of a trellis."""
         return context_of(trellis, self.rules, self.request, self.again)
 
-    def _best(self, item: Item, answer: Answer, callback: Callback | None) -> Solution:
+    def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
         if isinstance(answer, Place):
-            return answer.results.best(answer.n)
-        return self._by_method(item, answer, callback, None)[0]
-
-    def _top(self, item: Item, answer: Answer, callback: Callback | None, top: int) -> list[Solution]:
-        if isinstance(answer, Place):
-            return answer.results.solutions(answer.n)
+            found = answer.results
+            return found.best(answer.n) if top is None else found.solutions(answer.n)
         solutions = self._by_method(item, answer, callback, top)
-        return [solution for solution in solutions if solution.has_labelling]
+        return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 
     def _by_method(
         self, item: Item, answer: Handover | Exception, callback: Callback | None, top: int | None

@@ -1,8 +1,8 @@
 """Two-phase inference: first the best score, then the least violation near it."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, overload
@@ -13,7 +13,7 @@ from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
-from formulations.problem.problem import Value, hard_only
+from formulations.problem.problem import Value, cost_unit, hard_only
 from formulations.problem.trellis import Given
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate, score_floor
 from formulations.programs.record import IntegerProgram
@@ -23,9 +23,8 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.rule_compiler import Rules, stated
-from ilpinfer.core.solution import Solution, finite
+from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
@@ -74,15 +73,6 @@ class TwoPhaseSolution(Solution):
         "tau": number,
         "floor_kind": partial(choice, options=("relative", "odds", "score")),
     }
-
-    def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
-        own = {name: finite(getattr(self, name)) for name in ("best_score", "floor", "cost_bound")}
-        return {
-            **super().to_dict(incumbents=incumbents, certificate=certificate),
-            **own,
-            "tau": self.tau,
-            "floor_kind": self.floor_kind,
-        }
 
 
 def check_method(method: str) -> None:
@@ -214,12 +204,14 @@ def decode_two_phase(
 
 @dataclass
 class TwoPhaseSearch:
-    """The programs of both phases over one problem."""
+    """Both phases over one problem: by the engine where the method is auto and it reaches a proof, else by programs."""
 
     context: Context
     method: str
     deadline: Deadline
     threads: int
+    words: str = ""  # on the first phase
+    figures: dict[str, Any] = field(default_factory=dict)  # of all solutions
 
     def __post_init__(self) -> None:
         self.problem = self.context.problem
@@ -231,82 +223,8 @@ class TwoPhaseSearch:
         """Built on first use."""
         return formulate(self.base)
 
-    def run(self, tau: float, bound: str, top: int, given: int | None = None) -> list[TwoPhaseSolution]:
-        """Labellings by cost, then score; at least one entry. A floor that is given, grid units, wins over tau."""
-        first, words = self.first_phase()
-        if first.path is None:
-            return [self._report(first, words)]
-        best = int(max(first.bound, self._score(first.path)))
-        proved = first.status == "optimal"
-        floor = score_floor(self._score(first.path), tau, bound) if given is None else given
-        if given is not None and given > best:
-            raise ValueError(
-                f"floor is {nats(given):g}, above the best score {nats(best):g}: give a floor of at most that"
-            )
-        result: list[TwoPhaseSolution] = []
-        excluded: list[LabelIds] = []
-        common = {
-            "best_score": nats(self._score(first.path)),
-            "floor": -math.inf if floor is None else nats(floor),
-            "tau": float(tau) if given is None else 1.0,
-            "floor_kind": bound if given is None else "score",
-        }
-        if self.method == "auto" and proved and (closed := self._cheapest(first, floor, top)):
-            return [self._proved(reply, common) for reply in closed]
-        for _ in range(top):
-            reply, cost_bound = self._least_cost(first, floor, excluded)
-            if reply.path is None:
-                break
-            result.append(self._finish(reply, cost_bound, best, proved, words, excluded, common))
-            excluded.append(result[-1].ids)
-        return result or [self._report(replace(first, path=None, status="unknown"), words, **common)]
-
-    def _cheapest(self, first: Reply, floor: int | None, top: int) -> list[Reply] | None:
-        """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
-        from ilpinfer.exact.frontier import FrontierSearch
-
-        assert first.path is not None
-        found = FrontierSearch(self.base, self.deadline, first.path).cheapest(floor, top)
-        if found is None:
-            return None
-        paths, leaf, weight = found
-        labellings = [tuple(path.tolist()) for path in paths]
-        result = []
-        for place, path in enumerate(paths):
-            phases = self._phases(first, path, floor, leaf, weight)
-            words = "every prefix that could cost less was followed"
-            certificate = proof(words, phases, tuple(labellings[:place]))
-            result.append(Reply("optimal", path, self._value(path).score, certificate))
-        return result
-
-    def _phases(
-        self, first: Reply, path: LabelIds, floor: int | None, leaf: Leaf, weight: int
-    ) -> Phases | None:
-        """The proofs of both phases; None if the first was solved by a solver without a proof."""
-        tree = first.certificate.tree
-        if first.path is None or not isinstance(tree, Phases):
-            return None
-        value, best = self._value(path), self._score(first.path)
-        if not value.penalty and self._score(path) == best:
-            return tree
-        return replace(tree, least=leaf, weight=weight)
-
-    def _proved(self, reply: Reply, common: dict[str, Any]) -> TwoPhaseSolution:
-        assert reply.path is not None
-        cost = nats(self._value(reply.path).penalty)
-        return self._report(reply, "auto: label setting", cost_bound=cost, **common)
-
-    def at_floor(self, first: Reply, floor: int | None) -> TwoPhaseSolution | None:
-        """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
-        assert first.path is not None
-        reply, cost_bound = self._least_cost(first, floor, [])
-        if reply.path is None:
-            return None
-        best = int(max(first.bound, self._score(first.path)))
-        proved = first.status == "optimal"
-        return self._finish(reply, cost_bound, best, proved, "", [], {"floor_kind": "score", "tau": 1.0})
-
-    def first_phase(self) -> tuple[Reply, str]:
+    @cached_property
+    def first(self) -> Reply:
         """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
@@ -315,67 +233,114 @@ class TwoPhaseSearch:
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
             certificate = _first_phase(result)
             if result.proves_infeasibility:
-                return Reply("infeasible", None, -math.inf, certificate), "auto: no labelling is possible"
+                self.words = "auto: no labelling is possible"
+                return Reply("infeasible", None, -math.inf, certificate)
             if result.path is not None and self._score(result.path) >= result.bound:
-                return Reply("optimal", result.path, result.bound, certificate), f"{result.method}, then "
-        reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
-        return reply, "auto: " if self.method == "auto" else ""
+                self.words = f"{result.method}, then "
+                return Reply("optimal", result.path, result.bound, certificate)
+            self.words = "auto: "
+        return solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
 
-    def _least_cost(self, first: Reply, floor: int | None, excluded: list[LabelIds]) -> tuple[Reply, int]:
+    @property
+    def best(self) -> int:
+        """An upper bound on Z*, grid units, given a labelling of the first phase."""
+        assert self.first.path is not None
+        return int(max(self.first.bound, self._score(self.first.path)))
+
+    def run(self, tau: float, bound: str, top: int, given: int | None = None) -> list[TwoPhaseSolution]:
+        """Labellings by cost, then score; at least one entry. A floor that is given, grid units, wins over tau."""
+        first = self.first
+        if first.path is None:
+            return [self._report(first, self.words)]
+        score = self._score(first.path)
+        floor = score_floor(score, tau, bound) if given is None else given
+        if given is not None and given > self.best:
+            what = f"floor is {nats(given):g}, above the best score {nats(self.best):g}"
+            raise ValueError(f"{what}: give a floor of at most that")
+        self.figures = {
+            "best_score": nats(score),
+            "floor": -math.inf if floor is None else nats(floor),
+            "tau": float(tau) if given is None else 1.0,
+            "floor_kind": bound if given is None else "score",
+        }
+        if self.method == "auto" and first.status == "optimal" and (closed := self._cheapest(floor, top)):
+            return closed
+        found: list[TwoPhaseSolution] = []
+        while len(found) < top and (solution := self.at_floor(floor, [each.ids for each in found])):
+            found.append(solution)
+        return found or [self._report(replace(first, path=None, status="unknown"), self.words)]
+
+    def _cheapest(self, floor: int | None, top: int) -> list[TwoPhaseSolution] | None:
+        """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
+        from ilpinfer.exact.frontier import FrontierSearch
+
+        assert self.first.path is not None
+        found = FrontierSearch(self.base, self.deadline, self.first.path).cheapest(floor, top)
+        if found is None:
+            return None
+        paths, leaf, weight = found
+        result, before, best = list[TwoPhaseSolution](), list[tuple[int, ...]](), self._score(self.first.path)
+        for path in paths:
+            value, tree = self.problem.value(path), self.first.certificate.tree
+            phases = (
+                tree if isinstance(tree, Phases) else None
+            )  # None where a solver has no proof of the first
+            if phases is not None and (value.penalty or self._score(path) != best):
+                phases = replace(phases, least=leaf, weight=weight)
+            certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
+            reply, cost = Reply("optimal", path, value.score, certificate), nats(value.penalty)
+            result.append(self._report(reply, "auto: label setting", cost_bound=cost))
+            before.append(tuple(path.tolist()))
+        return result
+
+    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> TwoPhaseSolution | None:
+        """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
+        least, cost_bound = self._least_cost(floor, excluded)
+        if least.path is None:
+            return None
+        cost, score, best = self.problem.value(least.path).penalty, self._score(least.path), self.best
+        proved = least.status == "optimal"
+        cost_bound = cost if proved else min(cost_bound, cost)
+        if score == best:
+            reply = replace(least, status="optimal", bound=best)
+        else:
+            program = self.formulation.best_score(cost_ceiling=cost)
+            reply = self._until(program, excluded, lambda value: value.penalty <= cost)
+        if reply.path is None or self._score(reply.path) < score:
+            reply = replace(reply, path=least.path, status="feasible")
+        limit = min(float(best), reply.bound) if proved else float(best)
+        all_proved = proved and self.first.status == reply.status == "optimal"
+        reply = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
+        return self._report(reply, self.words + self.solver, cost_bound=nats(cost_bound))
+
+    def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
-        if first.path is not None and not excluded and self._value(first.path).penalty == 0:
+        first = self.first
+        if first.path is not None and not excluded and not self.problem.value(first.path).penalty:
             return replace(first, status="optimal", bound=0), 0
-        program = self.formulation.least_cost(floor)
         reply = self._until(
-            program, excluded, lambda value: floor is None or value.model + value.features >= floor
+            self.formulation.least_cost(floor),
+            excluded,
+            lambda value: floor is None or value.model + value.features >= floor,
         )
-        step = math.gcd(*(rule.finite_penalty for rule in self.problem.rules)) or 1
+        step = cost_unit(self.problem.rules)
         cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
         if first.path is not None and not excluded and reply.status != "infeasible":
             reply = self._better(reply, first.path)
         return reply, cost_bound
 
-    def _finish(
-        self,
-        least: Reply,
-        cost_bound: int,
-        best: int,
-        proved: bool,
-        words: str,
-        excluded: list[LabelIds],
-        common: dict[str, Any],
-    ) -> TwoPhaseSolution:
-        """The best score at the least cost."""
-        assert least.path is not None
-        cost = self._value(least.path).penalty
-        least_proved = least.status == "optimal"
-        cost_bound = cost if least_proved else min(cost_bound, cost)
-        if self._score(least.path) == best:
-            reply = replace(least, status="optimal", bound=best)
-        else:
-            program = self.formulation.best_score(cost_ceiling=cost)
-            reply = self._until(program, excluded, lambda value: value.penalty <= cost)
-        if reply.path is None or self._score(reply.path) < self._score(least.path):
-            reply = replace(reply, path=least.path, status="feasible")
-        all_proved = proved and least_proved and reply.status == "optimal"
-        limit = min(float(best), reply.bound) if least_proved else float(best)
-        final = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return self._report(final, words + self.solver, cost_bound=nats(cost_bound), **common)
-
     def _better(self, reply: Reply, incumbent: LabelIds) -> Reply:
         """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
+        own = self.problem.value(incumbent).penalty, -self._score(incumbent)
         if reply.path is None:
             return replace(reply, path=incumbent, status="feasible")
-        if self._order(reply.path) <= self._order(incumbent):
+        cost = self.problem.value(reply.path).penalty
+        if (cost, -self._score(reply.path)) <= own:
             return reply
-        same = self._value(reply.path).penalty == self._value(incumbent).penalty
-        return replace(reply, path=incumbent, status=reply.status if same else "feasible")
-
-    def _order(self, path: LabelIds) -> tuple[int, int]:
-        return self._value(path).penalty, -self._score(path)
+        return replace(reply, path=incumbent, status=reply.status if cost == own[0] else "feasible")
 
     def _until(
-        self, program: IntegerProgram, excluded: list[LabelIds], accepts: Callable[[Value], bool]
+        self, program: IntegerProgram, excluded: Sequence[LabelIds], accepts: Callable[[Value], bool]
     ) -> Reply:
         """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
         for path in excluded:
@@ -384,20 +349,17 @@ class TwoPhaseSearch:
             reply = solve(self.solver, program, self.deadline, self.threads)
             if reply.path is None:
                 return reply
-            value = self._value(reply.path)
+            value = self.problem.value(reply.path)
             if value.feasible and accepts(value):
                 return reply
             program = exclude_labelling(program, reply.path)
 
-    def _value(self, path: LabelIds) -> Value:
-        return self.problem.value(path)
-
     def _score(self, path: LabelIds) -> int:
-        value = self._value(path)
+        value = self.problem.value(path)
         return value.model + value.features
 
     def _report(self, reply: Reply, method: str, **own: Any) -> TwoPhaseSolution:
-        return _solution(reply, self.context, self.deadline, method, **own)
+        return _solution(reply, self.context, self.deadline, method, **self.figures, **own)
 
 
 def floor_units(floor: float) -> int:

@@ -9,6 +9,7 @@ from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
 from ilpinfer.corpus.conversion import convert_all, iob1_remark, shown_scheme, strip
 from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair
+from ilpinfer.system.addresses import source_name
 
 Side = list[tuple[str, ...] | None]
 """Labellings of all sequences, None where there is none."""
@@ -91,10 +92,11 @@ def _names(side: Side) -> list[str]:
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
     """Raise InputError unless both files hold the same sequences, and one of them labels."""
     if len(result) != len(gold):
-        raise InputError(f"{path} has {len(result)} sequences, but {gold_path} has {len(gold)}")
+        other = f"{source_name(gold_path)} has {len(gold)}"
+        raise InputError(f"{source_name(path)} has {len(result)} sequences, but {other}")
     if all(each.labels is None for each in result):
         raise InputError(
-            f"{path}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
+            f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
         )
     for one, two in zip(result, gold, strict=True):
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
@@ -104,6 +106,6 @@ def check_same(result: list[Example], gold: list[Example], path: str, gold_path:
             )
         if not any(one.tokens) or not any(two.tokens):
             continue
-        for t, (token, other) in enumerate(zip(one.tokens, two.tokens, strict=True)):
-            if token != other:
-                raise InputError(f"{one.where}: token {t} is {token!r}, but {other!r} in {two.where}")
+        for t, (token, right) in enumerate(zip(one.tokens, two.tokens, strict=True)):
+            if token != right:
+                raise InputError(f"{one.where}: token {t} is {token!r}, but {right!r} in {two.where}")

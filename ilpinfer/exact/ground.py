@@ -16,12 +16,14 @@ from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.machines import Symbols
 from ilpinfer.kernels.packing import PlainMachine, lattice_scores, pack_machines, room_of
 from ilpinfer.kernels.tables import Chain, Machines, Rules, Scores, Windows
 
 NO_WINDOWS = Windows(
     np.zeros((0, 3, 3), np.int32), np.zeros(3, np.int64), np.zeros((3, 3), np.int64), np.zeros(0, np.int32)
 )
+_MOST_SYMBOLS = 256  # joint symbols beyond which those that never occur are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +100,18 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
             keys.append((number, count))
             components.append((number, p))
     T, S = lattice.node.shape
-    which = np.array(tables, np.int64).reshape(-1, T)
-    which, classes = np.unique(which, axis=1, return_inverse=True) if tables else (which[:, :1], np.zeros(T))
-    which = np.ascontiguousarray(which.T)
+    which, classes = _distinct(np.array(tables, np.int64).reshape(-1, T).T)
     machines = pack_machines(plain, which, S, lattice.shape[1])
-    both = np.stack([np.append(0, lattice.step), classes.reshape(-1)]).astype(np.int64)
+    both = np.stack([np.append(0, lattice.step), classes]).astype(np.int64)
     scores = lattice_scores(lattice)
     return Ground(lattice, scores, machines, both, which, tuple(plain), tuple(keys), tuple(components))
+
+
+def _distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """The different rows, in the order of their first ones, and which of them each row is."""
+    numbers = dict[bytes, int]()
+    which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+    return np.ascontiguousarray(rows[np.unique(which, return_index=True)[1]]), which
 
 
 def _plain(
@@ -121,3 +128,24 @@ def _plain(
             plain = PlainMachine(steps.values, automaton, rule.penalty, total, mark)
             result.append((p, plain, steps.index))
     return result
+
+
+def joint_symbols(one: Ground) -> Symbols:
+    """Joint symbols of each step for all machines together; most of them occur."""
+    lattice, classes = one.lattice, one.classes[1]
+    B = lattice.shape[1]
+    to = np.concatenate([[0], lattice.base])[:, None] + np.arange(B)
+    code, kinds = np.zeros((len(one.which), *to.shape), np.int64), 1
+    read: list[Integers] = []
+    for m, machine in enumerate(one.plain):
+        values, X = machine.symbols, machine.automaton.emits.shape[1]
+        which = values[one.which[:, m]]
+        code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
+        read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
+        kinds *= X
+        if kinds > _MOST_SYMBOLS:
+            used = np.bincount(code.reshape(-1), minlength=kinds) > 0
+            code, read = (np.cumsum(used) - 1)[code], [digits[used] for digits in read]
+            kinds = int(used.sum())
+    shape = len(one.plain), kinds
+    return Symbols(code.astype(np.int32), classes, np.array(read, np.int32).reshape(shape))

@@ -38,6 +38,9 @@ HARD_NATS = 1e4
 """Cost in nats of a violation of a hard sum in that program."""
 MOST_STEPS = 500
 """Steps of the column generation, over all relaxations that share a pool."""
+LONG, MOST_DESCENTS, MOST_STALE = 500, 200, 20
+"""Tokens of a long document, whose bound is nearly smooth in the multipliers; steps of a descent to the best ones; and steps of its column
+generation without a better bound."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,11 @@ def relax(
     start : sequence of int, optional
         (R,) the first multipliers, 0 where not given.
     """
-    nothing = (0,) * len(terms)
+    nothing, is_long = (0,) * len(terms), len(lattice.node) >= LONG
     if not all(corners(term.total, term.penalty) for term in terms):
         return Relaxed(FORBIDDEN, nothing, [])
+    if is_long and not pool.steps and not deadline.passed:
+        start = _descend(lattice, terms, nothing if start is None else start, largest, pool, deadline)
     known = [(path, lattice.score(path)) for path in pool.paths]
     paths = [path for path, score in known if not is_forbidden(score)]
     scores = [score for _, score in known if not is_forbidden(score)]
@@ -124,6 +129,7 @@ def relax(
         np.array(nothing if start is None else start, np.int64),
     )
     near, lowest, weights, taken = NEARER, -math.inf, None, {path.tobytes() for path in paths}
+    improved = pool.steps
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
         gain, path = _best_response(lattice, terms, multipliers)
@@ -133,7 +139,9 @@ def relax(
             worth(p.total, p.penalty, x) for p, x in zip(terms, multipliers.tolist(), strict=True)
         )
         if bound < best.bound:
-            best = Relaxed(bound, tuple(multipliers.tolist()), paths)
+            best, improved = Relaxed(bound, tuple(multipliers.tolist()), paths), pool.steps
+        if is_long and pool.steps > improved + MOST_STALE:
+            return best
         if enough is not None and best.bound < enough:
             return best
         if path.tobytes() in taken and not near:  # the program knows it, but for its rounding
@@ -153,6 +161,54 @@ def relax(
         near, lowest = (NEARER if value > lowest else 0.0), value
         multipliers = np.rint(near * np.array(best.multipliers) + (1 - near) * exact * UNIT).astype(np.int64)
     return best
+
+
+def _descend(
+    lattice: Lattice,
+    terms: Sequence[SumTerm],
+    start: Sequence[int],
+    largest: float,
+    pool: Pool,
+    deadline: Deadline,
+) -> list[int]:
+    """Multipliers near the best ones, by a quasi-Newton method; the labellings on the way enter the pool (Lewis and Overton 2013)."""
+    from scipy.optimize import minimize
+
+    ends, best = [corners(term.total, term.penalty) for term in terms], (math.inf, list(start))
+
+    def bound(prices: Floats) -> tuple[float, Floats]:
+        nonlocal best
+        multipliers = np.rint(prices * UNIT).astype(np.int64)
+        gain, path = _best_response(lattice, terms, multipliers)
+        if is_forbidden(gain):
+            return 0.0, 0.0 * prices
+        pool.paths.append(path)
+        pool.steps += 1
+        sums = [
+            max(each, key=lambda end: x * end[0] - end[1])
+            for each, x in zip(ends, multipliers.tolist(), strict=True)
+        ]
+        value = gain + sum(x * n - cost for (n, cost), x in zip(sums, multipliers.tolist(), strict=True))
+        best = min(best, (value, multipliers.tolist()))
+        slopes = [n - x for (n, _), x in zip(sums, units(terms, path), strict=True)]
+        return value / UNIT, np.array(slopes, float)
+
+    def stop(prices: Floats) -> None:
+        if deadline.passed:
+            raise StopIteration
+
+    box = [_box(term, largest) for term in terms]
+    options = {"maxfun": MOST_DESCENTS}
+    minimize(
+        bound, np.array(start) / UNIT, jac=True, method="L-BFGS-B", bounds=box, options=options, callback=stop
+    )
+    return best[1]
+
+
+def _box(term: SumTerm, largest: float) -> tuple[float, float]:
+    """The range of a multiplier, nats."""
+    most = largest if term.penalty == HARD else term.penalty / UNIT
+    return (0.0 if term.total.low is None else -most), (0.0 if term.total.high is None else most)
 
 
 def worth(total: Sum, penalty: int, multiplier: int) -> int:
@@ -220,14 +276,22 @@ def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
     return [path for _, path in result[:MOST_TRIED]]
 
 
+def charged(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> Lattice:
+    """The scores less the multipliers of the sums; those with the same weights at all tokens are added up first."""
+    charges, same = list[StepTable](), dict[tuple[int, ...], Integers]()
+    for multiplier, term in zip(multipliers.tolist(), terms, strict=True):
+        values, index = term.total.steps.values, term.total.steps.index
+        if len(values) > 1:
+            charges.append(StepTable(-multiplier * values, index))
+        else:
+            same[values.shape] = same.get(values.shape, np.zeros_like(values)) - multiplier * values
+    index = np.zeros(len(lattice.node), np.int64)
+    return lattice.plus([*charges, *(StepTable(values, index) for values in same.values())])
+
+
 def _best_response(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> tuple[int, Integers]:
     """The best labelling at these multipliers, and its value."""
-    charges = (
-        StepTable(-multiplier * term.total.steps.values, term.total.steps.index)
-        for multiplier, term in zip(multipliers.tolist(), terms, strict=True)
-        if multiplier
-    )
-    return viterbi(lattice.plus(charges))
+    return viterbi(charged(lattice, terms, multipliers))
 
 
 def _master(
@@ -252,9 +316,7 @@ def _master(
             row[0, 1 + r], row[0, 1 + R + r] = -1.0, float(at)
             rows.append(row)
             sides.append(np.array([cost / UNIT]))
-        most = largest if term.penalty == HARD else term.penalty / UNIT
-        low, high = term.total.low is not None, term.total.high is not None
-        bounds.append((-most if low else 0.0, most if high else 0.0))
+        bounds.append(_box(term, largest))
     objective = np.concatenate([np.ones(1 + R), np.zeros(R)])
     result = linprog(objective, np.vstack(rows), np.concatenate(sides), bounds=bounds, method="highs-ds")
     if result.status:

@@ -6,14 +6,14 @@ import numpy as np
 
 from formulations import constraints as C
 from formulations.automata.machine import TooManyStates
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
-from ilpinfer.exact.ground import Ground, ground
+from ilpinfer.exact.ground import Ground, ground, joint_symbols
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import marginals, product
 from ilpinfer.kernels.machines import vector_size
-from ilpinfer.kernels.readings import Groups, Readings, group_rows, number_readings
+from ilpinfer.kernels.product import Groups, Readings
 from ilpinfer.kernels.warming import Stage, example_problem
 
 _NAMED = 3
@@ -100,13 +100,29 @@ def _nats(units: Integers) -> Floats:
 
 
 def _read(one: Ground) -> tuple[Readings, Groups]:
-    lattice, kind = one.lattice, one.classes[1]
+    lattice, kind, joint = one.lattice, one.classes[1], joint_symbols(one)
     T, K = lattice.shape
-    number, symbols, begin = number_readings(one.machines, K)
-    readings = Readings(number, symbols, begin, kind)
+    numbers, symbols, begin = list[Integers](), list[Small](), [0]
+    for code in joint.symbol:
+        used, number = np.unique(code, return_inverse=True)
+        numbers.append(number.reshape(code.shape))
+        symbols.append(joint.read[:, used])
+        begin.append(begin[-1] + len(used))
+    symbol = np.concatenate(symbols, axis=1).T.copy()
+    readings = Readings(np.array(numbers, np.int32), symbol, np.array(begin, np.int64), kind)
     pairs, pair = _distinct(np.stack([lattice.step, kind[1:]]), T - 1)
-    alike, possible = group_rows(readings.number, lattice.pool, pairs)
+    read = [readings.number[k, 1:] for k in pairs[1]]
+    apart = (np.hstack([rows, is_forbidden(lattice.pool[p])]) for rows, p in zip(read, pairs[0], strict=True))
+    alike, possible = (
+        np.array([_groups(rows) for rows in tables], np.int32).reshape(-1, K) for tables in (read, apart)
+    )
     return readings, Groups(alike, possible, pair, lattice.step.astype(np.int64))
+
+
+def _groups(rows: Small) -> list[int]:
+    """The number of each row; equal rows have the same."""
+    known: dict[bytes, int] = {}
+    return [known.setdefault(row.tobytes(), len(known)) for row in rows]
 
 
 def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:

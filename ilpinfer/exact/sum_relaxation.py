@@ -13,6 +13,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.known import Known
+from ilpinfer.exact.mending import mend
 from ilpinfer.exact.mixtures import RELAXATION, Pool, Relaxed, SumTerm, fractional_row, relax, splice, sums_of
 from ilpinfer.exact.rows import Row, combined_rows
 from ilpinfer.exact.tree import Bound, divide, search
@@ -51,12 +52,16 @@ class SumRelaxation:
         largest = (
             spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
         )
-        start = [known.multipliers.get(place, 0) for place, _ in sums]
+        start, first = [known.multipliers.get(place, 0) for place, _ in sums], not self.pool.steps
         relaxed = relax(lattice, terms, largest, self.pool, known.deadline, enough=enough, start=start)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
             known.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
+        if first and terms and not known.deadline.passed:
+            mended = mend(lattice, terms, np.array(relaxed.multipliers, np.int64))
+            if mended is not None:
+                known.evaluate(mended)
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
         known.prove(
             relaxed.bound,

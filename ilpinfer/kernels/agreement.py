@@ -16,41 +16,27 @@ from ilpinfer.kernels.jit import kernel, subroutine
 
 
 class Scores(NamedTuple):
-    """A lattice of T tokens and S states, K of which follow a state, with the values of a sweep.
+    """A lattice of T tokens and S states, K of which follow a state, with the values of a sweep."""
 
-    node : (T, S) scores, including those moved here from the lists
-    pool, step, base : as in `Lattice`
-    reach, ahead : (T, S) best score up to a state, its own included, and best score after it
-    """
-
-    node: Integers
-    pool: Integers
+    node: Integers  # (T, S) scores, including those moved here from the lists
+    pool: Integers  # this one and the next two as in `Lattice`
     step: Integers
     base: Integers
-    reach: Integers
-    ahead: Integers
+    reach: Integers  # (T, S) best score up to a state, its own included
+    ahead: Integers  # (T, S) best score after it
 
 
 class Lists(NamedTuple):
-    """N entries of all lists in the order of their tokens, with F kinds each.
+    """N entries of all lists in the order of their tokens, with F kinds each."""
 
-    kind : (S,) the kind of a state
-    begin : (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
-    before, after : (N,) the entries before and after in the same list, -1 for none
-    penalty : (N,) penalty where the kind differs from that of the entry before, grid units; `HARD` where it must not
-        differ
-    own : (N, F) scores, less those moved to the lattice
-    past, future : (N, F) best score up to a kind, its own included, and best score after it
-    """
-
-    kind: Integers
-    begin: Integers
-    before: Integers
-    after: Integers
-    penalty: Integers
-    own: Integers
-    past: Integers
-    future: Integers
+    kind: Integers  # (S,) the kind of a state
+    begin: Integers  # (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
+    before: Integers  # (N,) the entry before in the same list, -1 for none
+    after: Integers  # (N,) the entry after
+    penalty: Integers  # (N,) where the kind differs from that of the entry before, grid units or `HARD`
+    own: Integers  # (N, F) scores, less those moved to the lattice
+    past: Integers  # (N, F) best score up to a kind, its own included
+    future: Integers  # (N, F) best score after it
 
 
 @subroutine

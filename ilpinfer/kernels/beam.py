@@ -7,8 +7,8 @@ import numpy as np
 
 from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import slot_of
 from ilpinfer.kernels.machines import close, read_step
 from ilpinfer.kernels.ordering import descending
 
@@ -16,18 +16,14 @@ _DEAD = FORBIDDEN // 2
 
 
 class Beam(NamedTuple):
-    """Prefixes, W of them: score (W,), and the joint state of the machines and then the state of the lattice (W, J+1).
+    """Prefixes, W of them at most."""
 
-    Also the states and the parents of the prefixes of each token (T, W), the number of prefixes (1,), and an upper bound on the
-    labellings of all prefixes that were dropped (1,).
-    """
-
-    score: Integers
-    states: Small
-    nodes: Small
-    parents: Small
-    size: Integers
-    left_out: Integers
+    score: Integers  # (W,)
+    states: Small  # (W, J+1) the joint state of the machines, then the state of the lattice
+    nodes: Small  # (T, W) the states of the prefixes of each token
+    parents: Small  # (T, W)
+    size: Integers  # (1,) number of prefixes
+    left_out: Integers  # (1,) an upper bound on the labellings of all prefixes that were dropped
 
 
 @subroutine
@@ -78,7 +74,7 @@ def advance(chain, completion, rules, beam, copies, first, last):
                 left_out[0] = max(left_out[0], value[c] + completion[t, j])
                 continue
             _read(rules, t, beam, h, j, rows[kept])
-            slot = place(slots, rows, 0, kept)
+            slot = slot_of(slots, rows, kept, 0, 0)
             if slots[slot] < 0:
                 slots[slot], alike[kept] = kept, 0
             same = slots[slot]

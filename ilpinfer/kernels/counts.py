@@ -15,26 +15,15 @@ UNLIMITED = 2**60
 
 
 class Counts(NamedTuple):
-    """Violations and features behind `Scores` and `Machines` of K labels and R rules; see `NO_COUNTS`.
+    """Violations and features behind `Scores` and `Machines` of K labels and R rules; see `NO_COUNTS`."""
 
-    Parameters
-    ----------
-    node_begin : (N · K + 1,) the first event of label k at a token of class n, at n · K + k
-    edge_begin : (E · K · K + 1,) the first event of a step [i, j] into a token of class e, at (e · K + i) · K + j
-    event : (n, 2) a rule's place and a number of violations, or FEATURES or MODEL and grid units
-    overruled : (N,) whether an earlier rule has priority over another at the tokens of a class of nodes
-    owner : (M,) the place of each machine's rule
-    rules : (R, 2) grid units of a violation, `HARD` for a hard rule; and the most violations that count
-    pool : (P, K, K) edge scores of the model
-    """
-
-    node_begin: Small
-    edge_begin: Small
-    event: Integers
-    overruled: Booleans
-    owner: Small
-    rules: Integers
-    pool: Grid
+    node_begin: Small  # (N · K + 1,) the first event of label k at a token of class n, at n · K + k
+    edge_begin: Small  # (E · K · K + 1,) of step [i, j] into a token of class e, at (e · K + i) · K + j
+    event: Integers  # (n, 2) a rule's place and a number of violations, or FEATURES or MODEL and grid units
+    overruled: Booleans  # (N,) whether an earlier rule has priority at tokens of a class of nodes
+    owner: Small  # (M,) the place of each machine's rule
+    rules: Integers  # (R, 2) grid units of a violation, or `HARD`; and the most violations that count
+    pool: Grid  # (P, K, K) edge scores of the model
 
 
 _NO_PLACES = np.zeros(0, np.int32)

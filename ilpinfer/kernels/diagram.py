@@ -23,47 +23,34 @@ are full; `SLOTS` the hash table is full, so that a call with more room begins t
 
 
 class Graph(NamedTuple):
-    """Nodes and steps, as above. N nodes, E steps.
+    """Nodes and steps, as above. N nodes, E steps."""
 
-    state (N,), -1 for the root; value (N,); where the nodes of each layer begin (T+2,); first (N+1,); target and score
-    (E,); what each node of the last layer is worth more; ahead (N,).
-    """
-
-    state: Small
-    value: Integers
-    layers: Integers
-    first: Integers
-    target: Small
-    score: Integers
-    end: Integers
-    ahead: Integers
+    state: Small  # (N,) -1 for the root
+    value: Integers  # (N,)
+    layers: Integers  # (T+2,) where the nodes of each layer begin
+    first: Integers  # (N+1,)
+    target: Small  # (E,)
+    score: Integers  # (E,)
+    end: Integers  # what each node of the last layer is worth more
+    ahead: Integers  # (N,)
 
 
 class Growth(NamedTuple):
-    """A product as far as it is built.
-
-    Parameters
-    ----------
-    graph : its nodes and steps
-    origin : (N,) node of the old diagram
-    key : (N, W) the old node, and the states of the machines, at the bits of `keys.places_of`
-    bound : (N,) upper bound on the labellings through a node, grid units
-    slots : hash table of the nodes of the current layer
-    """
+    """A product as far as it is built."""
 
     graph: Graph
-    origin: Small
-    key: Integers
-    bound: Integers
-    slots: Integers
+    origin: Small  # (N,) node of the old diagram
+    key: Integers  # (N, W) the old node, and the states of the machines, at the bits of `keys.places_of`
+    bound: Integers  # (N,) upper bound on the labellings through a node, grid units
+    slots: Integers  # hash table of the nodes of the current layer
 
 
 class Limits(NamedTuple):
-    """Limits of `multiply`: floor, the least value of labellings of interest, grid units; nodes of a layer; steps of a call."""
+    """Limits of `multiply`."""
 
-    floor: int
-    width: int
-    work: int
+    floor: int  # least value of labellings of interest, grid units
+    width: int  # nodes of a layer
+    work: int  # steps of a call
 
 
 @kernel

@@ -32,27 +32,22 @@ class LateMachines(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """Best score after a state (T, S), and a number that is added to a prefix's value before the floor applies (T,),
-    grid units.
-    """
+    """What the floor applies to beside a prefix's value, grid units."""
 
-    completion: Integers
-    shift: Integers
+    completion: Integers  # (T, S) best score after a state
+    shift: Integers  # (T,) subtracted from the value
 
 
 class Stack(NamedTuple):
-    """State, joint state, value and key (T, W) of the choices for each token, best first.
+    """The choices for each token, best first."""
 
-    Also the number of choices (T,), the next choice (T,), and the number of discrepancies of the prefix (T,).
-    """
-
-    state: Small
-    joint: Small
-    value: Integers
-    key: Integers
-    size: Integers
-    following: Integers
-    spent: Integers
+    state: Small  # (T, W)
+    joint: Small  # (T, W)
+    value: Integers  # (T, W)
+    key: Integers  # (T, W)
+    size: Integers  # (T,) number of choices
+    following: Integers  # (T,) the next choice
+    spent: Integers  # (T,) discrepancies of the prefix
 
 
 class Records(NamedTuple):

@@ -28,9 +28,7 @@ GENERATION, VALUED, FOUND, BEST = 0, 1, 2, 3
 
 
 class IndividualArrays(NamedTuple):
-    """Labels, joint states, values and hard violations up to each token (N, T), and values and hard violations in all
-    (N,).
-    """
+    """Labels, joint states, values and hard violations up to each token (N, T), and the last two in all (N,)."""
 
     label: Small
     joint: Small

@@ -71,15 +71,14 @@ def _charge(handle, classes, paths, values, number, mask, room, count):
 
 
 @subroutine
-def _relax(
-    handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room, least, early
-):
+def _relax(handle, emission, rows, tokens, recursion, limits, found, least, early):
     """Relaxations of more and more machines, until the best few labellings break no other machine.
 
     With `early`, it ends after few steps where active sums may have multipliers. limits : steps of the first attempt, steps in all, and a
     value below which no labelling is wanted. least : lower bound on the last labelling of the list; a better bound is returned, too.
-    Other parameters as of `decode_few`.
+    found : paths, values, result, marks, and room for machines; other parameters as of `decode_few`.
     """
+    paths, values, result, marks, room = found
     completion, tail = recursion
     T, S, top = len(rows), emission.shape[1], len(values)
     edge_at, classes, mask = tokens[3, :T], tokens[MACHINES, :T], marks[0]
@@ -130,27 +129,14 @@ def _relax(
 
 
 @subroutine
-def _list(handle, emission, rows, tokens, recursion, limits, paths, values, result, marks, room):
+def _list(handle, emission, rows, tokens, recursion, limits, found):
     """The best labellings of one sequence; sums get multipliers where few steps do not suffice."""
     completion, tail = recursion
+    _, _, result, marks, room = found
     T, most, least, early = len(rows), limits[1], limits[2], True
     edge_at, best, path = tokens[3, :T], np.zeros(6, np.int64), np.empty(T, np.int64)
     while True:
-        least = _relax(
-            handle,
-            emission,
-            rows,
-            tokens,
-            recursion,
-            limits,
-            paths,
-            values,
-            result,
-            marks,
-            room,
-            least,
-            early,
-        )
+        least = _relax(handle, emission, rows, tokens, recursion, limits, found, least, early)
         if not early or result[CODE] != TOO_MUCH_WORK or result[WORK] >= most:
             return
         total = complete(handle.scores, emission, rows, tokens[NODES], edge_at, completion, tail)
@@ -194,35 +180,13 @@ def decode_few(handle, emission, begins, tokens, rows, pool, limits, top, buffer
             steps = most // FIRST_SHARE, most, DEAD
             result[CODE] = TOO_MUCH_WORK
             if T * top <= MOST_LISTED:
-                recursion = space[0], space[1]
-                _list(
-                    handle,
-                    emission,
-                    rows[b:e],
-                    work,
-                    recursion,
-                    steps,
-                    own,
-                    values[n],
-                    result,
-                    marks[n],
-                    room,
-                )
+                found = own, values[n], result, marks[n], room
+                _list(handle, emission, rows[b:e], work, (space[0], space[1]), steps, found)
             count_marks(marks[n], result)
+            sequence = rows[b:e], steps_of, work
             for k in range(result[NUMBER] if result[CODE] == PROVED else 0):
-                if not check_value(
-                    handle,
-                    emission,
-                    rows[b:e],
-                    steps_of,
-                    work,
-                    own[k],
-                    values[n, k],
-                    result,
-                    room,
-                    parts[n, k],
-                    violations[n, k],
-                ):
+                said = parts[n, k], violations[n, k]
+                if not check_value(handle, emission, *sequence, own[k], values[n, k], result, room, *said):
                     result[CODE] = WRONG_VALUE
         spent += T * K * K + result[WORK]
         n += 1
@@ -244,5 +208,5 @@ def decode_few_ground(handle, emission, classes, limits, paths, values, result, 
     tokens[3], tokens[MACHINES] = classes[0], classes[1]
     space, room = np.empty((2, T, width_of(handle.scores)), np.int64), room_for(handle.machines)
     result[CODE], result[NUMBER], result[WORK] = TOO_MUCH_WORK, 0, 0
-    passes = space[0], space[1]
-    _list(handle, emission, order, tokens, passes, limits, paths, values, result, marks, room)
+    found = paths, values, result, marks, room
+    _list(handle, emission, order, tokens, (space[0], space[1]), limits, found)

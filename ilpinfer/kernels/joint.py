@@ -19,24 +19,14 @@ MOST_KINDS = 256
 
 
 class Joint(NamedTuple):
-    """An automaton of Q joint states that reads labels of T tokens; state 0 is the first.
+    """An automaton of Q joint states that reads labels of T tokens; state 0 is the first."""
 
-    Parameters
-    ----------
-    row : (T,) which row of `kind` is for each token
-    before : (S + 1,) the class of the state before, START first
-    kind : (R, C, S) the kind of the step from each class of states before to each state
-    after : (Q, S) joint state after a state and a kind
-    cost : (Q, S) grid units, at least 0; `HARD` where a hard rule is broken
-    final : (Q,) grid units at the end, as `cost`
-    """
-
-    row: Integers
-    before: Small
-    kind: Small
-    after: Small
-    cost: Integers
-    final: Integers
+    row: Integers  # (T,) which row of `kind` is for each token
+    before: Small  # (S + 1,) the class of the state before, START first
+    kind: Small  # (R, C, S) the kind of the step from each class of states before to each state
+    after: Small  # (Q, S) joint state after a state and a kind
+    cost: Integers  # (Q, S) grid units, at least 0; `HARD` where a hard rule is broken
+    final: Integers  # (Q,) grid units at the end, as `cost`
 
 
 @subroutine

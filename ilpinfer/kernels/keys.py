@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ilpinfer.kernels.jit import subroutine
+from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.tables import STATES
 
 BITS = 62
@@ -15,7 +15,7 @@ rule that counts once."""
 
 @subroutine
 def slot_of(slots, keys, h, first, clock):
-    """The slot of prefix h's key in an open hash table, where the prefixes of this length begin at `first`."""
+    """The slot of row h of keys (N, W) in an open hash table of the rows from `first` on; a slot below clock + first is free."""
     mask, words, spread = len(slots) - 1, keys.shape[1], np.uint64(0)
     for w in range(words):
         spread = (spread ^ np.uint64(keys[h, w])) * np.uint64(0x9E3779B97F4A7C15)
@@ -29,6 +29,15 @@ def slot_of(slots, keys, h, first, clock):
             break
         place = (place + 1) & mask
     return place
+
+
+@kernel
+def enter(slots, rows, first, count):
+    """Empty a hash table, and put `count` rows from `first` on into it."""
+    for slot in range(len(slots)):
+        slots[slot] = -1
+    for row in range(first, first + count):
+        slots[slot_of(slots, rows, row, first, 0)] = row
 
 
 @subroutine

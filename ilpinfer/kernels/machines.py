@@ -11,8 +11,8 @@ import numpy as np
 
 from formulations.dtypes import Integers, Small
 from formulations.grid import HARD
-from ilpinfer.kernels.hashing import enter, place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import enter, slot_of
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH, Rules
 
 UNKNOWN, BROKEN = -1, -2
@@ -96,32 +96,23 @@ def vector_size(rules: Rules) -> int:
 
 
 class Symbols(NamedTuple):
-    """J joint symbols; a joint symbol has a symbol for each machine.
+    """J joint symbols; a joint symbol has a symbol for each machine."""
 
-    Joint symbol (C, S+1, B) of the step from a state, the first row from START; the table of each token (T,); and the symbol of
-    each machine in each joint symbol (M, J).
-    """
-
-    symbol: Small
-    table: Integers
-    read: Small
+    symbol: Small  # (C, S+1, B) of the step from a state, the first row from START
+    table: Integers  # (T,) of each token
+    read: Small  # (M, J) the symbol of each machine in each joint symbol
 
 
 class Memo(NamedTuple):
-    """The joint states met so far, with their transitions: a product automaton that is built on demand.
+    """The joint states met so far, with their transitions: a product automaton that is built on demand."""
 
-    vectors (N, W); after (N, J), the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks; cost (N, J), grid units; the
-    number of joint states (1,); and a hash table. Where hard violations are counted, `hard` (N, J) has their numbers, and `end` (N, 2)
-    has cost and hard violations after the last token; otherwise both have no rows.
-    """
-
-    vectors: Small
-    after: Small
-    cost: Integers
-    number: Integers
-    slots: Small
-    hard: Integers
-    end: Integers
+    vectors: Small  # (N, W)
+    after: Small  # (N, J) the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks
+    cost: Integers  # (N, J) grid units
+    number: Integers  # (1,) of joint states
+    slots: Small  # a hash table
+    hard: Integers  # (N, J) hard violations, or no rows where they are not counted
+    end: Integers  # (N, 2) cost and hard violations after the last token, or no rows as well
 
 
 class Joint(NamedTuple):
@@ -134,20 +125,16 @@ class Joint(NamedTuple):
     def grown(self) -> "Joint":
         """The same machines with four times the room."""
         old, n = self.memo, len(self.memo.vectors)
-        memo = memo_of(self.rules, self.symbols, 4 * n)
+        result = joint_of(self.rules, self.symbols, 4 * n)
+        memo = result.memo
         memo.vectors[:n], memo.after[:n], memo.cost[:n] = old.vectors, old.after, old.cost
         memo.number[:] = old.number
         enter(memo.slots, memo.vectors, 0, n)
-        return self._replace(memo=memo)
+        return result
 
 
-def joint_of(rules: Rules, symbols: Symbols, n: int = 64) -> Joint:
-    """The machines with room for n joint states, none of them met yet."""
-    return Joint(rules, symbols, memo_of(rules, symbols, n))
-
-
-def memo_of(rules: Rules, symbols: Symbols, n: int, *, counting: bool = False) -> Memo:
-    """Room for n joint states; the first one is that of all machines at their start."""
+def joint_of(rules: Rules, symbols: Symbols, n: int = 64, *, counting: bool = False) -> Joint:
+    """The machines with room for n joint states, of which the first is that of all machines at their start."""
     J, counted = max(1, symbols.read.shape[1]), n if counting else 0
     memo = Memo(
         np.zeros((n, vector_size(rules)), np.int32),
@@ -161,7 +148,7 @@ def memo_of(rules: Rules, symbols: Symbols, n: int, *, counting: bool = False) -
     enter(memo.slots, memo.vectors, 0, 1)
     if counting:
         first_final_cost(rules, memo)
-    return memo
+    return Joint(rules, symbols, memo)
 
 
 @kernel
@@ -195,7 +182,7 @@ def read_symbol(rules, symbols, memo, joint, symbol):
             return True
         else:
             broken += violations
-    slot = place(memo.slots, memo.vectors, 0, new)
+    slot = slot_of(memo.slots, memo.vectors, new, 0, 0)
     if memo.slots[slot] < 0:
         memo.slots[slot] = new
         for s in range(memo.after.shape[1]):

@@ -13,19 +13,12 @@ _announced: set[str] = set()
 
 
 class Step(NamedTuple):
-    """A step of a compilation.
+    """A step of a compilation."""
 
-    Parameters
-    ----------
-    purpose : what the kernel is for
-    function : name of the function that is being compiled
-    done, total : functions that are compiled, and all that belong to the kernel
-    """
-
-    purpose: str
-    function: str
-    done: int
-    total: int
+    purpose: str  # what the kernel is for
+    function: str  # name of the function that is being compiled
+    done: int  # functions that are compiled
+    total: int  # functions that belong to the kernel
 
     def __str__(self) -> str:
         return f"compiling {self.function.strip('_')} for {self.purpose}, {self.done + 1} of {self.total}"

@@ -94,22 +94,13 @@ def room_of(scores: Scores) -> int:
 
 
 class PlainMachine(NamedTuple):
-    """A machine to be packed.
+    """A machine to be packed."""
 
-    Parameters
-    ----------
-    symbols : (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels before and after it, START first
-    automaton : emits each violation as early as it is certain
-    penalty : grid units a violation, or `HARD`
-    total : the sum that the machine counts, where its violations count singly
-    mark : number of the rule that counts once over several machines, -1 for others
-    """
-
-    symbols: Integers
-    automaton: Automaton
-    penalty: int
-    total: Sum | None = None
-    mark: int = -1
+    symbols: Integers  # (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels, START first
+    automaton: Automaton  # which emits each violation as early as it is certain
+    penalty: int  # grid units a violation, or `HARD`
+    total: Sum | None = None  # the sum that the machine counts, where its violations count singly
+    mark: int = -1  # number of the rule that counts once over several machines, -1 for others
 
 
 def pack_templates(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:

@@ -24,35 +24,23 @@ class Prefixes(NamedTuple):
 
     Prefixes of t tokens are those from level[t] to level[t + 1]; number 0 is the empty prefix. Prefixes are in the order of their label
     ids, but for those of a graph, which have no parents and where all labellings end in one prefix.
-
-    Parameters
-    ----------
-    reach : (N,) grid units; FORBIDDEN where a better one with the same key came later
-    key : (N, W) the state, the joint state, and the state of each active machine, at the bits of `places_of`; with an account of
-        costs, these are the last word
-    state, parent : (N,)
-    group : (N,) the first prefix with the same key, where several are kept
-    level : (T + 2,)
-    slots : clock + number of a prefix, a power of 2 of them; those below clock + the first number of a length are empty
-    clock : (1,) at least the largest number that earlier calls have left in the slots
-    begin : (N + 1,) where the steps from a prefix begin, in the order of states; those of the next one follow
-    target, label, worth : (E,) of a step: the prefix that it leads to, its state, and its loss, at most 0
-    ahead : (N,) the least loss from a prefix to the end, FORBIDDEN where no labelling leads there
     """
 
-    reach: Integers
+    reach: Integers  # (N,) grid units; FORBIDDEN where a better one with the same key came later
+    # (N, W) the state, the joint state, and the state of each active machine, at the bits of `places_of`; with an account of costs,
+    # these are the last word
     key: Integers
-    state: Small
-    parent: Small
-    group: Small
-    level: Integers
-    slots: Integers
-    clock: Integers
-    begin: Small
-    target: Small
-    label: Small
-    worth: Integers
-    ahead: Integers
+    state: Small  # (N,)
+    parent: Small  # (N,)
+    group: Small  # (N,) the first prefix with the same key, where several are kept
+    level: Integers  # (T + 2,)
+    slots: Integers  # clock + number of a prefix, 2^n of them; empty below clock + the first of a length
+    clock: Integers  # (1,) at least the largest number that earlier calls have left in the slots
+    begin: Small  # (N + 1,) where the steps from a prefix begin, in the order of states
+    target: Small  # (E,) the prefix that a step leads to
+    label: Small  # (E,) the state of that prefix
+    worth: Integers  # (E,) the loss of a step, at most 0
+    ahead: Integers  # (N,) the least loss from a prefix to the end, FORBIDDEN where no labelling leads there
 
 
 @subroutine

@@ -7,10 +7,9 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
-from ilpinfer.kernels.hashing import place
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.keys import enter, slot_of
 from ilpinfer.kernels.machines import close, count_final, read
-from ilpinfer.kernels.readings import enlarge, enlarge_slots
 
 DEAD, UNREAD = -1, -2
 """Targets of arcs that break a hard rule, and of arcs that no step reads."""
@@ -19,26 +18,42 @@ ARCS_PER_STATE = 8
 _FORBIDDEN = FORBIDDEN // 2
 
 
+class Readings(NamedTuple):
+    """Numbers for the symbols of all machines on steps, N kinds of tokens: steps with equal symbols have one number."""
+
+    number: Small  # (N, K+1, K) of each step, START first
+    symbols: Small  # (R, M) the machines' symbols for each number
+    begin: Integers  # (N+1,) the first number of each kind
+    kind: Integers  # (T,) of each token
+
+
+class Groups(NamedTuple):
+    """Groups of labels before a step with the same readings; N kinds of steps."""
+
+    alike: Small  # (N, K)
+    possible: Small  # (N, K) labels with different possible edges are apart, too
+    pair: Integers  # (T-1,) the kind of each step
+    step: Integers  # (T-1,) the index of its edge scores
+
+
 class Product(NamedTuple):
-    """V reachable vectors of machine states, and their A arcs.
+    """V reachable vectors of machine states, and their A arcs."""
 
-    first (T+1,) vectors of token t are first[t] … first[t+1] - 1
-    states (V, J) machine states; 0 for rules that count once and are paid
-    labels (V, K): whether a vector is reached with a label
-    arc_at (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
-    leads (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`; cost (A,) nats
-    end (V,) nats charged after the last token, 0 for vectors of other tokens
-    passed : token at which the budget was exceeded, or T
-    """
+    first: Integers  # (T+1,) vectors of token t are first[t] … first[t+1] - 1
+    states: Small  # (V, J) machine states; 0 for rules that count once and are paid
+    labels: Booleans  # (V, K) whether a vector is reached with a label
+    arc_at: Integers  # (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    leads: Small  # (A,) the vector that an arc leads to, or `DEAD` or `UNREAD`
+    cost: Floats  # (A,) nats
+    end: Floats  # (V,) nats charged after the last token, 0 for vectors of other tokens
+    passed: int  # token at which the budget was exceeded, or T
 
-    first: Integers
-    states: Small
-    labels: Booleans
-    arc_at: Integers
-    leads: Small
-    cost: Floats
-    end: Floats
-    passed: int
+
+@subroutine
+def _enlarge(array, rows):
+    larger = np.empty((rows, array.shape[1]), array.dtype)
+    larger[: len(array)] = array
+    return larger
 
 
 @subroutine
@@ -86,10 +101,11 @@ def expand(rules, size, readings, groups, possible, pool, budget):
             while arcs + width > len(leads):
                 leads, arc_cost = np.concatenate((leads, leads)), np.concatenate((arc_cost, arc_cost))
             while vectors + width >= len(states):
-                states, labels = enlarge(states, 2 * len(states)), enlarge(labels, 2 * len(labels))
+                states, labels = _enlarge(states, 2 * len(states)), _enlarge(labels, 2 * len(labels))
                 arc_at = np.concatenate((arc_at, arc_at))
             while 2 * (vectors - offset + width) > len(slots):
-                slots = enlarge_slots(slots, states, offset, vectors - offset)
+                slots = np.empty(2 * len(slots), np.int32)
+                enter(slots, states, offset, vectors - offset)
             leads_now, cost_now = leads[arcs : arcs + width], arc_cost[arcs : arcs + width]
             made = states, labels, leads_now, cost_now, slots
             vectors = _next_vector(rules, readings, groups, possible, pool, t, u, offset, vectors, made)
@@ -144,12 +160,12 @@ def _next_vector(rules, readings, groups, possible, pool, t, u, offset, vectors,
                 costs[n] = _read(rules, symbols[begin[kind[t]] + n], states[vectors])
                 leads[n] = DEAD
                 if costs[n] < np.inf:
-                    slot = place(slots, states, offset, vectors)
-                    if slots[slot] < 0:
-                        slots[slot] = vectors - offset
+                    slot = slot_of(slots, states, vectors, offset, 0)
+                    if slots[slot] < offset:
+                        slots[slot] = vectors
                         labels[vectors] = False
                         vectors += 1
-                    leads[n] = offset + slots[slot]
+                    leads[n] = slots[slot]
             if leads[n] >= 0:
                 labels[leads[n], j] = True
     return vectors

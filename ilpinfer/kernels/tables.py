@@ -33,22 +33,12 @@ the best value without machines; steps of label setting; number of sums with mul
 
 
 class Windows(NamedTuple):
-    """The classes of a token, by the token and its two neighbours. R distinct tokens.
+    """The classes of a token, by the token and its two neighbours. R distinct tokens."""
 
-    Parameters
-    ----------
-    numbers : (R, 3, 3) for each purpose, the number of a distinct token as the previous one, the token itself, and the
-        following one; from 1, since 0 is no token
-    start : (3,) begin of the classes for each purpose
-    shape : (3, 3) number of numbers for each purpose and position
-    classes : class of the numbers (previous, own, next) for a purpose, at
-        start + (previous · shape[1] + own) · shape[2] + next; -1 for combinations not met before
-    """
-
-    numbers: Small
-    start: Integers
-    shape: Integers
-    classes: Small
+    numbers: Small  # (R, 3, 3) by purpose, of a token as previous, own and next one, from 1; 0 is no token
+    start: Integers  # (3,) begin of the classes for each purpose
+    shape: Integers  # (3, 3) number of numbers for each purpose and position
+    classes: Small  # at start + (previous · shape[1] + own) · shape[2] + next; -1 for those not met before
 
 
 class Scores(NamedTuple):
@@ -56,21 +46,13 @@ class Scores(NamedTuple):
 
     States are labels in first order, and pairs of labels in second order. Scores of states at tokens, `emission` (V, S), are kept
     apart, since they may belong to one sequence. Padding is `FORBIDDEN`.
-
-    Parameters
-    ----------
-    node : (N, S) scores added at tokens of each class
-    edge : (E, S, Bp) score of each step [previous, following]
-    which : (P, C) index of the edge scores for an entry of the model's pool and an edge class
-    base : (S,) the state that the first step from each state leads to; sequences begin with the states from 0 on
-    labels : B
     """
 
-    node: Integers
-    edge: Integers
-    which: Integers
-    base: Integers
-    labels: int
+    node: Integers  # (N, S) scores added at tokens of each class
+    edge: Integers  # (E, S, Bp) score of each step [previous, following]
+    which: Integers  # (P, C) index of the edge scores for an entry of the model's pool and an edge class
+    base: Integers  # (S,) the state that the first step from each leads to; sequences begin with those from 0 on
+    labels: int  # B
 
 
 ARC, WIDTH, STRIDE, FINAL, STATES, WEIGHT = range(6)
@@ -82,16 +64,12 @@ units; 0 for machines without multipliers."""
 
 
 class Chain(NamedTuple):
-    """Scores of one sequence of T tokens with S states, B of which can follow each, without padding; grid units.
+    """Scores of one sequence of T tokens with S states, B of which can follow each, without padding; grid units."""
 
-    node (T, S); pool (P, S, B), the edge scores; the entry of `pool` for each step (T-1,); and base (S,), the target of the first
-    edge of a state.
-    """
-
-    node: Integers
-    pool: Integers
-    step: Integers
-    base: Integers
+    node: Integers  # (T, S)
+    pool: Integers  # (P, S, B) edge scores
+    step: Integers  # (T-1,) the entry of `pool` for each step
+    base: Integers  # (S,) the target of the first edge of each state
 
 
 class Machines(NamedTuple):
@@ -99,43 +77,25 @@ class Machines(NamedTuple):
 
     Symbol of machine m on a step [i, j] into a token of class c, i = -1 for START:
     symbols[table[c, m] + (i + 1) · STRIDE + j]. Its arc: ARC + state · WIDTH + symbol. State 0 is the first.
-
-    Parameters
-    ----------
-    symbols : see above
-    table : (C, M)
-    layout : (M, 6) see `ARC`
-    next_state : state after each arc
-    cost : grid units of each arc, at least 0; `HARD` where a hard rule is broken
-    final : grid units at the end by state, as `cost`
-    begin : (C · R + 1,) the first event of a step [i, j] into a token of class c, at `step_of`; R is (K + 1) · K, or S in second order;
-        (1,) where there are no events, since they would be too many
-    event : (E, 2) a machine and the symbol that it reads, for symbols that change the state or have a cost in some
-        state
-    owing : the machines whose final cost in state 0 is not 0, ascending
-    weight : of each symbol, 0 where the machine is no sum of weights with sides
-    sums : (M, 4) see `LOW`
-    mark : (M,) number of the rule that counts once over several machines, of which all are active or none; -1 for others
-    penalty : (M,) grid units a violation, or `HARD`
-    violations : of each arc
-    last : violations at the end by state
     """
 
     symbols: NDArray[np.int16]
-    table: Integers
-    layout: Integers
-    next_state: Small
-    cost: Integers
-    final: Integers
+    table: Integers  # (C, M)
+    layout: Integers  # (M, 6) see `ARC`
+    next_state: Small  # after each arc
+    cost: Integers  # grid units of each arc, at least 0; `HARD` where a hard rule is broken
+    final: Integers  # grid units at the end by state, as `cost`
+    # (C · R + 1,) the first event of a step [i, j] into a token of class c, at `step_of`; R is (K + 1) · K, or S in second order;
+    # (1,) where there are no events, since they would be too many
     begin: Small
-    event: NDArray[np.int16]
-    owing: Small
-    weight: Integers
-    sums: Integers
-    mark: Integers
-    penalty: Integers
-    violations: Integers
-    last: Integers
+    event: NDArray[np.int16]  # (E, 2) a machine, and a symbol that changes its state or has a cost
+    owing: Small  # the machines whose final cost in state 0 is not 0, ascending
+    weight: Integers  # of each symbol, 0 where the machine is no sum of weights with sides
+    sums: Integers  # (M, 4) see `LOW`
+    mark: Integers  # (M,) of a rule that counts once over machines, all active or none; -1 for others
+    penalty: Integers  # (M,) grid units a violation, or `HARD`
+    violations: Integers  # of each arc
+    last: Integers  # violations at the end by state
 
 
 class Rules(NamedTuple):

@@ -25,27 +25,23 @@ WIDEST = 5
 
 
 class Memory(NamedTuple):
-    """The step until which a label is tabu at a token (T, K); clock; and work space for a window: scores, origins (W,
-    K).
-    """
+    """What a walk remembers, and work space for a window."""
 
-    until: Integers
-    clock: Integers
-    score: Integers
-    back: Small
+    until: Integers  # (T, K) the step until which a label is tabu at a token
+    clock: Integers  # see `NOW`
+    score: Integers  # (W, K)
+    back: Small  # (W, K) origins
 
 
 class Manner(NamedTuple):
-    """Candidates of a step, tenure, patience and kicks; and the probabilities that a window is refitted, and that a
-    border shifts.
-    """
+    """How steps are chosen; see `search.tabu.Tabu`."""
 
     candidates: int
     tenure: int
     patience: int
     kicks: int
-    refits: float
-    shifts: float
+    refits: float  # probability that a window is refitted
+    shifts: float  # probability that a border shifts
 
 
 @subroutine

@@ -18,15 +18,9 @@ busy = False
 
 
 class Stage:
-    """Kernels that are compiled or loaded together.
+    """Kernels that are compiled or loaded together; `example` calls each of them on a small problem.
 
     A module that calls kernels defines a stage and calls `warm` before its time counts.
-
-    Parameters
-    ----------
-    name : for users
-    purpose : what the kernels are for
-    example : calls each kernel of the stage on a small problem
     """
 
     def __init__(self, name: str, purpose: str, example: Callable[[], object]) -> None:

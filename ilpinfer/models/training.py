@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
+from formulations.arguments import texts
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.models import plain_values
@@ -145,5 +146,6 @@ def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
     [(['Ada', 'Lovelace'], ('B-name', 'E-name'))]
     """
     pairs = list(pairs)
-    labels = convert_all([labels for _, labels in pairs], scheme)
+    given = [texts(labels, f"sequence {number}: labels") for number, (_, labels) in enumerate(pairs)]
+    labels = convert_all(given, scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]

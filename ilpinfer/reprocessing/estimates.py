@@ -10,7 +10,6 @@ from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.corpus.tables import PARQUET, count_rows
 from ilpinfer.reprocessing.shards import Work, decode_examples
 from ilpinfer.reprocessing.tables import PROVED
-from ilpinfer.system.addresses import file_size
 
 SAMPLE = 400
 """Number of sequences that are decoded for an estimate, after a first one, which includes the work of the start."""
@@ -68,6 +67,4 @@ def _total(stream: ExampleStream, count: int) -> float | None:
     """Number of sequences of the whole input, from the size of the first ones, or from the number of rows of tables."""
     if all(file.endswith(PARQUET) for file in stream.files):
         return float(sum(map(count_rows, stream.files)))
-    if "-" in stream.files or not stream.taken:
-        return None
-    return count * sum(map(file_size, stream.files)) / stream.taken
+    return count * stream.total / stream.size if stream.total and stream.size else None

@@ -15,6 +15,7 @@ from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
 
 MANIFEST = "manifest.json"
+MODEL, RULES = "model", "rule set"  # what differs by its digest alone
 FORMAT = 2
 """Version of the layout of the folder."""
 
@@ -54,8 +55,8 @@ class Manifest:
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
             ("version of ilpinfer", self.versions.get("ilpinfer"), other.versions["ilpinfer"]),
-            ("model", self.model, other.model),
-            ("rules", self.rules, other.rules),
+            (MODEL, self.model, other.model),
+            (RULES, self.rules, other.rules),
             *(
                 (f"--{name.replace('_', '-')}", self.options.get(name), now)
                 for name, now in other.options.items()
@@ -65,9 +66,10 @@ class Manifest:
         ]
         for what, before, now in pairs:
             if before != now:
+                values = f"{what} {_shown(before)}, now it is {_shown(now)}; use the first value again"
+                change = f"another {what}; use that again" if what in (MODEL, RULES) else values
                 raise OutputError(
-                    f"{joined(folder, MANIFEST)}: the run was begun with {what} {_shown(before)}, now it is {_shown(now)}; use the "
-                    "first value again, or choose another output"
+                    f"{joined(folder, MANIFEST)}: the run was begun with {change}, or choose another output"
                 )
 
 

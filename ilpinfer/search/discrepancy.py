@@ -16,16 +16,15 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground
+from ilpinfer.exact.ground import ground, joint_symbols
 from ilpinfer.exact.viterbi import VITERBI, completions
 from ilpinfer.kernels import discrepancy as kernels
-from ilpinfer.kernels.hashing import enter
+from ilpinfer.kernels.keys import enter
 from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
-from ilpinfer.search.joint_symbols import joint_symbols
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 
 _LABELLINGS = 64  # for which there is room in a call

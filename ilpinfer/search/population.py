@@ -15,16 +15,15 @@ from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground
+from ilpinfer.exact.ground import ground, joint_symbols
 from ilpinfer.exact.viterbi import VITERBI, viterbi
 from ilpinfer.kernels import evolution as kernels
-from ilpinfer.kernels.machines import Joint, Memo, memo_of
+from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.runs import Runs
 from ilpinfer.kernels.tables import integers, small
 from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.discrepancy import DISCREPANCY, run_time
 from ilpinfer.search.incumbents import Incumbents
-from ilpinfer.search.joint_symbols import joint_symbols
 
 _LARGEST_MEMO = 4_000_000
 _SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
@@ -94,8 +93,7 @@ class Population:
         self.incumbents = Incumbents(self.folded, self.task)
         chain = one.chain
         self.scores = chain._replace(pool=_never_empty(chain.pool), step=_never_empty(chain.step))
-        self.rules, self.symbols = one.rules, joint_symbols(one)
-        self.memo = self._memo(1024 + 8 * T)
+        self.machines = joint_of(one.rules, joint_symbols(one), 1024 + 8 * T, counting=True)
         N = mu + lam
         tables = small(N, T), small(N, T), integers(N, T), integers(N, T)
         self.arrays = kernels.IndividualArrays(*tables, integers(N), integers(N))
@@ -107,13 +105,6 @@ class Population:
         self.counts = np.array([0, 0, 0, FORBIDDEN])
         self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
-
-    def _memo(self, n: int) -> Memo:
-        return memo_of(self.rules, self.symbols, n, counting=True)
-
-    @property
-    def machines(self) -> Joint:
-        return Joint(self.rules, self.symbols, self.memo)
 
     @property
     def walker(self) -> tuple[Any, ...]:
@@ -158,28 +149,28 @@ class Population:
                 hard = sum(count for rule, count in counts if rule.hard)
                 self._counted[key] = sum(rule.finite_penalty * count for rule, count in counts), hard
             cost, hard = self._counted[key]
-            end, more = self.memo.end[joint[who, -1]].tolist()
+            end, more = self.machines.memo.end[joint[who, -1]].tolist()
             total[who], breaks[who] = worth[who, -1] - end - cost, broken[who, -1] + more + hard
             if not breaks[who] and total[who] > self.incumbents.value:
                 self.incumbents.offer(path, int(total[who]), self.task.deadline.elapsed, self.bound)
 
     def make_room(self) -> None:
         """Make room for joint states, and evaluate all individuals again; OutOfTime where a time limit passes meanwhile."""
-        n = len(self.memo.vectors)
-        larger = 4 * n if 4 * self.memo.after.size <= _LARGEST_MEMO else n
+        n, moves = self.machines.memo.after.shape
+        larger = 4 * n if 4 * n * moves <= _LARGEST_MEMO else n
         while not self._fits(larger):
             larger *= 2
 
     def _fits(self, n: int) -> bool:
         """Evaluate all individuals with room for n joint states; whether enough room is left for offspring."""
-        self.memo = self._memo(n)
+        self.machines = joint_of(self.machines.rules, self.machines.symbols, n, counting=True)
         T, lam = self.arrays[0].shape[1], len(self.places[1])
         for who in self.places[0].tolist():
             check()
             self.arrays[1][who] = -1
             if not kernels.value(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
                 return False
-        return bool(int(self.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
+        return bool(int(self.machines.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
 
 
 class Stretches:

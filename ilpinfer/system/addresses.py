@@ -18,6 +18,11 @@ SIGN = "://"
 BUFFER = 2**20  # bytes
 
 
+def source_name(source: str | Path) -> str:
+    """The name of an input in messages."""
+    return "standard input" if str(source) == "-" else str(source)
+
+
 class _Content(io.RawIOBase):
     """The content at an address; errors of its storage become those of the operating system."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from formulations.errors import InferenceError
 from formulations.files import is_packed
-from ilpinfer.system.addresses import SIGN, local_name
+from ilpinfer.system.addresses import SIGN, local_name, source_name
 
 
 class OutputError(InferenceError, ValueError):
@@ -47,8 +47,8 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
         place = OutputPath(name, target, direct)
         for path_read in inputs:
             if path_read is not None and any(_same(mine, str(path_read)) for mine in (name, place.part)):
-                what = "standard input" if str(path_read) == "-" else str(path_read)
-                raise OutputError(f"{name}: is an input of this command ({what}); choose another output")
+                what = f"is an input of this command ({source_name(path_read)})"
+                raise OutputError(f"{name}: {what}; choose another output")
         return place
 
 

@@ -20,11 +20,11 @@ from benchmarks.studies.reprocess import commands, more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
+from benchmarks.viterbi import viterbi_calls
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.corpus.sequences import read
-from ilpinfer.exact.bare import viterbi_calls
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.models.files import load_model
 

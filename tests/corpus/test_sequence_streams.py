@@ -192,6 +192,16 @@ def test_a_table_that_is_cut_off_is_a_rejection(tmp_path, kind):
     assert str(path) in last.message and "\n" not in last.message
 
 
+@pytest.mark.parametrize("token", ["a", "李", "ё"])
+def test_the_size_of_what_was_taken_is_in_bytes(tmp_path, token):
+    path = tmp_path / "x.tsv"
+    path.write_text(f"{token}\tO\n\n" * 1000, "utf-8")
+    with open_stream(path, CorpusForm(), print) as stream:
+        sizes = [stream.size for _ in stream]
+        assert sizes[499] == pytest.approx(stream.total / 2, rel=0.01)
+        assert stream.size == stream.total == path.stat().st_size
+
+
 def test_a_parquet_file_is_read_by_shares_of_its_size(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"tokens": [["x"]] * 4}), path)

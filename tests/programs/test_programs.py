@@ -133,6 +133,7 @@ def on_path(program, x):
     [
         *((-10, 1.0, "relative", -10), (-10, 0.5, "relative", -15), (10, 0.5, "relative", 5)),
         *((11, 0.5, "relative", 6), (-11, 0.5, "relative", -16), (0, 0.3, "relative", 0)),
+        *((10, 0.9, "relative", 9), (-10, 0.9, "relative", -11), (30, 0.7, "relative", 21)),
         *(
             (-10, 0.0, "relative", -20),
             (7, 1.0, "odds", 7),

@@ -143,8 +143,8 @@ def test_long_sequences_are_listed(corpus, cli):
 
 
 OTHER = [
-    ("--model other.json", "the run was begun with model "),
-    ("--rules citations", "the run was begun with rules "),
+    ("--model other.json", "the run was begun with another model; use that again, or choose"),
+    ("--rules citations", "the run was begun with another rule set; use that again, or choose"),
     ("--shard-size 4", "the run was begun with --shard-size 3, now it is 4"),
     ("--time-limit 5", "the run was begun with --time-limit none, now it is 5.0"),
     ("--method viterbi", "the run was begun with --method auto, now it is viterbi"),

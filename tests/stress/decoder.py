@@ -201,7 +201,7 @@ def batch_faults(
     decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], expected: Sequence[Optimum]
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
-    tables = compiled.Tables(decoder._rules.compiled(trellises[0].labels))
+    tables = compiled.Tables(decoder._runner.rules.compiled(trellises[0].labels))
     if tables.folding.excluded:
         return
     for n, (result, best) in enumerate(zip(outcomes(tables, list(trellises)), expected, strict=True)):
@@ -246,7 +246,7 @@ def long_faults(
     """What is wrong with the value of a longer sequence, which makes tables grow."""
     K = len(labels)
     trellis = Trellis.from_emissions(make(len(tokens), K), make(K, K), labels=labels, tokens=tokens)
-    tables = tables_of(decoder._rules, labels)
+    tables = tables_of(decoder._runner.rules, labels)
     [result] = outcomes(tables, [trellis])
     if result is not None and result.proved and not tables.folding.excluded:
         value = compile_problem(trellis, decoder.rules).value(np.array(result.path))

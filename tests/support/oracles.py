@@ -215,7 +215,7 @@ def score_floor(Z: int, tau: float | Fraction, bound: str) -> int | None:
     """Least score allowed in the second phase, rounded up to the grid; None: no floor (odds with tau = 0)."""
     assert 0 <= tau <= 1
     if bound == "relative":
-        return math.ceil(Z - (1 - Fraction(tau)) * abs(Z))
+        return math.ceil(Z - (1 - Fraction(tau) + Fraction(math.ulp(float(tau))) / 2) * abs(Z))
     if bound == "odds":
         return None if tau == 0 else Z + math.ceil(math.log(tau) * UNITS_PER_NAT)
     raise ValueError(f"unknown bound {bound!r}")

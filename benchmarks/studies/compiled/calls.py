@@ -19,9 +19,9 @@ from benchmarks.data.prepared import Prepared
 from benchmarks.data.synthetic import repeated
 from benchmarks.study import Row, Sources
 from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds, timed
+from benchmarks.viterbi import viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.solution import Solution
-from ilpinfer.exact.bare import viterbi_calls
 
 LENGTH, SIZE = 2000, 60
 NOISES = (0.5, 1.2, 1.5, 1.9)

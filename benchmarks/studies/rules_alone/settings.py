@@ -14,11 +14,11 @@ from benchmarks.studies.stokman.corpora import GENERATED, RESUMES, corpus
 from benchmarks.studies.stokman.decoding import BASE, ONE_ORGANIZATION, OTHERS
 from benchmarks.study import Sources
 from benchmarks.timing import least
+from benchmarks.viterbi import viterbi_calls
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, load_rules
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Evaluation
-from ilpinfer.exact.bare import viterbi_calls
 
 CORA, CASE_LAW, ENTITIES = "references", "case law", "entities"
 MODELS = {
