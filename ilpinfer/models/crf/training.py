@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
-from formulations.arguments import texts
+from formulations.arguments import items, texts
 from formulations.messages import suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
@@ -174,11 +174,12 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
+    """The sequences, whose tokens may be features instead of texts."""
     pairs = list[Labelled]()
     first: dict[str, int] = {}
     for number, (given, names) in enumerate(sequences, 1):
         place = f"{what} sequence {number}"
-        tokens, labels = texts(given, f"{place}: tokens"), texts(names, f"{place}: labels")
+        tokens, labels = items(given, f"{place}: tokens", "texts"), texts(names, f"{place}: labels")
         pairs.append((tokens, labels))
         if len(tokens) != len(labels):
             raise ValueError(f"{place}: {len(labels)} labels for {len(tokens)} tokens")
