@@ -123,7 +123,7 @@ def test_tables_and_plots_of_a_paper_under_names(folder, cli):
 def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeypatch):
     cli.done(f"{BASE} --methods auto,viterbi")
     cli.done(f"{BASE.removesuffix('out')}other --methods auto,beam,lds")
-    monkeypatch.setattr("ilpinfer.decoding.runner.Runner.best", None)
+    monkeypatch.setattr("ilpinfer.decoding.runner.Runner.one", None)
     out = cli.done("compare out --join other --output both --name Greedy=beam --format csv").out
     assert all(name in out for name in ("auto", "viterbi", "Greedy", "lds"))
     both = json.loads(Path("both/summary.json").read_text())

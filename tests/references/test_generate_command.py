@@ -42,7 +42,7 @@ BAD = [
     ),
     ("programs none.jsonl --output out", "none.jsonl: cannot be read"),
     ("programs bad.jsonl --output out", "bad.jsonl, reference 1"),
-    ("programs bad.jsonl --output ''", "--output is empty; name a folder"),
+    ("programs bad.jsonl --output ''", "--output is empty; give a value"),
     ("programs bad.jsonl --output out --units bits", 'no units "bits"'),
 ]
 

@@ -18,8 +18,8 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.kernels.machines import joint_of
 from ilpinfer.search.beam import search, with_forced_rules
-from ilpinfer.search.population import Population
 
 SEARCHES = {
     "beam": {"width": 3},
@@ -134,9 +134,12 @@ def test_a_search_comes_near_the_optimum_and_keeps_its_time(method, iterations, 
 def test_searches_go_on_where_there_is_little_room_for_joint_states(method, monkeypatch):
     trellis, _ = many_runs(60, 6, 0, seed=4)
     rules = [C.at_most_tokens(label, 9, penalty=0.7) for label in trellis.labels.names]
-    room = Population._memo
+
+    def small_at_first(rules, symbols, n, **options):
+        return joint_of(rules, symbols, n if n > 4000 else min(n, 900), **options)
+
     monkeypatch.setattr("ilpinfer.search.population._LARGEST_MEMO", 0)
-    monkeypatch.setattr(Population, "_memo", lambda self, n: room(self, n if n > 4000 else min(n, 900)))
+    monkeypatch.setattr("ilpinfer.search.population.joint_of", small_at_first)
     options = {"time_limit": 1.0} if method == "greedy" else {"iterations": 800}
     solution = ilpinfer.decode(trellis, rules, method=method, **options)
     assert solution.score > ilpinfer.decode(trellis, rules, method="best-first").score
