@@ -226,7 +226,7 @@ def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) 
     parts = {"cora": {"cells": 4, "seconds": 24.0}}
     (tmp_path / "posterior" / "summary.json").write_text(json.dumps({"parts": parts}))
     text = estimate(["posterior"], ["cora"], Sources(corpora, "full"), tmp_path, 2)
-    assert text.splitlines()[0] == "posterior: 40 cells, about 2 min"
+    assert text.splitlines()[0] == "posterior: 40 cells, about 4 min"
     text = estimate(["posterior"], [], Sources(corpora, "full"), tmp_path, 2)
     assert text == "in all about 0 min, and posterior"
     (tmp_path / "hard").mkdir()
