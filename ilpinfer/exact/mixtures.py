@@ -281,6 +281,8 @@ def charged(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -
     charges, same = list[StepTable](), dict[tuple[int, ...], Integers]()
     for multiplier, term in zip(multipliers.tolist(), terms, strict=True):
         values, index = term.total.steps.values, term.total.steps.index
+        if not multiplier:
+            continue
         if len(values) > 1:
             charges.append(StepTable(-multiplier * values, index))
         else:

@@ -36,7 +36,13 @@ RULES = RuleSet(
     )
 )
 HARD = C.at_most_tokens("c", 3)
+ITEMS = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
+SETTINGS = {"rate": 0.3, "epochs": 3, "margin": 0.8}
 WORDS = ["red", "green", "blue", "7", "8"]
+
+
+def train(kind, pairs):
+    return HMM.train(pairs) if kind == "hmm" else CRF.train(pairs, parameters={"max_iterations": 2})
 
 
 def corpus(seed, number=8):
@@ -157,14 +163,13 @@ def check(pairs, model, learnt, items, expected):
 @pytest.mark.parametrize("seed", range(4))
 def test_updates_are_those_of_plain_loops_with_brute_force(kind, update, seed):
     pairs = corpus(seed)
-    model = HMM.train(pairs) if kind == "hmm" else CRF.train(pairs, parameters={"max_iterations": 2})
-    settings = {"update": update, "rate": 0.3, "epochs": 3, "margin": 0.8, "seed": seed}
-    items = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
-    expected, steps, *_ = plain(pairs, model, items, lambda y, x: y.count("c") <= 3, **settings)
+    model = train(kind, pairs)
+    settings = {**SETTINGS, "update": update, "seed": seed}
+    expected, steps, *_ = plain(pairs, model, ITEMS, lambda y, x: y.count("c") <= 3, **settings)
     learnt = JointLearner(**settings).fit(pairs, model, RuleSet((*RULES, HARD)))
     assert (learnt.steps, learnt.unproved) == (steps, 0)
     assert sum(steps) > 0
-    check(pairs, model, learnt, items, expected)
+    check(pairs, model, learnt, ITEMS, expected)
     assert HARD in [item for item in learnt.rules if getattr(item, "hard", False)]
 
 
@@ -172,38 +177,31 @@ def test_updates_are_those_of_plain_loops_with_brute_force(kind, update, seed):
 @pytest.mark.parametrize("kind", ["hmm", "crf"])
 def test_sequences_scored_by_models_that_were_trained_without_them(kind, update):
     pairs = corpus(3, 9)
-
-    def make(some):
-        return HMM.train(some) if kind == "hmm" else CRF.train(some, parameters={"max_iterations": 2})
-
-    model, scorers = make(pairs), [make(pairs[:1] + pairs[5:])] * 5 + [make(pairs[:5])] * 4
-    settings = {"update": update, "rate": 0.3, "epochs": 3, "margin": 0.8, "seed": 2}
-    items = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
-    expected, steps, *_ = plain(pairs, model, items, lambda y, x: True, scorers=scorers, **settings)
+    model, scorers = (
+        train(kind, pairs),
+        [train(kind, pairs[:1] + pairs[5:])] * 5 + [train(kind, pairs[:5])] * 4,
+    )
+    settings = {**SETTINGS, "update": update, "seed": 2}
+    expected, steps, *_ = plain(pairs, model, ITEMS, lambda y, x: True, scorers=scorers, **settings)
     learnt = JointLearner(**settings).fit(pairs, model, RULES, scorers=scorers)
     assert learnt.steps == steps and learnt.model.base is model
     assert steps != JointLearner(**settings).fit(pairs, model, RULES).steps
-    check(pairs, model, learnt, items, expected)
+    check(pairs, model, learnt, ITEMS, expected)
 
 
 @pytest.mark.parametrize("update", ["perceptron", "margin"])
 @pytest.mark.parametrize("kind", ["hmm", "crf"])
 def test_scorers_may_lack_labels_of_the_model_or_have_more(kind, update):
     pairs = corpus(4, 12)
-
-    def make(some):
-        return HMM.train(some) if kind == "hmm" else CRF.train(some, parameters={"max_iterations": 2})
-
-    model, fewer = make(pairs), make([pair for pair in pairs if "c" not in pair[1]])
-    scorers = [fewer] * 7 + [make([*pairs[:4], (["9"], ["d"])])] * 5
+    model, fewer = train(kind, pairs), train(kind, [pair for pair in pairs if "c" not in pair[1]])
+    scorers = [fewer] * 7 + [train(kind, [*pairs[:4], (["9"], ["d"])])] * 5
     assert (fewer.labels.names, scorers[-1].labels.names[-1]) == (("a", "b"), "d")
-    settings = {"update": update, "rate": 0.3, "epochs": 3, "margin": 0.8, "seed": 2}
-    items = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
-    expected, steps, *_ = plain(pairs, model, items, lambda y, x: "d" not in y, scorers=scorers, **settings)
+    settings = {**SETTINGS, "update": update, "seed": 2}
+    expected, steps, *_ = plain(pairs, model, ITEMS, lambda y, x: "d" not in y, scorers=scorers, **settings)
     learnt = JointLearner(**settings).fit(pairs, model, RULES, scorers=scorers)
     assert (learnt.steps, learnt.unscored) == (steps, sum("c" in gold for _, gold in pairs[:7]))
     assert sum(steps) and learnt.unscored
-    check(pairs, model, learnt, items, expected)
+    check(pairs, model, learnt, ITEMS, expected)
 
 
 def test_where_no_scorer_knows_the_labels_nothing_is_learnt():
@@ -264,7 +262,7 @@ def test_updates_under_rules_of_every_kind(problem):
 @pytest.mark.parametrize("kind", ["hmm", "crf"])
 def test_the_corrected_model_is_read_back_with_its_scores(kind, tmp_path):
     pairs = corpus(1)
-    model = HMM.train(pairs) if kind == "hmm" else CRF.train(pairs, parameters={"max_iterations": 2})
+    model = train(kind, pairs)
     learnt = JointLearner("perceptron", epochs=2).fit(pairs, model, RULES)
     learnt.model.save(tmp_path / "model.json")
     read = load_model(tmp_path / "model.json")
