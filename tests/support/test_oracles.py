@@ -166,13 +166,8 @@ def test_two_phase():
     assert run(1.0, "relative") == (-10, -10, 5, -10, {(0,)})
     assert run(0.75, "relative") == (-10, -12, 2, -11, {(1,)})  # -12.5 rounded up
     assert run(Fraction(9, 10), "relative") == (-10, -11, 2, -11, {(1,)})
-    assert run(0.9, "relative") == (
-        -10,
-        -11,
-        2,
-        -11,
-        {(1,)},
-    )  # as a float, 0.9 is a little above 9/10, which rounds to it
+    # as a float, 0.9 is a little above 9/10, which rounds to it
+    assert run(0.9, "relative") == (-10, -11, 2, -11, {(1,)})
     assert run(0.5, "relative") == (-10, -15, 0, -13, {(3,)})
     assert run(1.0, "odds")[:2] == (-10, -10)
     assert run(math.exp(-2.5 * UNIT), "odds") == (-10, -12, 2, -11, {(1,)})
