@@ -30,9 +30,8 @@ class Lines:
         self._rest, self._number, self._ended = list[bytes](), 0, False
         self._returns = False
         self.live, self._size = _is_live(stream), 0
-        self._characters = self._taken = (
-            0  # of the lines that were read, and of those taken, without their ends
-        )
+        # of the lines that were read, and of those taken, without their ends
+        self._characters, self._taken = 0, 0
 
     def __iter__(self) -> "Lines":
         return self
