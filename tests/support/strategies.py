@@ -290,6 +290,15 @@ class Problem(NamedTuple):
     def best(self) -> tuple[int | None, set[oracles.Labelling]]:
         return oracles.best(*self.shape, self.units, self.cost)
 
+    def two_phase(self, tau: float, bound: str) -> tuple | None:
+        """As `oracles.two_phase` says."""
+        return oracles.two_phase(
+            *(*self.shape, self.units),
+            lambda y: self.cost(y) is not None,
+            lambda y: self.cost(y, hard=False),
+            *(tau, bound),
+        )
+
     def top(self, k: int | None = None) -> list[tuple[int, oracles.Labelling]]:
         """The best few or all by score, equal ones by label ids."""
         return oracles.top(*self.shape, self.units, self.cost, k)
