@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from support import oracles, second_order
+from support import oracles
 from support.command_line import run
 from support.effort import examples
 from support.strategies import UNIT, Problem, cases, instances
@@ -181,7 +181,7 @@ def subset(problem, chosen):
 
 
 @settings(max_examples=examples(240))
-@given(instances(FINITE, 3) | second_order.instances(longest=3), st.data())
+@given(instances(FINITE, 3) | instances(longest=3, order=2), st.data())
 def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     hard = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=1, max_size=4))
     tokens = instance.trellis.tokens
