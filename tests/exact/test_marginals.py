@@ -1,14 +1,13 @@
 """Marginals against sums over all labellings, and what they promise."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
+from support.processes import python
 from support.strategies import Problem, by_numbers, problems
 from support.template_oracles import between_runs
 from support.trellises import random_trellis
@@ -178,5 +177,4 @@ def test_rules_marked_forced_mean_what_they_mean():
 def test_importing_marginals_is_left_to_the_one_who_asks():
     loaded = "print('numba' in sys.modules)"
     code = f"import sys, ilpinfer; {loaded}; ilpinfer.marginals; {loaded}"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "True"]
+    assert python("-c", code, check=True).stdout.split() == ["False", "True"]

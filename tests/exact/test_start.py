@@ -1,5 +1,7 @@
 """Sequences that the call for compiled rules gives up: the method goes on from its bound, machines and multipliers, by stages."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from support.checks import check_optimum
@@ -66,3 +68,21 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
     solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
     assert bounds == [6 * 2**20] and solution.status == "optimal" and solution.score == 5.0
     assert [name for name, _ in solution.stages] == ["decomposition"]
+
+
+@pytest.mark.parametrize("direct", [compiled.DIRECT, 0])
+def test_many_prefixes_need_room(direct, monkeypatch):
+    """Parities of many sets of labels, without gains from merging, and scores that are all equal."""
+    monkeypatch.setattr(compiled, "DIRECT", direct)
+    monkeypatch.setattr(compiled, "PASSES", 10**6)
+    rng, labels, T = np.random.default_rng(5), "abcd", 8
+    sets = [[label for label in labels if rng.random() < 0.5] or ["a"] for _ in range(10)]
+    odd = "(!s* s !s* s)* !s* s !s*"
+    rules = [C.matches(odd, groups=[C.group("s", some)], penalty=1.0) for some in sets]
+    solution = ilpinfer.decode(Trellis(np.zeros(4), np.zeros((T - 1, 4, 4)), labels=list(labels)), rules)
+    first = dict[tuple[int, ...], tuple[str, ...]]()
+    for path in product(labels, repeat=T):
+        first.setdefault(tuple(path.count(label) % 2 for label in labels), path)
+    broken = {path: sum(sum(map(path.count, some)) % 2 == 0 for some in sets) for path in first.values()}
+    best = min(broken, key=lambda path: (broken[path], path))
+    assert (solution.score, solution.labels) == (-broken[best], list(best))

@@ -136,31 +136,6 @@ def split_rules(tokens, labels, most, shape):
     return [GroundRule("split", HARD, False, (part,)) for part in parts]
 
 
-@settings(max_examples=examples(150))
-@given(problems(), st.data())
-def test_following_every_machine_proves_the_optimum_and_nothing_better(problem, data):
-    whole = problem.machined()
-    tree, result = follow_all(*problem.given), problem.top()
-    if not result:
-        verdict = verify(*problem.given, claimed(*problem.given, None, tree))
-        assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
-        return
-    best, path = result[0]
-    verdict = verify(*problem.given, claimed(*problem.given, path, tree))
-    assert (verdict.ok, verdict.proved, verdict.reasons) == (True, True, ())
-    assert not proves(whole, tree, best - 1)
-    assert not proves(whole, tree, None)
-    wrong = claimed(*problem.given, None, tree)
-    assert not verify(*problem.given, wrong).ok
-    worse = [(total, y) for total, y in result if total < best]
-    if worse:
-        _, path = data.draw(st.sampled_from(worse))
-        assert not verify(*problem.given, claimed(*problem.given, path, tree)).ok
-        loose = claimed(*problem.given, path, tree, bound=best)
-        verdict = verify(*problem.given, loose)
-        assert verdict.ok and not verdict.proved
-
-
 @settings(max_examples=examples(400))
 @given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
 def test_no_tree_proves_what_is_false(problem, data):

@@ -1,7 +1,5 @@
 """Programs as models of PuLP, CP-SAT and MathOpt: the optimum of the engine, and its labelling read back."""
 
-import subprocess
-import sys
 from datetime import timedelta
 
 import numpy as np
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 from support.effort import examples
-from support.places import ROOT
+from support.processes import python
 from support.strategies import NEAR_TIES, UNIT, problems
 from support.trellises import random_trellis
 
@@ -163,5 +161,5 @@ solver.run()
 assert solver.getInfo().objective_function_value == -5
 print("solved")
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    run = python("-c", code)
     assert "solved" in run.stdout, run.stderr

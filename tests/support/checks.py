@@ -12,6 +12,18 @@ from ilpinfer import Solution, TwoPhaseSolution
 
 GENERAL_METHODS = [method for method in ilpinfer.methods() if method.name != "greedy-spans"]
 """The methods that take labels of any scheme."""
+SEARCHES = {
+    "beam": {"width": 3},
+    "best-first": {},
+    "greedy": {},
+    "relaxation-guided": {},
+    "lds": {"time_limit": 0.02},
+    "evolutionary": {"iterations": 20},
+    "annealing": {"iterations": 300},
+    "tabu": {"iterations": 40},
+    "hybrid": {"time_limit": 0.02},
+}
+"""Searches, with options by which they end soon."""
 
 
 def of_any_order(**more):
