@@ -91,7 +91,7 @@ def test_scales_and_protocol(name: str, corpora: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Cell:
     part: str
     place: int
 
@@ -103,7 +103,7 @@ def test_a_headline_is_repeated_on_a_second_draw(tmp_path: Path) -> None:
         summary="s",
         design=Design("c", "m", "r", "m", "m"),
         parts=("one",),
-        cells=lambda sources, part: [Counted(part, place) for place in range(3)],
+        cells=lambda sources, part: [Cell(part, place) for place in range(3)],
         measure=lambda sources, cell: [{"seed": sources.seed(cell.place)}],
         report=lambda rows, report: reported.append(list(rows)),
         second=SecondDraw("others", ("place",), {"seed": lambda x: str(x.seed.iloc[0])}, lambda c: c.place),
@@ -176,12 +176,6 @@ def test_an_optimum_that_its_certificate_does_not_prove() -> None:
     with pytest.raises(Disagreement, match="not confirmed"):
         recheck(two_tokens([[0.0, 1.0], [1.0, 3.0]]), rules, solution)
     assert take_counts() == {"optima": 1, "open": 0}
-
-
-@dataclass(frozen=True)
-class Cell:
-    part: str
-    item: int
 
 
 def test_rows_of_other_code_are_kept_only_if_asked(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.checks import of_any_order
 from support.effort import examples
 from support.processes import python
 from support.proofs import proves
-from support.strategies import NEAR_TIES, problems
 from support.trellises import valued
 
 import ilpinfer
@@ -137,7 +137,7 @@ def split_rules(tokens, labels, most, shape):
 
 
 @settings(max_examples=examples(400))
-@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+@given(of_any_order(), st.data())
 def test_no_tree_proves_what_is_false(problem, data):
     whole = problem.machined()
     tree, result = data.draw(trees(whole.rules, problem.shape)), problem.top(3)
@@ -150,7 +150,7 @@ def test_no_tree_proves_what_is_false(problem, data):
 
 
 @settings(max_examples=examples(200))
-@given(st.one_of(problems(), problems(NEAR_TIES)), st.data())
+@given(of_any_order(), st.data())
 def test_any_tree_of_leaves_that_follow_all_proves_the_optimum(problem, data):
     whole = problem.machined()
     tree = complete(data.draw(trees(whole.rules, problem.shape)), whole.rules, problem.shape, data)

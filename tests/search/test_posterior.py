@@ -10,8 +10,6 @@ from support.strategies import Problem, instances, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.methods import Method
-from ilpinfer.core.registry import method
 from ilpinfer.evaluation.counts import FieldTable
 from ilpinfer.search.posterior import expected_f1, spans_of
 
@@ -123,10 +121,6 @@ def test_second_order_scores_take_the_best_few():
 def test_the_share_of_the_best_few_is_told():
     solution = ilpinfer.decode(divided(), method="posterior", risk="spans", top_k=2)
     assert solution.method.endswith("by the best 2 labellings, which hold 0.6996 of the probability")
-
-
-def test_it_is_a_heuristic():
-    assert isinstance(method("posterior"), Method) and not method("posterior").exact
 
 
 @settings(max_examples=examples(100))
