@@ -9,8 +9,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks import optimum as agreement
 from benchmarks.data import corpora
-from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
-from benchmarks.data.sets import Item, spread
+from benchmarks.data.sets import SHARE, TOLERANCE, Item, noise_for, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.studies.engine import memory
 from benchmarks.studies.engine.anytime import trace
@@ -40,7 +39,7 @@ ROWS = [
 
 
 def test_multiples_are_of_totals_in_the_same_cell() -> None:
-    frame = decoded(ROWS)
+    frame = decoded(DataFrame(ROWS))
     assert multiple(of(frame, "beam 50")) == 18 / 6
     assert multiple(of(frame, "cbc")) == 80 / 8
     assert multiple(of(frame, "scip")) is None
@@ -48,7 +47,7 @@ def test_multiples_are_of_totals_in_the_same_cell() -> None:
 
 
 def test_times_in_bare_passes_are_medians_over_sequences_of_the_same_cell() -> None:
-    frame = decoded(ROWS)
+    frame = decoded(DataFrame(ROWS))
     assert passes(of(frame, "auto")) == (2 / 1 + 4 / 1) / 2
     assert passes(of(frame, "beam 50")) == (6 / 1 + 12 / 1) / 2
     assert passes(of(frame, "bare Viterbi pass")) == 1.0
@@ -64,7 +63,7 @@ def test_times_in_bare_passes_are_medians_over_sequences_of_the_same_cell() -> N
     ],
 )
 def test_losses_are_counted_where_the_optimum_is_known(rows, expected) -> None:
-    assert losses(of(decoded(rows), "beam 50")) == pytest.approx(expected, nan_ok=True)
+    assert losses(of(decoded(DataFrame(rows)), "beam 50")) == pytest.approx(expected, nan_ok=True)
 
 
 def test_exponents_of_a_power_law() -> None:
