@@ -10,7 +10,7 @@ import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import plain_name
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, flag, output_file, value_option
@@ -116,7 +116,7 @@ class CodlOptions:
         int | None,
         value_option(
             "NUMBER",
-            "Most joint states of a sequence for probabilities under rules; 200000 if not given.",
+            "Largest number of joint states of a sequence for probabilities under rules; 200000 if not given.",
             METHOD,
         ),
     ] = None
@@ -129,7 +129,7 @@ class CodlOptions:
             "FILE", "Labelled sequences to evaluate the model on after each cycle; - for standard input."
         ),
     ] = ""
-    text: Annotated[bool, flag("Read POOL as plain text, one sequence a line. So are .txt files.")] = False
+    text: Annotated[bool, flag("Read POOL as plain text, one sequence per line, as .txt files are.")] = False
     split: Annotated[
         str,
         value_option(
@@ -333,7 +333,9 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         if other := {
             way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
         }:
-            counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
+            counts_text = ", ".join(
+                f"{way} for {counted(number, 'sequence')}" for way, number in other.items()
+            )
             notice(
                 f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
             )
@@ -343,7 +345,7 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         weights = f"gamma {made['gamma']:g}" if made["gamma"] is not None else "gamma by tokens"
         softer = "" if made["penalty_weight"] == 1 else f", penalties times {made['penalty_weight']:.3g}"
         remark(f"settings: {made['mixing']}, {weights}{softer} ({result.made['choice']})")
-    remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+    remark(f"{options.output}: {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}")
 
 
 def _cells(held_out: "Mapping[str, Measures]") -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file, output_folder, value_option
 from ilpinfer.cli.command import command
@@ -45,7 +46,7 @@ class GenerateOptions:
     seed: Annotated[int, value_option("NUMBER", "Seed; the same seed gives the same references.")] = 0
     tokens: Annotated[int, value_option("NUMBER", "Tokens of each sequence.")] = 20
     labels: Annotated[int, value_option("NUMBER", "Number of labels, 3 or more.")] = 6
-    rule_count: Annotated[int, value_option("NUMBER", "Most rules of a sequence.")] = 4
+    rule_count: Annotated[int, value_option("NUMBER", "Largest number of rules of a sequence.")] = 4
     hardness: Annotated[
         float, value_option("SHARE", "How much the scores favor labellings that break rules, 0 to 1.")
     ] = 0.5
@@ -82,7 +83,7 @@ def generate_references(options: GenerateOptions) -> None:
                 advance()
 
         written = write(options.output, references())
-    notice(f"{options.output}: {written} reference{'s' * (written != 1)} of kind {options.kind}")
+    notice(f"{options.output}: {counted(written, 'reference')} of kind {options.kind}")
     if options.as_json:
         print_json({"output": options.output, "references": written, "kind": options.kind})
 
@@ -116,6 +117,6 @@ def write_reference_programs(
         print_json(
             {"output": output, "references": count, "programs": count - len(failures), "failures": failures}
         )
-    notice(f"{output}: {count - len(failures)} program{'s' * (count - len(failures) != 1)}, as .lp and .mps")
+    notice(f"{output}: {counted(count - len(failures), 'program')}, as .lp and .mps")
     if failures:
         raise Failure(f"{len(failures)} of {count} references have no program: first {failures[0]}", 2)

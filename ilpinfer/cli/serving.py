@@ -80,10 +80,14 @@ class ServeOptions:
     ] = Limits.longest_deadline
     queue: Annotated[int, _limit("NUMBER", "Requests that may wait for a thread.")] = Limits.queue
     body: Annotated[int, _limit("BYTES", "Largest size of a request, in bytes.")] = Limits.body
-    tokens: Annotated[int, _limit("NUMBER", "Most tokens of a sequence.")] = Limits.tokens
-    sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = Limits.sequences
-    labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = Limits.labels
-    top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = Limits.top
+    tokens: Annotated[int, _limit("NUMBER", "Largest number of tokens of a sequence.")] = Limits.tokens
+    sequences: Annotated[int, _limit("NUMBER", "Largest number of sequences of a request.")] = (
+        Limits.sequences
+    )
+    labels: Annotated[int, _limit("NUMBER", "Largest number of labels of scores in a request.")] = (
+        Limits.labels
+    )
+    top: Annotated[int, _limit("NUMBER", "Largest number of labellings of a sequence.")] = Limits.top
     rule_text: Annotated[
         int, _limit("BYTES", "Largest text of rules of a request, in bytes; 0 to take none.", min=0)
     ] = Limits.rule_text
@@ -93,8 +97,8 @@ class ServeOptions:
     headers_time: Annotated[float, _limit("SECONDS", "Time in which headers must arrive, in seconds.")] = (
         Limits.headers_time
     )
-    connections: Annotated[int, _limit("NUMBER", "Most connections.")] = Limits.connections
-    idle: Annotated[int, _limit("NUMBER", "Most connections without a request.")] = Limits.idle
+    connections: Annotated[int, _limit("NUMBER", "Largest number of connections.")] = Limits.connections
+    idle: Annotated[int, _limit("NUMBER", "Largest number of connections without a request.")] = Limits.idle
     idle_time: Annotated[float, _limit("SECONDS", "Time that they are kept, in seconds.")] = Limits.idle_time
     grace: Annotated[
         float,

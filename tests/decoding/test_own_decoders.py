@@ -117,7 +117,7 @@ def test_seeds_are_checked_and_used():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (["a"], "mine returned no labelling of this trellis: the labelling has 1 labels, but there are 3"),
+        (["a"], "mine returned no labelling of this trellis: the labelling has 1 label for 3"),
         ([0.5, 0, 0], "mine returned no labelling of this trellis: token 0: 0.5 is neither"),
         (3, "mine returned no labelling of this trellis: labelling is 3; expected a list of labels"),
     ],

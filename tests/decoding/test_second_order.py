@@ -7,16 +7,35 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from support.effort import examples
-from support.second_order import twins
+from support.strategies import FORBIDDING, LABEL_SETS, NEAR_TIES, TOKENS, cases
 from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
+from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs import formulation
 from ilpinfer.corpus.sequences import read
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> tuple[Trellis, Trellis, list[Rule]]:
+    """The same scores as a first-order trellis and as a second-order one, with rules."""
+    scheme, names = draw(st.sampled_from(LABEL_SETS))
+    K, T = len(names), draw(st.integers(1, 4))
+    size = K + (T - 1) * K * K
+    scores = draw(st.sampled_from((FORBIDDING, NEAR_TIES)))
+    flat = np.array(draw(st.lists(scores, min_size=size, max_size=size)))
+    start, edges = flat[:K], flat[K:].reshape(T - 1, K, K)
+    tokens = draw(st.lists(st.sampled_from(TOKENS), min_size=T, max_size=T))
+    named = {"labels": LabelSet(names, scheme), "tokens": tokens}
+    rules = [case.rule for case in draw(st.lists(cases(named["labels"]), max_size=4))]
+    first = edges[0] if T > 1 else None
+    later = np.repeat(edges[1:, None], K, axis=1)
+    return Trellis(start, edges, **named), Trellis.second_order(start, first, later, **named), rules
+
 
 SEARCHES = {
     "constrained-viterbi": {},

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from support.oracles import labellings, score_units_factored, snap, valid_scheme
+from support.oracles import labellings, score_units, snap, valid_scheme
 
 from formulations import constraints as C
 from formulations.problem.compiled_rules import unique_names
@@ -69,6 +69,8 @@ class ByHand:
 
 def mixed(one, other, gamma, mixing):
     """Logarithms of mixed probabilities."""
+    if gamma in (0, 1):
+        return [np.log(part) for part in (one if gamma else other).probabilities()]
     if mixing == "counts":
         sizes = [sum(sum(row) for row in each.word.values()) for each in (one, other)]
         shares = [size / sum(sizes) for size in sizes] if gamma is None else (gamma, 1 - gamma)
@@ -90,7 +92,9 @@ def best(text, logs, K, constrained):
     emissions = word[[WORDS.index(w) for w in text]]
 
     def value(path):
-        units = score_units_factored(path, emissions, step[:, :-1], start, step[:, -1])
+        units = score_units(
+            path, start, [step[:, :-1]] * (len(path) - 1), emissions=emissions, end=step[:, -1]
+        )
         return units - (cost(text, path) if constrained else 0)
 
     return sorted(labellings(len(text), len(LABELS)), key=lambda path: (-value(path), path))[:K]

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from formulations import Rule, Trellis
+from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
 from formulations.problem.problem import Problem, Value
 
@@ -13,10 +13,10 @@ from formulations.problem.problem import Problem, Value
 def random_trellis(
     seed: int = 0,
     T: int = 12,
-    labels: Sequence[str] = ("a", "b", "O"),
+    labels: Sequence[str] | LabelSet = ("a", "b", "O"),
     tokens: Sequence[str] | None = None,
-    *,
     order: int = 1,
+    *,
     scale: float = 1.0,
     forbidden: float = 0.0,
 ) -> Trellis:
@@ -33,11 +33,14 @@ def random_trellis(
 def _of_scores(
     scores: Callable[..., np.ndarray],
     T: int,
-    labels: Sequence[str],
+    labels: Sequence[str] | LabelSet,
     tokens: Sequence[str] | None,
     order: int,
 ) -> Trellis:
-    K, named = len(labels), {"labels": labels, "tokens": tokens}
+    K, named = (
+        len(labels),
+        {"labels": labels if isinstance(labels, LabelSet) else list(labels), "tokens": tokens},
+    )
     if order == 1:
         return Trellis(scores(K), scores(T - 1, K, K), **named)
     first = scores(K, K) if T > 1 else None
