@@ -18,6 +18,11 @@ def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
     return schemes.write_labels(fields, schemes.begins(labels, source), target)
 
 
+def iobes(labels: Sequence[str]) -> tuple[str, ...]:
+    """BIO labels as IOBES: a run of one token is S; a longer one begins with B and ends with E."""
+    return convert(labels, "bio", "iobes")
+
+
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
     """The scheme of the names of labellings; IOB1 for BIO where runs begin with B only directly after another of the field."""
     labellings = list(labellings)
