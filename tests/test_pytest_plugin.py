@@ -56,7 +56,7 @@ def test_a_wrong_decoder_fails_with_places_rules_and_nats(pytester):
             "E*AssertionError: soft-and-hard-*: the labelling *",
             "E*token * '*': expected *, got *",
             'E*rule "*": * violation*',
-            "E*AssertionError: plain-0-0: the labelling has 1 labels, but there are 8 tokens",
+            "E*AssertionError: plain-0-0: the labelling has 1 label for 8 tokens",
         ]
     )
     assert "fault_of" not in result.stdout.str()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
+from formulations.messages import counted
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
@@ -132,7 +133,7 @@ def _remarks(row: "RuleReport") -> list[str]:
     if row.contradicts:
         remarks.append(f"cannot always hold together with {', '.join(row.contradicts)}")
     if row.overruled:
-        remarks.append(f"overruled by an earlier rule at {row.overruled} tokens")
+        remarks.append(f"overruled by an earlier rule at {counted(row.overruled, 'token')}")
     return remarks
 
 

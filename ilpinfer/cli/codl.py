@@ -10,6 +10,7 @@ import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import plain_name
+from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
@@ -82,13 +83,14 @@ class CodlOptions:
         None, "SHARE: Learn from this share of POOL, the most confidently labelled sequences; 1 if not given."
     )
     budget: int | None = METHOD.option(
-        None, "NUMBER: Most joint states of a sequence for probabilities under rules; 200000 if not given."
+        None,
+        "NUMBER: Largest number of joint states of a sequence for probabilities under rules; 200000 if not given.",
     )
     pool_size: int | None = METHOD.option(None, "NUMBER: Use this many sequences of POOL, drawn at random.")
     held_out: str = OPTIONS.option(
         "", "FILE: Labelled sequences to evaluate the model on after each cycle; - for standard input."
     )
-    text: bool = OPTIONS.option(False, "Read POOL as plain text, one sequence a line. So are .txt files.")
+    text: bool = OPTIONS.option(False, "Read POOL as plain text, one sequence per line, as .txt files are.")
     split: str = OPTIONS.option(
         "spaces",
         "WHERE: Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
@@ -280,7 +282,9 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         if other := {
             way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
         }:
-            counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
+            counts_text = ", ".join(
+                f"{way} for {counted(number, 'sequence')}" for way, number in other.items()
+            )
             notice(
                 f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
             )
@@ -290,7 +294,7 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         weights = f"gamma {made['gamma']:g}" if made["gamma"] is not None else "gamma by tokens"
         softer = "" if made["penalty_weight"] == 1 else f", penalties times {made['penalty_weight']:.3g}"
         remark(f"settings: {made['mixing']}, {weights}{softer} ({result.made['choice']})")
-    remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+    remark(f"{options.output}: {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}")
 
 
 def _headings(held_out: "Mapping[str, Measures]") -> list[str]:

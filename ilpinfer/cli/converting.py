@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, argument
 from ilpinfer.cli.command import command
@@ -80,8 +81,8 @@ def convert(options: ConvertOptions) -> None:
         examples = _with_labels(examples, options)
     written = write(examples, options.output, how, inputs)
     if options.output != "-":
-        place = f"{options.output}: {written} files" if format_ == "brat" else options.output
-        notice(f"{place}: {len(examples)} sequence{'s' * (len(examples) != 1)} as {format_}")
+        place = f"{options.output}: {counted(written, 'file')}" if format_ == "brat" else options.output
+        notice(f"{place}: {counted(len(examples), 'sequence')} as {format_}")
 
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
@@ -108,7 +109,7 @@ class DecodeOptions:
 def decode(options: DecodeOptions) -> None:
     """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
-    It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
+    It is written as soon as its sequence is decoded. Sequences that are infeasible or cannot be decoded have a row, too, and are
     reported at the end. An invalid line is an error.
     """
     inputs = options.input.files
@@ -225,7 +226,7 @@ class _Work:
         for item, result in in_order(trellises, results, lambda error: ([failure(error, "none")], [])):
             done(item, *result)
         for rule, times in overruled.items():
-            notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
+            notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
 
     def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
@@ -97,7 +97,9 @@ def evaluate(options: EvaluateOptions) -> None:
     result = [evaluate_pairs(each, labels=labels, leave_out=options.leave_out) for each in pairs]
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
-            notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
+            notice(
+                f"{path}: {counted(each.missing, 'sequence')} without a labelling: their tokens count as wrong"
+            )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
     differences: list[Difference] = []
     with outputs.reserved():

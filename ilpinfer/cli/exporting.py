@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from formulations import Program, RuleSet, Trellis, formulate
 from formulations.arguments import one_of
+from formulations.messages import counted
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
@@ -162,9 +163,7 @@ def export(options: ExportOptions) -> None:
             written.append(str(place))
             advance()
     count = len(written)
-    notice(
-        f"{options.output}: {count} program{'s' * (count != 1)}, {names[0]}.{suffix} to {names[-1]}.{suffix}"
-    )
+    notice(f"{options.output}: {counted(count, 'program')}, {names[0]}.{suffix} to {names[-1]}.{suffix}")
     if options.as_json:
         print_json({"output": options.output, "programs": written, "failures": failures})
     failures.check(f"{len(scored)} sequences have no program", 2)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from formulations.messages import counted
 from ilpinfer.errors import describe, traceback_wanted
 
 
@@ -66,7 +67,7 @@ class Findings:
         failed, infeasible = self._failed, self._infeasible
         more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
         if failed.sequences:
-            count = f"{failed.sequences} sequence{'s' * (failed.sequences > 1)} could not be decoded"
+            count = f"{counted(failed.sequences, 'sequence')} could not be decoded"
             first = f"first {failed.first}" if failed.sequences > 1 else failed.first
             rest = f"; {infeasible.first}{more}" if infeasible.sequences else ""
             raise Failure(f"{count}: {first}{rest}", 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, argument, output_file, output_folder
 from ilpinfer.cli.command import command
@@ -43,7 +44,7 @@ class GenerateOptions:
     seed: int = OPTIONS.option(0, "NUMBER: Seed; the same seed gives the same references.")
     tokens: int = OPTIONS.option(20, "NUMBER: Tokens of each sequence.")
     labels: int = OPTIONS.option(6, "NUMBER: Number of labels, 3 or more.")
-    rule_count: int = OPTIONS.option(4, "NUMBER: Most rules of a sequence.")
+    rule_count: int = OPTIONS.option(4, "NUMBER: Largest number of rules of a sequence.")
     hardness: float = OPTIONS.option(
         0.5, "SHARE: How much the scores favor labellings that break rules, 0 to 1."
     )
@@ -80,7 +81,7 @@ def generate_references(options: GenerateOptions) -> None:
                 advance()
 
         written = write(options.output, references())
-    notice(f"{options.output}: {written} reference{'s' * (written != 1)} of kind {options.kind}")
+    notice(f"{options.output}: {counted(written, 'reference')} of kind {options.kind}")
     if options.as_json:
         print_json({"output": options.output, "references": written, "kind": options.kind})
 
@@ -110,5 +111,5 @@ def write_reference_programs(
         print_json(
             {"output": output, "references": count, "programs": count - len(failures), "failures": failures}
         )
-    notice(f"{output}: {count - len(failures)} program{'s' * (count - len(failures) != 1)}, as .lp and .mps")
+    notice(f"{output}: {counted(count - len(failures), 'program')}, as .lp and .mps")
     failures.check(f"{count} references have no program", 2)

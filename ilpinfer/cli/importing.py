@@ -11,6 +11,7 @@ from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.programs.program import UNITS
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import output_file, solution_files
@@ -128,7 +129,9 @@ def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
         else:
             number = int(match[1]) - 1
         if not 0 <= number < count:
-            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count} sequences")
+            raise InputError(
+                f"{file}: there is no program {number + 1}; the input has {counted(count, 'sequence')}"
+            )
         if number in result:
             raise InputError(f"{file}: {result[number]} belongs to the same sequence; give one of them")
         result[number] = file

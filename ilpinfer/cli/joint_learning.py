@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ilpinfer
 from formulations import RuleSet, dump_rules
+from formulations.messages import counted
 from ilpinfer.cli.command import common
 from ilpinfer.cli.inputs import with_source
 from ilpinfer.cli.outputs import Outputs
@@ -98,7 +99,7 @@ def _how(result: "JointChoice") -> str:
 def _text(result: "JointChoice", search: "JointSearch", number: int, data: str) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in asdict(search).items())
     made = (
-        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {number} sequences ({data}); "
+        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {counted(number, 'sequence')} ({data}); "
         f"{settings}"
     )
     return dump_rules(with_source(result.rules, made))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import ilpinfer
 from formulations import dump_rules
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, kind_option, model_option, output_file
 from ilpinfer.cli.command import command, common
@@ -181,7 +182,7 @@ def _count(number: int) -> Iterator[Any]:
             done += 1
             tell()
             if update is not None and done % max(1, number) == 0:
-                update(f"learning: {done // number} passes over {number} sequences")
+                update(f"learning: {done // number} passes over {counted(number, 'sequence')}")
 
         yield advance
 
@@ -190,7 +191,7 @@ def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> st
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
-        f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "
+        f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {counted(result.sequences, 'sequence')} "
         f"({data}); {settings}"
     )
     text = dump_rules(with_source(result.rules, made))
@@ -279,7 +280,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
         if item.trellis is not None and item.gold is not None
     ]
     if len(examples) < len(scored):
-        notice(f"{len(scored) - len(examples)} sequences could not be scored, and are left out")
+        notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
     scores = "with scores" if own else f"scored by {_shown(options.model)}"
     return TrainingScores(source, pairs, scores, data, examples)
 

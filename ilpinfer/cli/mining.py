@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from formulations import InferenceError, dump_rules
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_file
 from ilpinfer.cli.command import command, common
@@ -172,7 +173,7 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         screen.print(f"left out: {reasons}", soft_wrap=True)
     count = len(result.rules)
     remark(
-        f"{options.output}: {count} rule{'s' * (count != 1)} from {result.sequences} sequences of {result.tokens} tokens, "
+        f"{options.output}: {counted(count, 'rule')} from {counted(result.sequences, 'sequence')} of {counted(result.tokens, 'token')}, "
         f"confidence {result.confidence:g}"
     )
     remark(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet
+from formulations.messages import counted
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_file, output_rows
@@ -114,7 +115,9 @@ def pareto(options: ParetoOptions) -> None:
             f"{where}: --choose-tau needs gold labels for every sequence; give them, or leave it out"
         )
     if search is not None and len(scored) < search.folds:
-        raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
+        raise InputError(
+            f"--folds {search.folds}: more than the {counted(len(scored), 'sequence')}; give fewer folds"
+        )
     findings = Findings()
     with (
         outputs.reserved(),
@@ -238,10 +241,12 @@ def _write(
         notice(f"{options.picture}: not written, because no sequence has a frontier")
         return
     if len(scored) == 1:
-        text = sequence_picture(frontiers[0], f"{len(scored[0].tokens)} tokens", _gold(scored[0], rules))
+        text = sequence_picture(
+            frontiers[0], counted(len(scored[0].tokens), "token"), _gold(scored[0], rules)
+        )
     else:
         text = corpus_picture(
-            curve, f"{len(curve.frontiers)} sequences, {len(curve.points)} choices of a weight"
+            curve, f"{counted(len(curve.frontiers), 'sequence')}, {len(curve.points)} choices of a weight"
         )
     write_atomically(options.picture, text)
 
@@ -284,7 +289,7 @@ def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
             "longer --time-limit or a --heaviest weight may complete them"
         )
     if left_out:
-        notice(f"{left_out} sequences have no frontier, and are left out of the trade-off")
+        notice(f"left out of the trade-off: {counted(left_out, 'sequence')} without a frontier")
 
 
 def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:

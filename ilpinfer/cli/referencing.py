@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
+from formulations.messages import counted
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, output_file, value_option
@@ -86,9 +87,7 @@ def make_references(options: MakeOptions) -> None:
     written = 0
     if first is not None:
         written = write(options.output, chain([first], references), inputs)
-    notice(
-        f"{options.output}: {written} reference{'s' * (written != 1)}" if written else "no reference was made"
-    )
+    notice(f"{options.output}: {counted(written, 'reference')}" if written else "no reference was made")
     if options.as_json:
         print_json({"output": options.output, "references": written, "failures": work.failures})
     work.failures.check(f"{len(scored)} sequences have no reference", 1)
@@ -106,13 +105,17 @@ def verify_references(
     ] = "meaning",
     max_steps: Annotated[
         int | None,
-        value_option("NUMBER", "Most steps of a reference; as many as a minute takes if not given.", min=1),
+        value_option(
+            "NUMBER",
+            "Largest number of steps to check a reference; as many as a minute takes if not given.",
+            min=1,
+        ),
     ] = None,
     as_json: arguments.AsJson = False,
 ) -> None:
     """Verify references. No solver is needed.
 
-    Those that are wrong, or no references, are reported.
+    Wrong references, and records that are not references, are reported.
     """
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
@@ -139,7 +142,7 @@ def verify_references(
     if faults:
         raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
     if not as_json:
-        show_line(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
+        show_line(f"{counted(count, 'reference')} hold{'s' * (count == 1)} ({depth})")
 
 
 @command("ilpinfer reference show references.jsonl --number 1")
@@ -205,14 +208,14 @@ def _lines(reference: Reference) -> Iterator[str]:
     yield f"  status   {reference.status}"
     if reference.score is not None:
         others = "" if reference.complete else ", and there may be more"
-        yield f"  score    {reference.score!r} nats, {len(reference.optima)} labelling{'s' * (len(reference.optima) != 1)}{others}"
+        yield f"  score    {reference.score!r} nats, {counted(len(reference.optima), 'labelling')}{others}"
         yield f"  margin   {'none' if reference.margin is None else f'{reference.margin!r} nats'}"
         for labelling in reference.optima[:3]:
             pairs = zip(reference.tokens, reference.named(labelling), strict=True)
             yield "  optimum  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
         if len(reference.optima) > 3:
             yield f"           and {len(reference.optima) - 3} more"
-    yield f"  size     {len(reference.tokens)} tokens, {len(reference.labels)} labels"
+    yield f"  size     {counted(len(reference.tokens), 'token')}, {counted(len(reference.labels), 'label')}"
     for title in _rules(reference) or ["none"]:
         yield f"  rule     {title}"
     for level in reference.levels:

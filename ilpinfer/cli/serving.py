@@ -70,10 +70,10 @@ class ServeOptions:
     )
     queue: int = LIMITS.option(Limits.queue, "NUMBER: Requests that may wait for a thread.")
     body: int = LIMITS.option(Limits.body, "BYTES: Largest size of a request, in bytes.")
-    tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Most tokens of a sequence.")
-    sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Most sequences of a request.")
-    labels: int = LIMITS.option(Limits.labels, "NUMBER: Most labels of scores in a request.")
-    top: int = LIMITS.option(Limits.top, "NUMBER: Most labellings of a sequence.")
+    tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Largest number of tokens of a sequence.")
+    sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Largest number of sequences of a request.")
+    labels: int = LIMITS.option(Limits.labels, "NUMBER: Largest number of labels of scores in a request.")
+    top: int = LIMITS.option(Limits.top, "NUMBER: Largest number of labellings of a sequence.")
     rule_text: int = LIMITS.option(
         Limits.rule_text, "BYTES: Largest text of rules of a request, in bytes; 0 to take none.", min=0
     )
@@ -81,8 +81,8 @@ class ServeOptions:
     headers_time: float = LIMITS.option(
         Limits.headers_time, "SECONDS: Time in which headers must arrive, in seconds."
     )
-    connections: int = LIMITS.option(Limits.connections, "NUMBER: Most connections.")
-    idle: int = LIMITS.option(Limits.idle, "NUMBER: Most connections without a request.")
+    connections: int = LIMITS.option(Limits.connections, "NUMBER: Largest number of connections.")
+    idle: int = LIMITS.option(Limits.idle, "NUMBER: Largest number of connections without a request.")
     idle_time: float = LIMITS.option(Limits.idle_time, "SECONDS: Time that they are kept, in seconds.")
     grace: float = LIMITS.option(
         30.0, "SECONDS: Seconds that running requests may take after the service is told to stop.", min=0

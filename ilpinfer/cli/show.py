@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from formulations.messages import counted
 from ilpinfer.cli.screen import add_row, console, table
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
     first = summary.iloc[0]
     known, common = int(summary.optimum_known.max()), first.common
     remarks = [
-        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {first.cap:g} stands for a missing "
+        f"mean gap: nats below the proved optimum, over {counted(known, 'sequence')}, where {first.cap:g} stands for a missing "
         f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",
         f"sequences with a labelling that breaks a rule: {_by_method(summary, summary.breaking)}",
     ]
@@ -67,7 +68,7 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
     if seeds > 1:
         remarks.append(f"means over {seeds} seeds; spread: standard deviation of the mean gap between them")
     if first.infeasible:
-        remarks.append(f"left out: {first.infeasible} sequences that are proved to have no labelling")
+        remarks.append(f"left out: {counted(first.infeasible, 'sequence')} proved to have no labelling")
     if summary.failed.any():
         failed = _by_method(summary[summary.failed > 0], summary.failed)
         remarks.append(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations import LabelSet, RuleSet
 from formulations.arguments import one_of
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, output_file, rules_option
 from ilpinfer.cli.command import command
@@ -56,7 +57,7 @@ class TrainOptions:
     )
     documents: str = EVALUATION.option(
         "",
-        "FILE: File with the document of each sequence, one name a line; a document is never split between training and evaluation.",
+        "FILE: File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
     )
     rules: Annotated[
         Sequence[str],
@@ -113,8 +114,8 @@ def train(options: TrainOptions) -> None:
         save_trained(options.output, model, record)
     tokens = sum(len(labels) for _, labels in training)
     remark(
-        f"{options.output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(training)} sequence{'s' * (len(training) > 1)} of {tokens} token{'s' * (tokens > 1)}"
+        f"{options.output}: {KINDS[kind].title}, {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}, "
+        f"from {counted(len(training), 'sequence')} of {counted(tokens, 'token')}"
     )
     predicted = predict(model, held_out, rules) if held_out else []
     if options.as_json:
@@ -133,7 +134,7 @@ def train(options: TrainOptions) -> None:
         print_json({**made, **measures})
     elif predicted:
         shown = _table("held out")
-        _add(shown, f"{len(held_out)} sequences", predicted)
+        _add(shown, counted(len(held_out), "sequence"), predicted)
         outputs.screen.print(shown)
 
 
@@ -237,7 +238,9 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in names if name.strip()]
     if len(names) < number or (len(names) > number and options.first is None):
-        raise InputError(f"{path}: {len(names)} lines for {number} sequences; expected a line each")
+        raise InputError(
+            f"{path}: {counted(len(names), 'line')} for {counted(number, 'sequence')}; expected one line for each"
+        )
     return names[:number]
 
 
@@ -260,7 +263,7 @@ def _cross_validate(
 def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
     shown = _table("cross-validation")
     for number, pairs in enumerate(folds, 1):
-        _add(shown, f"fold {number}, {len(pairs)} sequences", pairs)
+        _add(shown, f"fold {number}, {counted(len(pairs), 'sequence')}", pairs)
     every = [pair for pairs in folds for pair in pairs]
     _add(shown, f"all {len(every)}", every)
     screen.print(shown)

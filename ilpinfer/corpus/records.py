@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import cut, near_name
+from formulations.messages import counted, cut, near_name
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT, OWN
@@ -195,7 +195,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
     labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
     if labels is not None and tokens and len(labels) != len(tokens):
-        raise InputError(f"{where}: {len(labels)} labels for {len(tokens)} tokens")
+        raise InputError(f"{where}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
     rank = record.get("rank", 1)
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")

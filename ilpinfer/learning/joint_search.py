@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
+from formulations.messages import counted
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.evaluation.counts import LabelCounter
@@ -148,7 +149,7 @@ class JointSearch:
         number = min(self.folds, len(pairs))
         if number < 2:
             raise ValueError(
-                f"{len(pairs)} labelled sequence{'s' * (len(pairs) != 1)}; all weights are learnt on folds of at least 2: add sequences"
+                f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
             )
         given = rule_set(rules)
         make = kept_models(train, resume[:number], checkpoint)

@@ -7,6 +7,7 @@ from typing import ClassVar, get_args
 
 from formulations import Trellis
 from formulations.arguments import number, whole
+from formulations.messages import counted
 from formulations.plain_values import PlainRecord
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -168,7 +169,7 @@ class TauSearch:
         given = list(trellises)
         if len(gold) != len(given):
             raise ValueError(
-                f"there are {len(gold)} gold labellings for {len(given)} sequences; give one for each"
+                f"{counted(len(gold), 'gold labelling')} for {counted(len(given), 'sequence')}; give one for each"
             )
         parts = make_folds(range(len(given)), int(self.folds), self.seed)
         compiler, pairs, rows = compiler_of(rules), list[list[Pair]](), list[TauRow]()

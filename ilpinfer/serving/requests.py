@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.records import example, parse
 from ilpinfer.serving.limits import Limits
@@ -184,7 +184,7 @@ def _check_length(length: int, context: Context) -> None:
     limits, where = context
     if length > limits.tokens:
         raise too_large(
-            f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence"
+            f"{where}: {counted(length, 'token')}; at most {limits.tokens} are decoded here, split the sequence"
         )
 
 
@@ -210,7 +210,7 @@ class BatchRequest(RequestOptions):
             raise ValueError
         if len(records) > limits.sequences:
             raise too_large(
-                f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
+                f"body: {counted(len(records), 'sequence')}; at most {limits.sequences} go in a batch, send several"
             )
         return [
             _attempt(record, Context(limits, f"sequences, item {number}"))

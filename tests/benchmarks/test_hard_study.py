@@ -11,7 +11,7 @@ import ilpinfer
 from benchmarks.data import draws
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.methods import Answer
-from benchmarks.studies.hard import known, methods, toulbar2
+from benchmarks.studies.hard import known, methods
 from benchmarks.studies.hard.report import closed, status_of, steps, tables
 from benchmarks.study import Disagreement
 from formulations import load_rules
@@ -177,12 +177,12 @@ def test_what_is_left_open_is_explained_from_rows():
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize(("proved", "grace"), [(True, 60.0), (True, -60.0), (False, 60.0)])
 def test_what_toulbar2_claims_late_is_no_proof(labelled, proved, grace, monkeypatch):
-    monkeypatch.setattr(toulbar2, "GRACE", grace)
-    monkeypatch.setattr(toulbar2, "version", lambda package: "1")
+    monkeypatch.setattr(methods, "GRACE", grace)
+    monkeypatch.setattr(methods, "version", lambda package: "1")
     one = instance("implications", 0, smallest=True)
     best = ilpinfer.decode(one.trellis(), one.rules)
     answer = Answer(best.ids if labelled else None, best.score + 1.0, proved)
-    row = toulbar2._solve(lambda trellis, rules, limit: answer, one, 1.0)
+    row = methods._solve(lambda trellis, rules, limit: answer, one, 1.0)
     statuses = ("optimal", "feasible") if labelled else ("infeasible", "unknown")
     assert row["status"] == statuses[not proved or grace < 0]
     assert (row["score"], row["path"]) == ((best.score, best.ids.tolist()) if labelled else (None, None))

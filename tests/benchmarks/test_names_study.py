@@ -51,6 +51,6 @@ def rows():
 def test_the_penalty_is_chosen_on_its_own_folds(rows, tmp_path):
     assert study._best(DataFrame(rows[1:4])) == "2"
     report = Report(tmp_path)
-    study.report(rows, report)
+    study.report(DataFrame(rows), report)
     chosen = [line for line in report.markdown().splitlines() if "(chosen)" in line]
     assert len(chosen) == 1 and "2 (chosen)" in chosen[0] and "60.00" in chosen[0] and "+10.00" in chosen[0]

@@ -1,5 +1,6 @@
 """What the study of penalties reports of its rows."""
 
+from pandas import DataFrame
 from support.tables import lines_of
 
 from benchmarks.report import Report
@@ -22,7 +23,7 @@ def rows():
 
 def test_gains_and_what_was_learnt(tmp_path):
     page = Report(tmp_path)
-    report(list(rows()), page)
+    report(DataFrame(rows()), page)
     text = "\n".join(lines_of(page))
     assert "| usual HMM, 5 | token accuracy | +3.0 ± 1.0 | +0.0 ± 1.0 | +4.0 ± 1.0 | +5.0 ± 1.0 |" in text
     assert (

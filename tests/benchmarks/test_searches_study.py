@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
+from benchmarks.data.corpora import with_factor
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.studies.searches import outcomes as tables
 from benchmarks.studies.searches import sets
@@ -153,10 +154,10 @@ def test_penalties_are_multiplied_and_infinite_ones_are_hard(tmp_path: Path):
     data = DataSet(
         "d", "p", (), lambda: RuleSet((C.at_most_runs("a", 1, penalty=2.0), C.requires_present("a", "b")))
     )
-    half, hard = sets._times(data, 0.5), sets._times(data, math.inf)
+    half, hard = with_factor(data.rules, 0.5), with_factor(data.rules, math.inf)
     assert [rule.penalty for rule in half.items] == [1.0, math.inf]
     assert all(rule.hard for rule in hard.items)
-    assert [rule.title for rule in sets._first(data, 1).rules.items] == [data.rules.items[0].title]
+    assert [rule.title for rule in sets.first_rules(1, data.rules)] == [data.rules.items[0].title]
 
 
 def test_contenders_of_a_sequence():

@@ -158,7 +158,7 @@ def test_input_without_the_column_is_refused_in_one_line(folder, cli):
     assert "two.tsv, line 1: token 0, 'Maria', has no column \"2\", which the model looks at" in err
     assert not Path("o.jsonl").exists()
     err = cli.refused(f"{TRAIN.replace('train.txt --column 1,4', 'two.tsv')} --output n.json")
-    assert "training sequence 1: token 0, 'Maria', has no column" in err
+    assert "training sequence 0: token 0, 'Maria', has no column" in err
     Path("some.jsonl").write_text(
         '{"tokens": ["x"]}\n{"tokens": ["x"], "columns": {"2": ["NNP"], "3": ["B-NP"]}}\n'
     )

@@ -50,6 +50,14 @@ READ = [
     (CONLL.replace(" ", "\t"), "4", [(["EU", "rejects"], ["B-ORG", "O"]), (["Peter"], ["B-PER"])], []),
     (UNIVERSAL, "2,3", [(["Ada", "sleeps"], ["PROPN", "VERB"]), (["No"], ["INTJ"])], []),
     ("form\tupos\tner\nAda\tX\tB-a\nL.\tX\tI-a\n\nx\tX\tO\n", "NER", TWO, ["x, line 1: 'form\\tupos\\tner' is read as a header"]),
+    (
+        "token\tlabel\tner\nAda\tNN\tB-a\nL.\tNN\tI-a\n\nx\tO\tO\n", "", [(["Ada", "L."], ["NN", "NN"]), (["x"], ["O"])],
+        ["x, line 1: 'token\\tlabel\\tner' is read as a header; labels are in column 2; --column 3 reads them from another"],
+    ),
+    (
+        "token\tlabel\tlabel\nAda\tNN\tB-a\nL.\tNN\tI-a\n\nx\tO\tO\n", "3", TWO,
+        ["x, line 1: 'token\\tlabel\\tlabel' is read as a header"],
+    ),
     # one token a line
     ("Ada\nL.\n\n,\n", "", [(["Ada", "L."], None), ([","], None)], []),
     (",\n", "", [([","], None)], []),
@@ -58,7 +66,7 @@ READ = [
     ("1,234\nAda\nSmith,\n", "", [(["1,234", "Ada", "Smith,"], None)], []),
     (
         "New York\nis\na\nbig\nSan Jose\ntoo\n", "", [(["New York", "is", "a", "big", "San Jose", "too"], None)],
-        ["x, line 1: no tabs; 'New York' is read as one token with a space in it, as 1 more are"],
+        ["x, line 1: no tabs; 'New York' is read as one token with a space in it, like 1 other line"],
     ),
     ("New York\tB-a\n,\tO\n", "", [(["New York", ","], ["B-a", "O"])], []),
     ("#\tO\nAda\tB-a\n", "", [(["#", "Ada"], ["O", "B-a"])], []),

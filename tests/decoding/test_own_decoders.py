@@ -116,7 +116,7 @@ def test_seeds_are_checked_and_used():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (["a"], "mine returned no labelling of this trellis: the labelling has 1 labels, but there are 3"),
+        (["a"], "mine returned no labelling of this trellis: the labelling has 1 label for 3"),
         (["a", "b", "c"], "token 2: no label 'c'"),
         ([0, 1, 2], "token 2: 2 is neither a label name nor an id"),
         ([0.5, 0, 0], "token 0: 0.5 is neither"),

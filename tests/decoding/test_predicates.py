@@ -204,7 +204,7 @@ def test_what_takes_functions():
     ("prefix", "words"),
     [
         (lambda labels, tokens: 9, r"returned 9 after 3 labels, more than the \d after all labels"),
-        (lambda labels, tokens: len(labels) % 2, "returned 1 after 1 labels, more than the 0 after 2 labels"),
+        (lambda labels, tokens: len(labels) % 2, "returned 1 after 1 label, more than the 0 after 2 labels"),
         (lambda labels, tokens: -1, "'changes, prefix' returned -1; expected a number of violations"),
     ],
 )

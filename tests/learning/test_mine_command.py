@@ -115,7 +115,7 @@ def test_where_a_model_is_wrong(train, cli):
     rules = load_rules("rules.toml").rules
     assert len(rules) == 1 and "date" in rules[0].title
     Path("found.tsv").write_text(AUTHOR)
-    assert cli.refused(arguments) == "ilpinfer: found.tsv has 1 sequences, but train.tsv has 20\n"
+    assert cli.refused(arguments) == "ilpinfer: found.tsv has 1 sequence, but train.tsv has 20\n"
     Path("found.tsv").write_text(TRAIN)
     err = cli.refused(arguments)
     assert err.startswith("ilpinfer: found.tsv: predictions are the same as the labels everywhere")

@@ -247,7 +247,7 @@ def test_damaged_archives_and_options_are_one_line(logits, cli, content, options
     [
         ({"emissions": [[0, 0]]}, "in.jsonl, line 1: has both logits and emissions; give one of them"),
         ({"label_names": ["x"]}, "in.jsonl, line 1: logits has shape (1, 2); expected 1 columns"),
-        ({"tokens": ["a", "b"]}, "in.jsonl, line 1: 2 tokens are given, but the scores cover 1"),
+        ({"tokens": ["a", "b"]}, "in.jsonl, line 1: 2 tokens for scores of 1 token"),
         ({"logits": [["a", 1]]}, "in.jsonl, line 1: logits must hold numbers"),
     ],
 )

@@ -87,7 +87,7 @@ def test_labellings_are_checked():
     for labelling, message in (
         (["O", "titel"], "token 1: no label 'titel'; did you mean \"title\""),
         ([0, 2], "neither a label name nor an id from 0 to 1"),
-        ([0, 0, 0], "3 labels, but there are 2 tokens"),
+        ([0, 0, 0], "3 labels for 2 tokens"),
     ):
         with pytest.raises(ValueError, match=message):
             trellis.score(labelling)

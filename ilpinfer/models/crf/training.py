@@ -15,7 +15,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.arguments import items, one_of, texts
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
@@ -176,12 +176,12 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     """The sequences, whose tokens may be features instead of texts."""
     pairs = list[Labelled]()
     first: dict[str, int] = {}
-    for number, (given, names) in enumerate(sequences, 1):
+    for number, (given, names) in enumerate(sequences):
         place = f"{what} sequence {number}"
         tokens, labels = items(given, f"{place}: tokens", "texts"), texts(names, f"{place}: labels")
         pairs.append((tokens, labels))
         if len(tokens) != len(labels):
-            raise ValueError(f"{place}: {len(labels)} labels for {len(tokens)} tokens")
+            raise ValueError(f"{place}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
         if not tokens:
             raise ValueError(f"{place}: an empty sequence; leave it out")
         for label in labels:

@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
+from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm.emissions import Emissions
@@ -184,10 +185,12 @@ class CountedHMM(ModelFile):
     @property
     def size(self) -> str:
         """How much it holds."""
-        return f"{len(self.words)} words"
+        return counted(len(self.words), "word")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
+        return (
+            f"{type(self).__name__}({counted(len(self.labels), 'label')}, {self.labels.scheme}, {self.size})"
+        )
 
     def body(self) -> dict[str, Any]:
         return {
