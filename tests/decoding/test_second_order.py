@@ -10,14 +10,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import oracles
+from support import template_oracles as more
 from support.checks import ranking
 from support.effort import examples
 from support.oracles import snap
-from support.second_order import instances, twins
-from support.strategies import TOKENS, UNIT
+from support.strategies import FORBIDDING, LABEL_SETS, NEAR_TIES, TOKENS, UNIT, cases, instances
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
+from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs import formulation
@@ -25,7 +26,7 @@ from ilpinfer.corpus.sequences import InputError, read
 
 
 @settings(max_examples=examples(150))
-@given(instances())
+@given(instances() | instances(order=2))
 def test_a_score_is_the_sum_of_its_numbers(instance):
     for y in oracles.labellings(*instance.shape):
         expected = instance.units(y)
@@ -33,9 +34,10 @@ def test_a_score_is_the_sum_of_its_numbers(instance):
 
 
 @settings(max_examples=examples(60))
-@given(data=st.data(), instance=instances())
+@given(data=st.data(), instance=instances(order=2))
 def test_features_are_added_to_steps_and_tokens(data, instance):
-    scheme, fields = instance.scheme, list(instance.trellis.labels.fields)
+    labels = instance.trellis.labels
+    scheme, fields = labels.scheme, list(labels.fields)
     some = st.sampled_from(fields)
     A, B, word = data.draw(some), data.draw(some), data.draw(st.sampled_from(TOKENS))
     features = [
@@ -46,19 +48,40 @@ def test_features_are_added_to_steps_and_tokens(data, instance):
     tokens = instance.trellis.tokens
 
     def extra(y: tuple[int, ...]) -> int:
-        names = instance.names(y)
-        in_a, in_b = (set(oracles.tokens_of(names, f, scheme)) for f in (A, B))
-        steps = [t for t in range(1, len(y)) if t in in_b]
-        single = sum(tokens[t].lower() == word for t in in_a)
-        entered = sum(tokens[t].lower() == word for t in steps)
-        return 3 * single - 2 * sum(t - 1 in in_a for t in steps) + 5 * entered
+        given = instance.names(y), tokens, scheme
+        single, entered = (
+            more.feature(*given, label=A, words=[word]),
+            more.feature(*given, to=B, words=[word]),
+        )
+        return 3 * single - 2 * more.feature(*given, from_=A, to=B) + 5 * entered
 
-    result = oracles.top(*instance.shape, instance.units, lambda y: -extra(y), 1)
+    def worth(y: tuple[int, ...]) -> int | None:
+        units = instance.units(y)
+        return None if units is None else units + extra(y)
+
+    result = oracles.top(*instance.shape, worth, lambda y: 0, 1)
     solution = ilpinfer.decode(instance.trellis, features)
     assert solution.status == ("optimal" if result else "infeasible")
     if result:
         assert ranking([solution]) == result
         assert snap(solution.feature_score) == extra(result[0][1])
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> tuple[Trellis, Trellis, list[Rule]]:
+    """The same scores as a first-order trellis and as a second-order one, with rules."""
+    scheme, names = draw(st.sampled_from(LABEL_SETS))
+    K, T = len(names), draw(st.integers(1, 4))
+    size = K + (T - 1) * K * K
+    scores = draw(st.sampled_from((FORBIDDING, NEAR_TIES)))
+    flat = np.array(draw(st.lists(scores, min_size=size, max_size=size)))
+    start, edges = flat[:K], flat[K:].reshape(T - 1, K, K)
+    tokens = draw(st.lists(st.sampled_from(TOKENS), min_size=T, max_size=T))
+    named = {"labels": LabelSet(names, scheme), "tokens": tokens}
+    rules = [case.rule for case in draw(st.lists(cases(named["labels"]), max_size=4))]
+    first = edges[0] if T > 1 else None
+    later = np.repeat(edges[1:, None], K, axis=1)
+    return Trellis(start, edges, **named), Trellis.second_order(start, first, later, **named), rules
 
 
 @settings(max_examples=examples(150))
@@ -107,15 +130,9 @@ def test_reasons_for_infeasibility_are_those_of_first_order(twin):
         assert sum(a.infeasibility.relaxation.values()) == sum(b.infeasibility.relaxation.values())
 
 
-def random_trellis(T: int, K: int) -> Trellis:
-    rng = np.random.default_rng(0)
-    first = rng.normal(size=(K, K)) if T > 1 else None
-    return Trellis.second_order(rng.normal(size=K), first, rng.normal(size=(max(T - 2, 0), K, K, K)))
-
-
 @pytest.mark.parametrize("T", [1, 2, 3])
 def test_one_label_leaves_one_labelling(T):
-    scores = random_trellis(T, 1)
+    scores = random_trellis(0, T, ["0"], order=2)
     for method in ("auto", "viterbi", "beam", "highs", "cp-sat"):
         solution = ilpinfer.decode(scores, [C.at_most_tokens("0", 0, penalty=1.0)], method=method, top=2)
         assert [s.ids.tolist() for s in solution] == [[0] * T]
@@ -124,7 +141,7 @@ def test_one_label_leaves_one_labelling(T):
 
 def test_a_program_too_large_to_build_is_refused(monkeypatch):
     monkeypatch.setattr(formulation, "MOST_COLUMNS", 100)
-    scores = random_trellis(9, 3)
+    scores = random_trellis(0, 9, order=2)
     with pytest.raises(ValueError, match="288 columns for 9 tokens and 3 labels in pairs, and may have 100"):
         ilpinfer.decode(scores, method="highs")
     assert ilpinfer.decode(scores).status == "optimal"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.oracles import labellings, score_units_factored, snap
+from support.oracles import labellings, score_units, snap
 
 from formulations import constraints as C
 from formulations.problem.compiled_rules import unique_names
@@ -90,7 +90,9 @@ def best(text, logs, K, constrained):
     emissions = word[[WORDS.index(w) for w in text]]
 
     def value(path):
-        units = score_units_factored(path, emissions, step[:, :-1], start, step[:, -1])
+        units = score_units(
+            path, start, [step[:, :-1]] * (len(path) - 1), emissions=emissions, end=step[:, -1]
+        )
         return units - (cost(text, path) if constrained else 0)
 
     return sorted(labellings(len(text), len(LABELS)), key=lambda path: (-value(path), path))[:K]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from support import oracles
+from support import oracles, template_oracles
 from support.oracles import Labelling
 
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
@@ -34,16 +34,8 @@ def named(example: ScoredExample, ids: Labelling) -> list[str]:
 
 def firings(feature: Feature, names: Sequence[str], tokens: Sequence[str]) -> int:
     """How many tokens or steps fit a feature on single labels and words."""
-
-    def fits(t: int) -> bool:
-        return not feature.words or tokens[t] in feature.words
-
-    if feature.label is not None:
-        return sum(name == feature.label and fits(t) for t, name in enumerate(names))
-    return sum(
-        feature.from_ in (None, before) and feature.to in (None, after) and fits(t)
-        for t, (before, after) in enumerate(zip(names, names[1:], strict=False), 1)
-    )
+    named = feature.label, feature.from_, feature.to, feature.words
+    return template_oracles.feature(names, tokens, "plain", *named)
 
 
 def activation(

@@ -5,16 +5,24 @@ from itertools import product
 
 import numpy as np
 
-from formulations import Rule, Trellis
+from formulations import LabelSet, Rule, Trellis
 from formulations import constraints as C
 from formulations.problem.problem import Problem
 
 
 def random_trellis(
-    seed: int = 0, T: int = 12, labels: Sequence[str] = ("a", "b", "O"), tokens: Sequence[str] | None = None
+    seed: int = 0,
+    T: int = 12,
+    labels: Sequence[str] | LabelSet = ("a", "b", "O"),
+    tokens: Sequence[str] | None = None,
+    order: int = 1,
 ) -> Trellis:
     rng, K = np.random.default_rng(seed), len(labels)
-    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=labels, tokens=tokens)
+    named = {"labels": labels if isinstance(labels, LabelSet) else list(labels), "tokens": tokens}
+    if order == 1:
+        return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), **named)
+    first = rng.normal(size=(K, K)) if T > 1 else None
+    return Trellis.second_order(rng.normal(size=K), first, rng.normal(size=(max(T - 2, 0), K, K, K)), **named)
 
 
 def many_runs(T: int, K: int, n: int, *, seed: int = 0, **cost: float) -> tuple[Trellis, list[Rule]]:
