@@ -16,7 +16,7 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.emissions import Emissions, words_of
-from ilpinfer.models.hmm.model import CountedHMM
+from ilpinfer.models.hmm.model import CountedHMM, of_weights
 from ilpinfer.models.hmm.smoothing import as_smoothing
 from ilpinfer.models.mixture import MIXINGS, Mixture, Part
 from ilpinfer.models.training import KINDS
@@ -67,7 +67,7 @@ class CountingLearner:
             (rows[each.place], each.nodes(K), each.steps(self.kind.shape(K), self.kind.steps))
             for each in estimates
         )
-        return self.kind.of_weights(labels, empty, weighted, smoothing)
+        return of_weights(self.kind, labels, empty, weighted, smoothing)
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
         if mixing != "counts" or not 0 < gamma < 1:

@@ -13,6 +13,7 @@ from formulations.dtypes import Floats, Integers
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.hmm.emissions import Emissions, words_of
 from ilpinfer.models.hmm.first_order import HMM
+from ilpinfer.models.hmm.model import of_weights
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
 from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
 from ilpinfer.models.sequences import check_texts
@@ -83,7 +84,7 @@ def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
             yield text, sums.states(), sums.edges().sum(axis=0)
 
     ends = hmm.end is not None
-    return HMM.of_weights(hmm.labels, hmm.emissions, expectations(), hmm.smoothing, ends), total
+    return of_weights(HMM, hmm.labels, hmm.emissions, expectations(), hmm.smoothing, ends), total
 
 
 def _sums(hmm: HMM, text: Integers) -> Sums:
