@@ -1,7 +1,6 @@
 """Rules mined from data, soft, in one phase and in two (Fersini et al. 2014, section 3)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from benchmarks.data.models import trained
 from benchmarks.report import percent
 from benchmarks.studies.fersini import measuring
 from benchmarks.studies.fersini.report import check, headline, report
-from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
+from benchmarks.study import RESPLIT, Cell, Design, Row, SecondDraw, Sources, Study
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C
 from formulations.constraints.local import Adjacency
@@ -75,7 +74,7 @@ NAMES = (
 def pairings(sources: Sources, part: str) -> tuple[Pairing, ...]:
     some = {"cora": CORA, "umass": UMASS, "names": NAMES}[part]
     number = {
-        "cora": sources(smoke=1, sample=4, full=4),
+        "cora": sources(smoke=1, sample=4),
         "umass": sources(smoke=1, sample=1, full=2),
         "names": sources(smoke=1, sample=2, full=4),
     }
@@ -90,7 +89,7 @@ def blocks(sources: Sources, part: str) -> range:
 
 def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Setting:
     """A block of the development part under the rules; labels keep their scheme."""
-    length = sources(smoke=3, sample=BLOCK, full=BLOCK)
+    length = sources(smoke=3, sample=BLOCK)
     train, dev = split(sources, part)
     some, train = dev[block * length : (block + 1) * length], train[: pairing.size]
     kind = pairing.model.split()[0].lower()
@@ -110,12 +109,8 @@ def categories(sources: Sources, part: str, pairing: Pairing) -> Iterator[dict[s
     rules = soft_rules(sources, part, pairing)
     for family, kind in FAMILIES.items():
         costs = [rule.penalty for rule in rules if isinstance(rule.statement, kind)]
-        yield {
-            "category": family,
-            "number": len(costs),
-            "least": min(costs, default=None),
-            "greatest": max(costs, default=None),
-        }
+        least, greatest = min(costs, default=None), max(costs, default=None)
+        yield {"category": family, "number": len(costs), "least": least, "greatest": greatest}
 
 
 @cache
@@ -129,22 +124,11 @@ RULES = "rules"
 METHODS = (*measuring.SINGLE, *measuring.TAUS, measuring.FRONTIER)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A method on a block of the sequences of a model under rules."""
-
-    part: str
-    model: str
-    rules: str
-    method: str
-    block: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    numbers = blocks(sources, part)
+    """A method on a block of the sequences of a model under rules."""
     for model, rules in pairings(sources, part):
-        yield Cell(part, model, rules, RULES, 0)
-        yield from (Cell(part, model, rules, method, n) for n in numbers for method in METHODS)
+        methods = [(RULES, 0), *((method, n) for n in blocks(sources, part) for method in METHODS)]
+        yield from (Cell(part=part, model=model, rules=rules, method=m, block=n) for m, n in methods)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -184,7 +168,7 @@ STUDY = Study(
     parts=tuple(FOLDERS),
     cells=cells,
     measure=measure,
-    report=report,
+    report={tuple(FOLDERS): report},
     check=check,
     second=SecondDraw(
         RESPLIT,
