@@ -11,7 +11,7 @@ from benchmarks.report import fixed, signed
 from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
-from benchmarks.study import RESPLIT, Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import LabelSet, Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
@@ -110,27 +110,25 @@ def precision_of(rules: Sequence[Rule], test: Sequence[Pair], labels: LabelSet) 
 STUDY = Study(
     title="High-precision rules and a tagger of names",
     summary="Rules after, before and inside a conditional random field: spans, and time by part.",
-    design=Design(
-        source="Liao, Light and Veeramachaneni 2009, Table 1 and section 3.1",
-        corpus="CoNLL-2002 Spanish names: the first sentences of the training part, all 1915 of the development part. Sentences to train "
-        "on: smoke and sample 1500; full 1500, 4000, 8323",
-        model="CRF, template `entities`, L1 0.1, L2 0.05, 100 iterations (smoke: 15)",
-        rules="the paper's five, with all lists mined from the sentences that the field is trained on, in order of priority: 1, words that "
-        f"are always one name; 2, capitalised words beside words of companies ({COMPANY}), those within a company at least {TIMES} times and in "
-        f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
-        "name. All, and each alone",
-        methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
-        "for decided tokens; rules as features: a field retrained with them (for all rules only)",
-        seeds="0 for the bootstrap and randomisation, 999 resamples",
-        measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
-        "by part, of the fastest of 5 runs (each rule alone: 3) over warm caches in which the ways take turns, as shares of the baseline's; of "
-        "rules, the restricted tokens and how often the gold label is left",
-        stand_ins="CoNLL 2003 English, MUC and TF are not public as a whole; Spanish names take their place. Lists of companies and words "
-        "of time are mined instead of hand-made. In Spanish words of companies often come first, so that rule 2 has both. A sentence has "
-        "no word before its first, so that rule 5 asks for the following word only. `scores` (features times weights) is part of Viterbi "
-        f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
-        "is not measured",
-    ),
+    source="Liao, Light and Veeramachaneni 2009, Table 1 and section 3.1",
+    corpus="CoNLL-2002 Spanish names: the first sentences of the training part, all 1915 of the development part. Sentences to train "
+    "on: smoke and sample 1500; full 1500, 4000, 8323",
+    model="CRF, template `entities`, L1 0.1, L2 0.05, 100 iterations (smoke: 15)",
+    rules="the paper's five, with all lists mined from the sentences that the field is trained on, in order of priority: 1, words that "
+    f"are always one name; 2, capitalised words beside words of companies ({COMPANY}), those within a company at least {TIMES} times and in "
+    f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
+    "name. All, and each alone",
+    methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
+    "for decided tokens; rules as features: a field retrained with them (for all rules only)",
+    seeds="0 for the bootstrap and randomisation, 999 resamples",
+    measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
+    "by part, of the fastest of 5 runs (each rule alone: 3) over warm caches in which the ways take turns, as shares of the baseline's; of "
+    "rules, the restricted tokens and how often the gold label is left",
+    stand_ins="CoNLL 2003 English, MUC and TF are not public as a whole; Spanish names take their place. Lists of companies and words "
+    "of time are mined instead of hand-made. In Spanish words of companies often come first, so that rule 2 has both. A sentence has "
+    "no word before its first, so that rule 5 asks for the following word only. `scores` (features times weights) is part of Viterbi "
+    f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
+    "is not measured",
     parts=(TABLE, ALONE),
     cells=cells,
     measure=measure,

@@ -24,7 +24,7 @@ from benchmarks.data.evaluations import (
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups, signed
-from benchmarks.study import Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import LabelSet, Rule, RuleSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
@@ -220,22 +220,20 @@ def _sections(sources: Sources) -> list[Labelled]:
 STUDY = Study(
     title="Spans in résumés",
     summary="F1 of job titles, companies, places and dates: rewards for the beginnings of spans, and log-odds of consecutive fields.",
-    design=Design(
-        source="Stokman 2011, section 5.3 (rewards as features, order of fields as constraints); section 7.1 (weights learnt)",
-        corpus=f"221 experience sections of résumés, {FOLDS} folds by section (smoke: 8 made-up sections, 2 folds). One shuffle; full: three for the "
-        "order of fields",
-        model="linear-chain CRF with the template `resume`, trained on the other folds; L-BFGS with c1 = 0.05, c2 = 0.1, 50 iterations. "
-        "Line breaks are tokens, or are taken out and put back as O",
-        rules=f"labels keep their scheme. Rewards of {', '.join(f'{one:g}' for one in REWARDS)} nats for the beginning of each span, since "
-        "annotators have left out much. Log-odds of consecutive fields, ln p(B after A) - ln p(B after any), counted on the training folds with 1 "
-        "added to each pair, as soft rules `next_field`, alone and beside the reward of 1 nat",
-        methods="`auto`. Weights as they are, or learnt on two inner folds from them by the perceptron towards gold (`perceptron-given`) and towards "
-        "the best labelling that rules can reach (`conservative-given`)",
-        seeds="shuffles 0 to 2; inner folds 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sections. Gains in points with 95 % intervals of the paired "
-        "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
-        stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
-    ),
+    source="Stokman 2011, section 5.3 (rewards as features, order of fields as constraints); section 7.1 (weights learnt)",
+    corpus=f"221 experience sections of résumés, {FOLDS} folds by section (smoke: 8 made-up sections, 2 folds). One shuffle; full: three for the "
+    "order of fields",
+    model="linear-chain CRF with the template `resume`, trained on the other folds; L-BFGS with c1 = 0.05, c2 = 0.1, 50 iterations. "
+    "Line breaks are tokens, or are taken out and put back as O",
+    rules=f"labels keep their scheme. Rewards of {', '.join(f'{one:g}' for one in REWARDS)} nats for the beginning of each span, since "
+    "annotators have left out much. Log-odds of consecutive fields, ln p(B after A) - ln p(B after any), counted on the training folds with 1 "
+    "added to each pair, as soft rules `next_field`, alone and beside the reward of 1 nat",
+    methods="`auto`. Weights as they are, or learnt on two inner folds from them by the perceptron towards gold (`perceptron-given`) and towards "
+    "the best labelling that rules can reach (`conservative-given`)",
+    seeds="shuffles 0 to 2; inner folds 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sections. Gains in points with 95 % intervals of the paired "
+    "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
+    stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
     parts=(REWARDED, ORDER, LEARNT),
     cells=cells,
     measure=measure,
