@@ -1,6 +1,5 @@
 """Rows as JSON lines, one line a cell, written as soon as the cell is measured: an interrupted run goes on behind them."""
 
-import dataclasses
 import gzip
 import hashlib
 import json
@@ -66,7 +65,7 @@ class Journal:
 
 
 def key_of(cell: Cell) -> str:
-    return json.dumps(dataclasses.asdict(cell), sort_keys=True)  # type: ignore[call-overload]
+    return json.dumps(vars(cell), sort_keys=True, default=vars)
 
 
 def code_digest() -> str:

@@ -4,7 +4,6 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
@@ -24,16 +23,6 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.exact.bare import bare_seconds
 
-PACKAGES = {
-    "toulbar2": "pytoulbar2",
-    "conin": "conin",
-    "conin a-star": "conin",
-    "cpmpy": "cpmpy",
-    "layer": "torch",
-    "instances": "pytoulbar2",
-}
-"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
-
 
 class CannotState(Exception):
     """A rule that a peer has no form for, or a problem beyond its size; the message names it."""
@@ -47,11 +36,6 @@ class Answer:
     claimed: float | None
     proved: bool
     note: str = ""
-
-
-def is_installed(method: str) -> bool:
-    """Whether the package that a method needs can be imported; true for methods that need none."""
-    return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
 
 
 PLAIN = "bare Viterbi pass"

@@ -3,17 +3,19 @@
 import hashlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
-from itertools import chain
+from importlib.util import find_spec
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from pandas import DataFrame
 
 from benchmarks import studies
-from benchmarks.report import Report, frames, groups
+from benchmarks.report import Report, groups
 
 RESPLIT = "another split of the same sequences into training and development part, drawn at random"
 Number = TypeVar("Number")
@@ -37,8 +39,9 @@ class Sources:
         sizes = [(path.relative_to(self.folder).as_posix(), path.stat().st_size) for path in files]
         return hashlib.sha256(repr(sizes).encode()).hexdigest()[:6]
 
-    def __call__(self, *, smoke: Number, sample: Number, full: Number) -> Number:
-        return {"smoke": smoke, "sample": sample, "full": full}[self.scale]
+    def __call__(self, *, smoke: Number, sample: Number, full: Number | None = None) -> Number:
+        """What the scale has; the full one what the sample has, unless it is given."""
+        return {"smoke": smoke, "sample": sample, "full": sample if full is None else full}[self.scale]
 
     def seed(self, usual: int) -> int:
         """A seed; as a second draw another one, which no study uses."""
@@ -65,20 +68,21 @@ class Design:
                 yield field.name.replace("_", "-"), text
 
 
-class Cell(Protocol):
-    """What is measured at once, a frozen dataclass; the scale decides how many cells there are, not the work of one."""
+class Cell(SimpleNamespace):
+    """What is measured at once: its part, and what tells it from the others, with which each of its rows begins.
 
-    @property
-    def part(self) -> str:
-        """The part of the study."""
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """A cell that is measured once more, on the second draw."""
+    The scale decides how many cells there are, not the work of one.
+    """
 
     part: str
-    cell: Any
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(vars(self).items()))
+
+
+def grid(part: str, **choices: Iterable[Any]) -> Iterable[Cell]:
+    """A cell for each combination of choices; the last ones vary fastest."""
+    return [Cell(part=part, **dict(zip(choices, some, strict=True))) for some in product(*choices.values())]
 
 
 @dataclass(frozen=True)
@@ -110,8 +114,9 @@ class SecondDraw:
         report.table([*self.by, *titles], lines, len(self.by))
 
 
-CellsOf = Callable[[Sources, str], Iterable[Cell]]
+CellsOf = Callable[[Sources, str], Iterable[Any]]
 Measure = Callable[[Sources, Any], Iterable[Row]]
+Write = Callable[[DataFrame, Report], None]
 
 
 @dataclass(frozen=True)
@@ -124,10 +129,10 @@ class Study:
     design : its protocol
     parts : which can be run one by one
     cells : of a part; raises Missing where a corpus is not there
-    measure : the rows of a cell, made in a process of its own or in this one; the fields of the cell are added to each
-    report : writes text, tables and pictures from rows, which are in the order of the cells
+    measure : the rows of a cell, made in a process of its own or in this one; what names the cell is added to each
+    report : writes text, tables and pictures from a table of the rows, which are in the order of the cells
 
-    Each of the three is one function for all parts, or one by part, which writes from a table of the rows of its part.
+    Each of the three is one function for all parts, or one by part, or by several that are reported together.
 
     check : raises Disagreement where rows of different cells cannot all be right
     timed : whether times are measured, so that cells are run one after the other
@@ -141,7 +146,7 @@ class Study:
     parts: tuple[str, ...]
     cells: CellsOf | Mapping[str, CellsOf]
     measure: Measure | Mapping[str, Measure]
-    report: Callable[[Sequence[Row], Report], None] | Mapping[str, Callable[[DataFrame, Report], None]]
+    report: Callable[[Sequence[Row], Report], None] | Mapping[str | tuple[str, ...], Write]
     check: Callable[[Sequence[Row]], None] = lambda rows: None
     second: SecondDraw | None = None
     timed: bool = False
@@ -151,14 +156,16 @@ class Study:
         cells = self.cells if callable(self.cells) else self.cells[part]
         first = list(cells(sources, part))
         second = self.second
-        return [*first, *(Repeated(part, cell) for cell in first if second and second.repeated(cell))]
+        return [*first, *(Cell(part=part, cell=cell) for cell in first if second and second.repeated(cell))]
 
     def rows_of(self, sources: Sources, cell: Cell) -> list[Row]:
-        """The rows of a cell with its own fields; those of the second draw say so."""
-        if isinstance(cell, Repeated):
-            return [row | {"second": True} for row in self.rows_of(replace(sources, second=True), cell.cell)]
+        """The rows of a cell with its own fields; those of the second draw, whose cells hold the first ones, say so."""
+        own = vars(cell)
+        if "cell" in own:
+            return [
+                row | {"second": True} for row in self.rows_of(replace(sources, second=True), own["cell"])
+            ]
         measure = self.measure if callable(self.measure) else self.measure[cell.part]
-        own = asdict(cell)  # type: ignore[call-overload]
         return [own | row for row in measure(sources, cell)]
 
     def write(self, rows: Sequence[Row], report: Report) -> None:
@@ -166,8 +173,11 @@ class Study:
         if callable(self.report):
             self.report(first, report)
         else:
-            for part, frame in frames(first).items():
-                self.report[part](frame, report)
+            for parts, write in self.report.items():
+                if some := [
+                    row for row in first if row["part"] in ((parts,) if isinstance(parts, str) else parts)
+                ]:
+                    write(DataFrame(some), report)
         if self.second and len(first) < len(rows):
             self.second.write(DataFrame(first), DataFrame([row for row in rows if row.get("second")]), report)
 
@@ -183,6 +193,13 @@ class Disagreement(Exception):
 
 class Missing(Exception):
     """A corpus, or a library, that is not there; the message names it."""
+
+
+def require(*packages: str) -> None:
+    """Raise Missing where a package cannot be imported."""
+    for name in packages:
+        if find_spec(name) is None:
+            raise Missing(f"{name} is not installed")
 
 
 @cache

@@ -1,21 +1,20 @@
 """The best few labellings by compiled rules beside the engine without them."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
 from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
-from benchmarks.timing import Work, one_core, time_rounds
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.study import Cell, Design, Disagreement, Row, Sources, Study, grid
+from benchmarks.timing import Work, one_core, time_rounds, viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
@@ -30,23 +29,14 @@ ENGINE, UMASS_BLOCKS = 10, 66
 CORA, UMASS = "cora", "umass"
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """Lists of one length for the references of one model, or of one block."""
-
-    part: str
-    data: str
-    top: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     train_and_dev(sources.folder, part)
     if part == CORA:
-        sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
-        tops = sources(smoke=(2,), sample=TOPS, full=(*TOPS, 200))
-        return (Cell(part, f"HMM of {size}", top) for size in sizes for top in tops)
+        models = [f"HMM of {size}" for size in sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES)]
+        return grid(part, data=models, top=sources(smoke=(2,), sample=TOPS, full=(*TOPS, 200)))
     blocks = range(sources(smoke=0, sample=2, full=UMASS_BLOCKS))
-    return (Cell(part, f"block {block}", 10) for block in blocks)
+    return grid(part, data=[f"block {block}" for block in blocks], top=[10])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -55,7 +45,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         some = prepared.cora(sources.folder, which, "iobes")
     else:
         some = prepared.umass(sources.folder).every(UMASS_BLOCKS, which)
-    yield lists(some, cell.top, sources(smoke=1, sample=REPEATS, full=REPEATS))
+    yield lists(some, cell.top, sources(smoke=1, sample=REPEATS))
 
 
 def lists(some: Prepared, top: int, repeats: int) -> Row:
@@ -104,28 +94,27 @@ def _compare(expected: Sequence[Solution], solutions: Sequence[Solution]) -> boo
     return [s.ids.tolist() for s in expected] == [s.ids.tolist() for s in solutions]
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Lists of the best labellings")
     report.text(
         "Microseconds are means of single calls. `arrays` are the same lists from `Decoder.best_labellings`, "
         "without a solution object for each labelling. The engine's ratio is that of the sequences that it decodes, "
         "to lists of the same sequences."
     )
-    table: list[list[Any]] = []
-    for row in rows:
+
+    def figures(some: DataFrame) -> Iterable[Any]:
+        [row] = some.to_dict("records")
         bare, best, few = (float(np.mean(row[key])) for key in ("bare", "best", "lists"))
         ratio = float(np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]]))
-        name = f"{'Cora' if row['part'] == CORA else 'UMass'}, {row['data']}"
-        figures = map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
-        table.append([name, row["top"], len(row["bare"]), *figures])
-    columns = (
-        *("sequences", "labellings", "number", "bare pass, µs", "best, µs", "list, µs", "arrays, µs"),
-        *("list × best", "list × bare pass", "engine × list"),
-    )
-    report.table(columns, table)
+        return len(row["bare"]), *map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
+
+    spent = "bare pass, µs", "best, µs", "list, µs", "arrays, µs"
+    titles = "number", *spent, "list × best", "list × bare pass", "engine × list"
+    named = frame.assign(name=frame.part.map({CORA: "Cora, ", UMASS: "UMass, "}) + frame.data)
+    report.pivot(named, {"sequences": "name", "labellings": "top"}, {titles: figures}, left=1)
     report.text(
-        f"On {sum(len(row['engine']) for row in rows)} lists that the engine made too, without compiled rules, all scores are the same, "
-        f"and {sum(row['same'] for row in rows)} lists have the same labellings in the same order."
+        f"On {sum(map(len, frame.engine))} lists that the engine made too, without compiled rules, all scores are the same, "
+        f"and {frame.same.sum()} lists have the same labellings in the same order."
     )
 
 
@@ -147,6 +136,6 @@ STUDY = Study(
     parts=(CORA, UMASS),
     cells=cells,
     measure=measure,
-    report=report,
+    report={(CORA, UMASS): report},
     timed=True,
 )

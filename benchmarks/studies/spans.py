@@ -4,7 +4,7 @@ import math
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from pandas import DataFrame
@@ -12,7 +12,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, groups, number, percent
-from benchmarks.study import Design, Disagreement, Row, SecondDraw, Sources, Study
+from benchmarks.study import Cell, Design, Disagreement, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.corpus.resumes import items
@@ -41,16 +41,9 @@ RULES = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """All sets of candidates of a kind, under some rules."""
-
-    part: str
-    rules: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    return (Cell(part, rules) for rules in RULES[part])
+    return grid(part, rules=RULES[part])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -133,7 +126,7 @@ def _spans(labels: Sequence[str]) -> Spans:
     return {span for span in named_spans(labels, "plain") if span[0] in FIELDS}
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Greedy choice and optimum")
     cells: Cells = {
         "sets": len,
@@ -146,12 +139,12 @@ def report(rows: Sequence[Row], report: Report) -> None:
         "optimum F1 %": lambda x: percent(_f1(x.best)),
         "median ms": lambda x: number(1000 * x.seconds.median()),
     }
-    report.pivot(DataFrame(rows), {"candidates of": "part", "rules": "rules"}, cells)
+    report.pivot(frame, {"candidates of": "part", "rules": "rules"}, cells)
     report.text(
         "Improved: the best set is worth more than the greedy one, or the greedy one breaks a hard rule. Gain: of those that are improved and "
         "break none."
     )
-    for (part,), some in groups(DataFrame(rows), "part"):
+    for (part,), some in groups(frame, "part"):
         own = some[some.rules == "none"]
         report.text(
             f"{part}: without rules the greedy choice loses {number(own.loss.sum() / len(own))} nats a set in the mean, and at most "
@@ -179,7 +172,7 @@ STUDY = Study(
     parts=(GENERATED, ITEMS),
     cells=cells,
     measure=measure,
-    report=report,
+    report={(GENERATED, ITEMS): report},
     second=SecondDraw(
         "as many other texts and items, generated with other seeds",
         ("part", "rules"),

@@ -1,13 +1,13 @@
 """Headlines of other studies on draws of references that no choice was made on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pandas import DataFrame
 
 from benchmarks.report import Report, draws_of, fixed, gain, groups
-from benchmarks.studies.codl.cells import SUPERVISED, measure
-from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, Cell, sequences, unlabelled
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.codl.cells import SUPERVISED, cell_of, measure
+from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, sequences, unlabelled
+from benchmarks.study import Cell, Design, Sources, Study
 
 REPORTED, UNSEEN = "reported", "unseen"
 FIRST = {REPORTED: 0, UNSEEN: 200}
@@ -25,16 +25,13 @@ MEASURES = {"tokens": "token accuracy", "spans": "span F1"}
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     sequences(sources.folder, CORA)
     unlabelled(sources.folder)
-    counts = {
-        REPORTED: sources(smoke=1, sample=3, full=3),
-        UNSEEN: sources(smoke=1, sample=10, full=50),
-    }
-    for draw in range(FIRST[part], FIRST[part] + counts[part]):
-        for corpus, kind, size, setting in sources(smoke=SETTINGS[:1], sample=SETTINGS, full=SETTINGS):
-            yield Cell(part, corpus, kind, sources(smoke=5, sample=size, full=size), setting, draw)
+    count = sources(smoke=1, sample=3) if part == REPORTED else sources(smoke=1, sample=10, full=50)
+    for draw in range(FIRST[part], FIRST[part] + count):
+        for corpus, kind, size, setting in sources(smoke=SETTINGS[:1], sample=SETTINGS):
+            yield cell_of(part, corpus, kind, sources(smoke=5, sample=size), setting, draw)
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Without and with rules in the end, %")
     report.text(
         "Gain: points, mean over draws ± standard error of the paired difference. The pool of H&W&C are other citations, that of the "
@@ -47,11 +44,10 @@ def report(rows: Sequence[Row], report: Report) -> None:
             name,
             part,
             len(none),
-            fixed(none.mean()),
-            fixed(soft.mean()),
+            *map(fixed, (none.mean(), soft.mean())),
             gain(soft, none),
         )
-        for (kind, size, setting), own in groups(DataFrame(rows), "kind", "size", "setting")
+        for (kind, size, setting), own in groups(frame, "kind", "size", "setting")
         for measured, name in MEASURES.items()
         for (part,), some in groups(own, "part")
         for none, soft in [[draws_of(some, measured, rules=end) for end in ("none", "soft")]]
@@ -79,5 +75,5 @@ STUDY = Study(
     parts=(REPORTED, UNSEEN),
     cells=cells,
     measure=measure,
-    report=report,
+    report={(REPORTED, UNSEEN): report},
 )

@@ -180,11 +180,11 @@ WRONG = [
     (changed(sentence=[None, 7, 8, 9]), {}, 'column "sentence", row 0: no sequence; the first row has to say which'),
     (
         {"token": [["a", "b"], ["c"]], "label": [["O", "O"], ["O", "O"]]}, {},
-        'column "label", row 1: 2 labels, but 1 tokens in column "token"',
+        'column "label", row 1: 2 labels, but 1 token in column "token"',
     ),
     ({"token": [["a"], []], "label": [["O"], []]}, {}, 'column "token", row 1: an empty list; leave the row out'),
-    ({"token": [["a", None]], "label": [["O", "O"]]}, {}, 'column "token", row 0, item 1: None is no token'),
-    ({"token": [["a", "b"]], "label": [["O", None]]}, {}, 'column "label", row 0, item 1: None is no label'),
+    ({"token": [["a", None]], "label": [["O", "O"]]}, {}, 'column "token", row 0, token 1: None is no token'),
+    ({"token": [["a", "b"]], "label": [["O", None]]}, {}, 'column "label", row 0, token 1: None is no label'),
     ({"token": [["a"]], "label": [["O"]], "pos": [["X", "Y"]]}, {"columns": ["pos"]}, "row 0: column 'pos' is 2 texts; expected a text for each of 1"),
 ]  # fmt: skip
 
@@ -206,8 +206,8 @@ def test_cells_that_are_no_lists_are_named():
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ([["O", "O"]], "1 solutions for a frame of 3 sequences; give one for each"),
-        ([["O", "O"], ["O", "O"], ["O"]], "row 2: 2 labels for a sequence of 1 tokens"),
+        ([["O", "O"]], "1 solution for a frame of 3 sequences; give one for each"),
+        ([["O", "O"], ["O", "O"], ["O"]], "row 2: 2 labels for a sequence of 1 token"),
         ([["O", "O"], "O", ["O"]], "row 2: 'O' for labels; expected a list of labels, or a Solution"),
         (PAIRS, 'the frame has a column "label" already; give another prefix, such as prefix="predicted_"'),
     ],

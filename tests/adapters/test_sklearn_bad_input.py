@@ -96,7 +96,7 @@ def test_sequences_of_features(of_items, X, message):
         ("name", "y is the text 'name'; expected a list of sequences of labels"),
         (LABELS[:1], "X has 2 sequences and y has 1; expected as many of each"),
         ([*LABELS, ["name"]], "X has 2 sequences and y has 3"),
-        ([["name", "year"], ["name"]], r"y\[1\] has 1 labels, but X\[1\] has 2 tokens"),
+        ([["name", "year"], ["name"]], r"y\[1\] has 1 label, but X\[1\] has 2 tokens"),
         ([["name", "year"], "name"], r"y\[1\] is the text 'name'; expected a list of labels"),
         ([["name", "year"], ["name", 3]], r"y\[1\]\[1\] is 3; expected the name of a label"),
         ([["name", "year"], ["name", ""]], r"y\[1\]\[1\] is ''; expected the name of a label"),

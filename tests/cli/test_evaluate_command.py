@@ -77,7 +77,7 @@ def test_sequences_without_a_labelling_count_as_wrong(files, cli):
     Path("out.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     _, out, err = cli.done("evaluate out.jsonl gold.tsv")
     assert "token accuracy 40.00 %" in out
-    said = "1 sequences without a labelling: their tokens count as wrong"
+    said = "1 sequence without a labelling: their tokens count as wrong"
     assert err == f"ilpinfer: notice: out.jsonl: {said}\n"
 
 

@@ -1,7 +1,7 @@
 """Few labelled sequences, many unlabelled ones and rules: constraint-driven learning and its rivals."""
 
-from benchmarks.studies.codl.cells import PARTS, cells, measure
-from benchmarks.studies.codl.report import report
+from benchmarks.studies.codl import cells
+from benchmarks.studies.codl.report import WRITERS
 from benchmarks.study import Design, Study
 
 STUDY = Study(
@@ -28,8 +28,8 @@ STUDY = Study(
         "fields, nine tokens and no punctuation rule, and other rules than Table 1 (b). Hamming distances are those of rules on runs: on "
         "changes they take seconds a reference",
     ),
-    parts=PARTS,
-    cells=cells,
-    measure=measure,
-    report=report,
+    parts=cells.PARTS,
+    cells=cells.cells,
+    measure=cells.measure,
+    report=WRITERS,
 )

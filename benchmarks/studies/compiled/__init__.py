@@ -3,42 +3,29 @@
 from collections.abc import Iterable
 
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
-from benchmarks.studies.compiled import calls, files
-from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
-from benchmarks.studies.compiled.report import report
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.compiled import calls, files, report
+from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE
+from benchmarks.study import SCALES, Cell, Design, Row, Sources, Study, grid
 
-CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = (
-    "cora",
-    "umass",
-    "long",
-    "threads",
-    "files",
-    "starting",
-)
+CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = "cora", "umass", "long", "threads", "files", "starting"
 MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: calls.threads}
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    if part == STARTING:
-        cases = sources(smoke=[files.NUMBA], sample=list(files.CASES), full=list(files.CASES))
-        return [Cell(part, case, 0) for case in cases]
-    if part == LONG:
-        noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
-        seeds = range(sources(smoke=1, sample=3, full=10))
-        return [Cell(part, f"noise {noise}", seed) for noise in noises for seed in seeds]
-    train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
-    if part == UMASS:
-        blocks = range(sources(smoke=1, sample=4, full=BLOCKS))
-        return [Cell(part, "mined rules", block) for block in blocks]
-    if part == THREADS:
-        rounds = range(sources(smoke=1, sample=5, full=20))
-        return [Cell(part, f"HMM of {RIVALS_SIZE}", one) for one in rounds]
-    if part == FILES:
-        return [Cell(part, f"HMM of {CORA_SIZES[-1]}", 0)]
-    sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
-    ways = sources(smoke=("calls", "batches"), sample=calls.WAYS, full=calls.WAYS)
-    return [Cell(part, f"HMM of {size}", 0, way) for size in sizes for way in ways]
+    """Sequences of a part by name and number, and for Cora the ways in which they are decoded."""
+    if part not in (LONG, STARTING):
+        train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
+    data, counts = {
+        CORA: ([f"HMM of {size}" for size in sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES)], (1, 1, 1)),
+        UMASS: (["mined rules"], (1, 4, BLOCKS)),
+        LONG: ([f"noise {noise}" for noise in sources(smoke=NOISES[:1], sample=NOISES)], (1, 3, 10)),
+        THREADS: ([f"HMM of {RIVALS_SIZE}"], (1, 5, 20)),
+        FILES: ([f"HMM of {CORA_SIZES[-1]}"], (1, 1, 1)),
+        STARTING: (sources(smoke=[files.NUMBA], sample=list(files.CASES)), (1, 1, 1)),
+    }[part]
+    ways = sources(smoke=("calls", "batches"), sample=calls.WAYS) if part == CORA else [""]
+    number = sources(**dict(zip(SCALES, counts, strict=True)))
+    return grid(part, data=data, number=range(number), ways=ways)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -76,6 +63,11 @@ STUDY = Study(
     parts=PARTS,
     cells=cells,
     measure=measure,
-    report=report,
+    report={
+        (CORA, UMASS, LONG): report.decoding,
+        THREADS: report.threads,
+        FILES: report.files,
+        STARTING: report.starting,
+    },
     timed=True,
 )

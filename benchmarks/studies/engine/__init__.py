@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from benchmarks.optimum import check_all
-from benchmarks.studies.engine import anytime, decoding, programs
-from benchmarks.studies.engine.report import write
+from benchmarks.studies.engine import anytime, decoding, programs, report
 from benchmarks.study import Design, Row, Study
 
+DECODED = (decoding.CORA, decoding.UMASS, decoding.RESUME, decoding.GENERATED)
 MODULES = {
-    **dict.fromkeys((decoding.CORA, decoding.UMASS, decoding.RESUME, decoding.GENERATED), decoding),
+    **dict.fromkeys(DECODED, decoding),
     anytime.ANYTIME: anytime,
     **dict.fromkeys((programs.PROGRAMS, programs.FOLDED), programs),
 }
@@ -46,7 +46,12 @@ STUDY = Study(
     parts=tuple(MODULES),
     cells={part: module.cells for part, module in MODULES.items()},
     measure={part: module.measure for part, module in MODULES.items()},
-    report=write,
+    report={
+        DECODED: report.decoding,
+        anytime.ANYTIME: report.anytime,
+        programs.PROGRAMS: report.programs,
+        programs.FOLDED: report.folded,
+    },
     check=check,
     timed=True,
 )

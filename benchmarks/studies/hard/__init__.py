@@ -1,14 +1,13 @@
 """Hard instances as a published set, with what is known of each: easy, hard or open."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import ilpinfer
 from benchmarks.data.hard import FAMILIES, by_name, instance
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ASSISTED, ENGINE, RIVALS, answer, publish, viterbi
 from benchmarks.studies.hard.report import report
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import Cell, Design, Row, Sources, Study, grid
 
 SET = "set"
 """Stands for the instance itself among the methods: its files, its size and what is known of it."""
@@ -18,21 +17,13 @@ TRIED = "implications"
 SAMPLE_LIMIT, FULL_LIMIT = 6.0, 600.0
 
 
-@dataclass(frozen=True)
-class Cell:
-    part: str
-    name: str
-    method: str
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     smallest = sources.scale == "smoke"
     compared = sources(smoke=1, sample=1, full=20)
     rivals = (*RIVALS, *ASSISTED) if not smallest else SMOKE[part == TRIED]
     for number in range(sources(smoke=1, sample=3, full=20)):
         name = instance(part, number, smallest=smallest).name
-        methods = (SET, ENGINE, *(rivals if number < compared else ()))
-        yield from (Cell(part, name, method) for method in methods)
+        yield from grid(part, name=[name], method=(SET, ENGINE, *(rivals if number < compared else ())))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:

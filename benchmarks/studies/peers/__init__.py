@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.optimum import check_all
-from benchmarks.studies.peers import decoding, instances, layer
-from benchmarks.studies.peers.report import write
+from benchmarks.studies.peers import decoding, instances, layer, report
 from benchmarks.study import Design, Disagreement, Row, Study
 
 SINGLE_PRECISION = 1e-2
@@ -53,7 +52,11 @@ STUDY = Study(
     parts=tuple(MODULES),
     cells={part: module.cells for part, module in MODULES.items()},
     measure={part: module.measure for part, module in MODULES.items()},
-    report=write,
+    report={
+        tuple(decoding.PEERS): report.decoding,
+        layer.LAYER: report.layer,
+        instances.INSTANCES: report.instances,
+    },
     check=check,
     timed=True,
 )

@@ -1,34 +1,24 @@
 """Every search against the proved optimum: how often it is reached, by how much it is missed, and what that costs."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import cache
 
 import ilpinfer
-from benchmarks.studies.searches import rates
+from benchmarks.studies.searches import rates, report
 from benchmarks.studies.searches.contenders import LIMITS, runs
 from benchmarks.studies.searches.measuring import rows_of
-from benchmarks.studies.searches.report import write
 from benchmarks.studies.searches.sets import PARTS, variants
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import Cell, Design, Row, Sources, Study, grid
 
 RATES = "rates"
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A sequence of a data set, for all contenders and limits; or a search whose speed is measured, and a number of rules."""
-
-    part: str
-    data: str
-    item: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     if part == RATES:
-        return (Cell(part, name, f"{rules}") for name in rates.SEARCHES for rules in rates.RULES)
-    chosen = variants(sources, part)
-    return (Cell(part, name, item.key) for name, one in chosen.items() for item in one.data.items)
+        return grid(part, data=rates.SEARCHES, item=map(str, rates.RULES))
+    some = variants(sources, part).items()
+    return [Cell(part=part, data=name, item=item.key) for name, one in some for item in one.data.items]
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -36,7 +26,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == RATES:
         yield from rates.rate(sources, cell.data, int(cell.item))
         return
-    limits = sources(smoke=(0.001, 0.004), sample=LIMITS, full=LIMITS)
+    limits = sources(smoke=(0.001, 0.004), sample=LIMITS)
     variant = variants(sources, cell.part)[cell.data]
     item = next(item for item in variant.data.items if item.key == cell.item)
     chosen = list(runs(cell.part, limits))
@@ -82,6 +72,12 @@ STUDY = Study(
     parts=(*PARTS, RATES),
     cells=cells,
     measure=measure,
-    report=write,
+    report={
+        report.SETS: report.every_search,
+        "sizes": report.sizes,
+        "rules": report.varied("By number of rules"),
+        "hardness": report.varied("By hardness of penalties"),
+        RATES: rates.show,
+    },
     timed=True,
 )
