@@ -1,10 +1,8 @@
 """The plugin of pytest, as a user's project sees it."""
 
-import subprocess
-import sys
-
 from support.pages import blocks
 from support.places import ROOT
+from support.processes import python
 
 pytest_plugins = ["pytester"]
 
@@ -82,5 +80,5 @@ def test_nothing_heavy_is_imported_when_pytest_starts():
         f"print([name for name in {heavy!r} if name in set(sys.modules) - before])\n"
         "print(sorted(name for name in sys.modules if name.startswith('ilpinfer')))\n"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = python("-c", program, check=True)
     assert run.stdout.splitlines()[-2:] == ["[]", "['ilpinfer', 'ilpinfer.pytest_plugin']"]

@@ -16,7 +16,7 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, comments, files_read, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
@@ -110,8 +110,8 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
 
 
 def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
-    shown = table("rule")
-    numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
+    headings = "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested"
+    shown = table("rule", numbers=headings)
     for row in result:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"

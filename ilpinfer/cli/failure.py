@@ -1,10 +1,12 @@
 """Failures of commands: one line, and an exit code."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from formulations.messages import counted
+from ilpinfer.errors import describe, traceback_wanted
 
 
 class Failure(Exception):
@@ -13,6 +15,24 @@ class Failure(Exception):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(" ".join(message.split()))
         self.code = code
+
+
+class LeftOut(list[str]):
+    """Messages of the sequences or references that a command has to leave out."""
+
+    @contextlib.contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Keep an error of what is at `where`; it is raised if tracebacks are requested."""
+        try:
+            yield
+        except (ValueError, MemoryError) as error:
+            if traceback_wanted():
+                raise
+            self.append(f"{where}: {describe(error)}")
+
+    def check(self, of: str, code: int) -> None:
+        if self:
+            raise Failure(f"{len(self)} of {of}: first {self[0]}", code)
 
 
 @dataclass

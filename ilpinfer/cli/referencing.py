@@ -10,16 +10,16 @@ from formulations.errors import InferenceError
 from formulations.messages import counted
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, value_option
+from ilpinfer.cli.arguments import OPTIONS, output_file, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.failure import Failure, LeftOut
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.references.files import number_references, write
 from ilpinfer.references.record import InvalidReference, Reference
@@ -35,7 +35,7 @@ class MakeOptions:
             "File for the references: NAME.jsonl, or NAME.json for one sequence; NAME.jsonl.gz is compressed"
         ),
     ]
-    top: Annotated[int | None, value_option("NUMBER", "List at least this many labellings.", min=1)] = None
+    top: int | None = OPTIONS.option(None, "NUMBER: List at least this many labellings.", min=1)
     ties: arguments.Ties = 100
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
@@ -46,7 +46,7 @@ class _Work:
     options: MakeOptions
     scored: list[ScoredSequence]
     rules: RuleSet
-    failures: list[str] = field(default_factory=list)
+    failures: LeftOut = field(default_factory=LeftOut)
 
     def references(self) -> Iterator[Reference]:
         from ilpinfer.references.making import make
@@ -54,7 +54,7 @@ class _Work:
         options = self.options
         with progress("making references", len(self.scored)) as advance:
             for item in self.scored:
-                try:
+                with self.failures.at(item.example.where):
                     if item.trellis is None:
                         raise item.error or InputError("it has no scores")
                     yield make(
@@ -65,10 +65,6 @@ class _Work:
                         time_limit=options.time_limit,
                         top=options.top,
                     )
-                except (ValueError, MemoryError) as error:
-                    if traceback_wanted():
-                        raise
-                    self.failures.append(f"{item.example.where}: {describe(error)}")
                 advance()
 
 
@@ -80,7 +76,7 @@ def make_references(options: MakeOptions) -> None:
     """
     inputs = options.input.files
     Outputs(options.as_json, inputs, output=options.output)
-    scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
+    scored, rules, _ = prepare(options.input, fit=True)
     if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(
             f"--output {options.output}: a JSON file holds one reference, and there are {len(scored)}; use .jsonl"
@@ -94,10 +90,7 @@ def make_references(options: MakeOptions) -> None:
     notice(f"{options.output}: {counted(written, 'reference')}" if written else "no reference was made")
     if options.as_json:
         print_json({"output": options.output, "references": written, "failures": work.failures})
-    if work.failures:
-        raise Failure(
-            f"{len(work.failures)} of {len(scored)} sequences have no reference: first {work.failures[0]}", 1
-        )
+    work.failures.check(f"{len(scored)} sequences have no reference", 1)
 
 
 @command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
+from formulations.arguments import one_of
 from formulations.errors import RuleNotice
-from formulations.messages import counted, suggestion
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, rules_option, value_option
+from ilpinfer.cli.arguments import Group, output_file, rules_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, print_json, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.models.crf.training import Iteration, Progress
 
-EVALUATION = "Evaluation"
+EVALUATION = Group("Evaluation")
 
 
 @dataclass(frozen=True)
@@ -47,47 +48,27 @@ class TrainOptions:
     column: arguments.Column = ""
     first: arguments.First = None
     option: arguments.KindOption = ()
-    held_out: Annotated[
-        str,
-        value_option(
-            "FILE|SHARE",
-            "Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
-            EVALUATION,
-        ),
-    ] = ""
-    folds: Annotated[
-        int,
-        value_option(
-            "NUMBER",
-            "Cross-validate with this number of folds; 0 for no cross-validation.",
-            EVALUATION,
-            "--cross-validate",
-        ),
-    ] = 0
-    documents: Annotated[
-        str,
-        value_option(
-            "FILE",
-            "File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
-            EVALUATION,
-        ),
-    ] = ""
+    held_out: str = EVALUATION.option(
+        "",
+        "FILE|SHARE: Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
+    )
+    folds: int = EVALUATION.option(
+        0, "NUMBER: Cross-validate with this number of folds; 0 for no cross-validation.", "--cross-validate"
+    )
+    documents: str = EVALUATION.option(
+        "",
+        "FILE: File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
+    )
     rules: Annotated[
         Sequence[str],
         rules_option("Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION),
     ] = ()
-    seed: Annotated[
-        int, value_option("NUMBER", "Seed of the split into training and evaluation.", EVALUATION, min=0)
-    ] = 0
-    line_breaks: Annotated[
-        str,
-        value_option(
-            "in|out",
-            "in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
-            "most frequent label in TRAIN, or the label of the field around it.",
-            arguments.LABELS,
-        ),
-    ] = "in"
+    seed: int = EVALUATION.option(0, "NUMBER: Seed of the split into training and evaluation.", min=0)
+    line_breaks: str = arguments.LABELS.option(
+        "in",
+        "in|out: in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
+        "most frequent label in TRAIN, or the label of the field around it.",
+    )
     as_json: arguments.AsJson = False
 
 
@@ -100,8 +81,7 @@ def train(options: TrainOptions) -> None:
     from ilpinfer.pipelines.cross_validation import predict
 
     source, kind = options.source, options.kind
-    if kind not in KINDS:
-        raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    one_of(kind, "kind of model", KINDS, InputError)
     scheme = canonical_scheme(options.scheme)
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
@@ -294,9 +274,7 @@ def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def _table(title: str) -> "Table":
-    result = table(title)
-    numbers(result, "token accuracy", "span precision", "recall", "F1", "whole sequences")
-    return result
+    return table(title, numbers=("token accuracy", "span precision", "recall", "F1", "whole sequences"))
 
 
 def _add(shown: "Table", name: str, pairs: Sequence[Pair]) -> None:

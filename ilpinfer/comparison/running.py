@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from formulations import Trellis
-from formulations.arguments import iterable, positive, texts
+from formulations.arguments import choice, iterable, positive, texts
 from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
 from formulations.problem.trellis import Given
@@ -207,9 +207,7 @@ def compare(
        auto      1.0      0.00
     viterbi      0.0      0.25
     """
-    if on_error not in get_args(OnError):
-        expected = " or ".join(map(repr, get_args(OnError)))
-        raise ValueError(f"on_error is {on_error!r}; expected {expected}")
+    choice(on_error, "on_error", get_args(OnError))
     positive(cap, "cap", "nats")
     cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)

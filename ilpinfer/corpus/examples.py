@@ -32,13 +32,7 @@ class InputError(InferenceError, ValueError):
 
 
 class InputNotice(UserWarning):
-    """Warning about how a file was read, if that had to be inferred, such as columns without tabs.
-
-    Examples
-    --------
-    >>> issubclass(InputNotice, Warning)
-    True
-    """
+    """Warning about how a file was read, if that had to be inferred, such as columns without tabs."""
 
 
 Notify = Callable[[str], None]

@@ -71,10 +71,6 @@ USUAL = ColumnNames()
 class DuplicateKey(InferenceError, ValueError): ...
 
 
-def loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object)
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
@@ -99,7 +95,7 @@ def json_array(
     text: str, name: str, reading: LogitsOptions | None, notify: Notify, names: ColumnNames = USUAL
 ) -> Iterator[Example | Rejection]:
     """The sequences of a text that holds a list of objects; InputError where it holds none."""
-    records = _parse(text, name)
+    records = parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
@@ -128,7 +124,7 @@ def _read(
     """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
     where = f"{name}, {what} {number}"
     try:
-        record = _usual_keys(_parse(record, where) if what == "line" else record, names, where)
+        record = _usual_keys(parse(record, where) if what == "line" else record, names, where)
         item = _any_example(record, where, reading, doubts)
     except InputError as error:
         yield Rejection(name, number, str(error))
@@ -155,11 +151,12 @@ def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
     return {**result, "tokens": record[token], "labels": record.get(label)}
 
 
-def _parse(text: str, where: str) -> Any:
+def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
+    """The value of a text of JSON; InputError where it is none."""
     try:
-        return loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON: {error}; {EXPECTED}") from None
+        raise InputError(f"{where}: not JSON: {error}; {expected}") from None
     except DuplicateKey as error:
         raise InputError(f"{where}: {error}") from None
     except (ValueError, RecursionError):

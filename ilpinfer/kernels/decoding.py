@@ -74,13 +74,13 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
-def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
+def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps, least):
     """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states.
 
     The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
     the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
-    Returns the joint automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay
-    outside.
+    Bounds of values below `least` may be too high. Returns the joint automaton, its recursion as `set_labels` reads it, and the number of
+    machines in `room` that stay outside.
     """
     T, S, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
@@ -102,7 +102,9 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
         hard = hard or (layout[every[a], STRIDE] > 0 and penalty[every[a]] == HARD)
     joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, hard)
     completion, tail = room_jointly(joint, T, width)
-    total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
+    total = complete_jointly(
+        handle.scores, emission, rows, tokens[NODES], tokens[3], joint, least, completion, tail
+    )
     count = 0
     for a in range(len(every)):
         mask[every[a]] = INSIDE if inside[a] else 1
@@ -134,7 +136,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             return
         if end < 0:
             joint, recursion, count = multiply_active(
-                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK]
+                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK], result[VALUE]
             )
             result[BOUND] = min(result[BOUND], recursion[2])
             work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
@@ -396,7 +398,9 @@ def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
     completion, tail = room_jointly(joint, T, width)
-    total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
+    total = complete_jointly(
+        handle.scores, emission, order, 0 * order, edge_at, joint, FORBIDDEN, completion, tail
+    )
     return joint, inside, completion, tail, total
 
 

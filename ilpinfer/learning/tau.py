@@ -14,7 +14,7 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.two_phase import Floor, decode_two_phase
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning.measures import Measures
-from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.pipelines.cross_validation import make_folds, without
 
 TAUS = (1.0, 0.999, 0.995, 0.99, 0.98, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.5)
 """Relative floors that are tried where none are given."""
@@ -186,7 +186,7 @@ class TauSearch:
             rows.append(TauRow(tau, **self._measures(given, pairs[-1]), cost=cost, proved=proved))
         chosen, mixed = list[float](), list[Pair]()
         for part in parts:
-            others = [place for place in range(len(given)) if place not in set(part)]
+            others = without(part, len(given))
             worth = [self._measures(given, [one[place] for place in others])[self.measure] for one in pairs]
             best = worth.index(max(worth))
             chosen.append(self.taus[best])

@@ -17,8 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from formulations.arguments import whole
 from ilpinfer.serving.decoding import DeadlinePassed
+from ilpinfer.serving.limits import RequestDeadline
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
-from ilpinfer.serving.request_deadline import RequestDeadline
 
 Value = TypeVar("Value")
 SAFETY = 0.5

@@ -5,18 +5,15 @@ from math import inf, log
 import pytest
 
 from benchmarks.data.corpora import with_factor
-from benchmarks.data.stand_in import write_corpora
 from benchmarks.studies.codl.cells import cell_of
 from benchmarks.studies.codl.tasks import post_rules, sequences, task, with_distance
 from benchmarks.study import Sources
 from formulations import load_rules
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return Sources(folder, "smoke")
+@pytest.fixture
+def sources(corpora):
+    return Sources(corpora, "smoke")
 
 
 def test_what_is_measured_is_neither_labelled_nor_in_the_pool(sources):

@@ -5,18 +5,16 @@ import json
 import numpy as np
 import pytest
 from pandas import DataFrame
-from support.tables import lines_of
 
 import ilpinfer
 from benchmarks import optimum as agreement
 from benchmarks.data import corpora
 from benchmarks.data.sets import SHARE, TOLERANCE, Item, noise_for, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
-from benchmarks.report import Report
 from benchmarks.studies.engine import memory
 from benchmarks.studies.engine.anytime import trace
 from benchmarks.studies.engine.fits import exponents, fit
-from benchmarks.studies.engine.report import decoded, decoding, losses, multiple, of, passes
+from benchmarks.studies.engine.report import decoded, losses, multiple, of, passes
 from benchmarks.study import Disagreement
 
 LABELS = labels_of_size(7)
@@ -101,17 +99,6 @@ def test_short_documents_and_open_calls_are_left_out() -> None:
     assert of_length.value == pytest.approx(1)
     short = fit(DataFrame([row for row in rows if row["T"] < 240]), exact=True)
     assert short is not None and sorted(set(short[0]["T"])) == [30, 120]
-
-
-def test_the_main_table_has_the_figures(tmp_path) -> None:
-    report = Report(tmp_path)
-    rows = [*ROWS, row("viterbi", 3.0, breaks=True), row("viterbi", 3.0, item="2")]
-    rows += [row(name, 3.0, item=item) for name in ("beam 10", "auto again") for item in "12"]
-    decoding(DataFrame(rows), report)
-    lines = lines_of(report)
-    assert "| Cora references, HMM of 20 | 2 of 2 | 3 | 3 | 3 | 3 | 9 | 50 % |" in lines
-    assert "| Cora references, HMM of 20 | CBC | 1 of 1 | 10 |" in lines
-    assert any("The Viterbi labelling breaks a rule in 1 of 2 sequences" in line for line in lines)
 
 
 def test_disagreements_are_named() -> None:

@@ -35,26 +35,11 @@ def outcomes(rows: list[dict[str, object]]) -> DataFrame:
 
 def row(T: int = 5, gap: float | None = 0.0, **other: object) -> dict[str, object]:
     """One with an optimum of -20 nats."""
-    usual = {
-        "method": "tabu",
-        "limit": 0.2,
-        "data": "data",
-        "item": f"{T}",
-        "T": T,
-        "gap": gap,
-        "score": None if gap is None else -20.0 - gap,
-        "optimum": -20.0,
-        "violations": None if gap is None else 0,
-        "seconds": 0.1,
-        "first": 0.05,
-        "reached": 0.05,
-        "gold": True,
-        "gold_score": -20.0,
-        "right_labels": 0,
-        "counts": [T, 0, 0, 0, 0, 0],
-        "trace": [],
-    }
-    return {**usual, **other}
+    about = {"method": "tabu", "limit": 0.2, "data": "data", "item": f"{T}", "T": T, "gap": gap, "trace": []}
+    scores = {"score": None if gap is None else -20.0 - gap, "optimum": -20.0, "gold_score": -20.0}
+    counts = {"violations": None if gap is None else 0, "gold": True, "right_labels": 0}
+    times = {"seconds": 0.1, "first": 0.05, "reached": 0.05}
+    return about | scores | counts | {"counts": [T, 0, 0, 0, 0, 0]} | times | other
 
 
 def test_gaps_count_missing_and_late_labellings():

@@ -4,18 +4,16 @@ import json
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.family import running, wait_until
 from support.places import ROOT
 
 from benchmarks import __main__ as program
 from benchmarks.data.corpora import split, train_and_dev
-from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
@@ -37,13 +35,6 @@ from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.decoding.decode import decode
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return folder
 
 
 @pytest.mark.parametrize("name", names())
@@ -100,7 +91,7 @@ def test_scales_and_protocol(name: str, corpora: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Counted:
+class Cell:
     part: str
     place: int
 
@@ -112,7 +103,7 @@ def test_a_headline_is_repeated_on_a_second_draw(tmp_path: Path) -> None:
         summary="s",
         design=Design("c", "m", "r", "m", "m"),
         parts=("one",),
-        cells=lambda sources, part: [Counted(part, place) for place in range(3)],
+        cells=lambda sources, part: [Cell(part, place) for place in range(3)],
         measure=lambda sources, cell: [{"seed": sources.seed(cell.place)}],
         report=lambda rows, report: reported.append(list(rows)),
         second=SecondDraw("others", ("place",), {"seed": lambda x: str(x.seed.iloc[0])}, lambda c: c.place),
@@ -187,12 +178,6 @@ def test_an_optimum_that_its_certificate_does_not_prove() -> None:
     assert take_counts() == {"optima": 1, "open": 0}
 
 
-@dataclass(frozen=True)
-class Cell:
-    part: str
-    item: int
-
-
 def test_rows_of_other_code_are_kept_only_if_asked(tmp_path: Path) -> None:
     old = Journal(tmp_path / "old.jsonl", "old machine")
     for item in (1, 0):
@@ -264,17 +249,11 @@ def test_workers_end_with_a_killed_run(corpora: Path, tmp_path: Path) -> None:
     workers = children(process.pid)
     process.kill()
     process.wait()
-    wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    wait_until(lambda: not any(map(running, workers)))
+    assert len(workers) >= 2 and not any(map(running, workers))
 
 
 def children(pid: int) -> list[int]:
     """Processes that a process has begun."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in path.read_text().split()] if path.exists() else []
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.02)

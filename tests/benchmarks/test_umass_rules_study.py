@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.data import umass
-from benchmarks.data.stand_in import write_corpora
 from benchmarks.studies import crf_citations
 from benchmarks.studies import umass_rules as study
 from benchmarks.study import Cell, Sources
@@ -14,11 +13,9 @@ from ilpinfer.evaluation.checking import Gold, check_rules
 from ilpinfer.learning import ScoredExample
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return Sources(folder, "full")
+@pytest.fixture
+def sources(corpora):
+    return Sources(corpora, "full")
 
 
 def test_training_references_are_evenly_spaced(sources):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from support.scored import activation, best, learnt_items, named, scored
 
-from formulations import LabelSet, RuleSet, Trellis
+from formulations import RuleSet, Trellis
 from formulations import constraints as C
-from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.learning import ScoredExample
 from ilpinfer.learning.measures import Measures, losses, value
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
@@ -134,24 +133,9 @@ def test_counts_of_labellings_by_hand():
 TOKENS_OF_FIVE = ("v", "w", "x", "y", "z")
 
 
-def test_the_same_tokens_in_two_runs_are_not_the_same_sequence():
-    data = TrainingSet([scored(0)], RULES)
-    counter, gold = LabelCounter(data.labels), ["a", "a", "b", "b"]
-    assert counter.count_names(gold, gold).whole
-    assert not counter.count_names(["a", "a", "b", "a"], gold).whole
-
-
 def test_advance_is_called_for_each_decoded_sequence():
     calls = []
     data = TrainingSet([scored(i) for i in range(3)], RULES, lambda: calls.append(1))
     data.decode(np.zeros(len(data.items)))
     data.decode(np.zeros(len(data.items)), [2, 0])
     assert len(calls) == 5
-
-
-def test_a_run_that_is_split_wrongly_is_no_whole_sequence():
-    """Each token has the right field, but gold has two runs, and the prediction one."""
-    counter, gold = LabelCounter(LabelSet(("B-a", "I-a", "O"), "bio")), ("B-a", "B-a", "O")
-    assert counter.count_names(("B-a", "I-a", "O"), gold).totals() == [3, 3, 1, 2, 0, 0]
-    assert counter.count_names(gold, gold).totals() == [3, 3, 2, 2, 2, 1]
-    assert counter.count_names(None, gold).totals() == [3, 0, 0, 2, 0, 0]

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+from support.reference_mutations import part, places
+
 WORDS = (
     *"()[]{}<>=!\"'\\\t\n\r,.:;#*+-^$|? \0",
     *("\n\n", "[[", "]]", "\ufeff", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")),
@@ -43,29 +45,40 @@ def text(data: bytes, rng: random.Random) -> bytes:
     return data
 
 
-def value(data: Any, rng: random.Random) -> Any:
-    """A JSON value in which one place holds something else, is gone, stands twice, or has another key."""
-    places: list[tuple[Any, Any]] = []
-    waiting = [data]
-    while waiting:
-        node = waiting.pop()
-        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-        for key, child in items:
-            places.append((node, key))
-            waiting.append(child)
-    if not places:
-        return deepcopy(rng.choice(VALUES))
-    node, key = rng.choice(places)
-    kind = rng.randrange(5)
+def value(data: Any, rng: random.Random, values: tuple[Any, ...] = VALUES) -> Any:
+    """A JSON value in which one place holds something else, is gone, stands twice, has another key or kind, or lies deep.
+
+    Each entry of the whole value is as likely as any other, however much it holds.
+    """
+    if not isinstance(data, dict | list) or not data:
+        return deepcopy(rng.choice(values))
+    top = rng.choice(list(data)) if isinstance(data, dict) else rng.randrange(len(data))
+    at = (top, *rng.choice(places(data[top])))
+    node, key, kind = part(data, at[:-1]), at[-1], rng.randrange(8)
+    old = node[key]
     if kind == 0:
         del node[key]
     elif kind == 1 and isinstance(node, list):
-        node.insert(key, node[key])
+        node.insert(key, old)
     elif kind == 1:
         node[f"{key}x"] = node.pop(key)
+    elif kind == 2 and isinstance(old, dict):
+        node[key] = [list(pair) for pair in old.items()]
+    elif kind == 2 and isinstance(old, list):
+        node[key] = {str(n): each for n, each in enumerate(old)}
+    elif kind == 3 and rng.random() < 0.2:
+        node[key] = nested(rng.choice((20, 150)), cases=rng.random() < 0.5)
     else:
-        node[key] = deepcopy(rng.choice(VALUES))
+        node[key] = deepcopy(rng.choice(values))
     return data
+
+
+def nested(depth: int, *, cases: bool) -> Any:
+    """Lists in lists, or cases in cases."""
+    value: Any = []
+    for _ in range(depth):
+        value = {"case": [], "below": value, "above": []} if cases else [value]
+    return value
 
 
 def json_lines(data: bytes, rng: random.Random) -> bytes:

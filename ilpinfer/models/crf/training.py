@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
-from formulations.arguments import items, texts
+from formulations.arguments import items, one_of, texts
 from formulations.messages import counted, suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
@@ -138,8 +138,7 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
                 right = float(last["item_accuracy"]) if self.holds_out else None
                 self.report(Iteration(last["num"], last["loss"], right, time.perf_counter() - self.began))
 
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f'no algorithm "{algorithm}"{suggestion(algorithm, ALGORITHMS)}')
+    one_of(algorithm, "algorithm", ALGORITHMS)
     trainer = Reporting(algorithm, verbose=False)
     for name, value in parameters.items():
         if name not in trainer.params():

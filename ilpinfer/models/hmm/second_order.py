@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.arguments import whole
+from formulations.arguments import one_of, whole
 from formulations.dtypes import Floats, Integers
-from formulations.messages import counted, suggestion
+from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import CountedHMM
@@ -118,8 +118,7 @@ class SecondOrderHMM(CountedHMM):
         ValueError
             For another reading, no token, and labels that do not fit.
         """
-        if reading not in READINGS:
-            raise ValueError(f'no reading "{reading}"{suggestion(str(reading), READINGS)}')
+        one_of(reading, "reading", READINGS)
         scores, p = self._scores(tokens), self.parameters
         best = self.labels.ids(around)
         T, K = scores.shape
