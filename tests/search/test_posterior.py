@@ -1,5 +1,7 @@
 """Minimum-risk decoding against brute force over all labellings."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
