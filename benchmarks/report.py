@@ -106,14 +106,6 @@ class Report:
         return "\n\n".join(self._blocks) + "\n"
 
 
-def frames(rows: Iterable[Mapping[str, Any]], key: str = "part") -> dict[str, DataFrame]:
-    """The rows of each part as a table of its own columns."""
-    result: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        result.setdefault(row[key], []).append(row)
-    return {name: DataFrame(some) for name, some in result.items()}
-
-
 def groups(frame: DataFrame, *columns: str) -> Iterator[tuple[tuple[Any, ...], DataFrame]]:
     """The values of some columns, and the rows that have them, in the order of the first ones."""
     if len(frame):

@@ -3,7 +3,7 @@
 import hashlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -48,24 +48,8 @@ class Sources:
         return usual + 1000 * self.second
 
 
-@dataclass(frozen=True)
-class Design:
-    """What is measured, written down before it is run; the report begins with it."""
-
-    corpus: str
-    model: str
-    rules: str
-    methods: str
-    measures: str
-    limits: str = "none"
-    seeds: str = "none"
-    source: str = ""
-    stand_ins: str = ""
-
-    def lines(self) -> Iterable[tuple[str, str]]:
-        for field in fields(self):
-            if text := getattr(self, field.name):
-                yield field.name.replace("_", "-"), text
+PROTOCOL = ("corpus", "model", "rules", "methods", "measures", "limits", "seeds", "source", "stand_ins")
+"""What is written down of a study before it is run; its page begins with it."""
 
 
 class Cell(SimpleNamespace):
@@ -114,19 +98,19 @@ class SecondDraw:
         report.table([*self.by, *titles], lines, len(self.by))
 
 
-CellsOf = Callable[[Sources, str], Iterable[Any]]
-Measure = Callable[[Sources, Any], Iterable[Row]]
+CellsOf = Callable[[Sources, str], Iterable[Cell]]
+Measure = Callable[[Sources, Cell], Iterable[Row]]
 Write = Callable[[DataFrame, Report], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """One study.
 
     Parameters
     ----------
     title, summary : of its page; what it measures, in one sentence
-    design : its protocol
+    corpus, model, rules, methods, measures, limits, seeds, source, stand_ins : see PROTOCOL
     parts : which can be run one by one
     cells : of a part; raises Missing where a corpus is not there
     measure : the rows of a cell, made in a process of its own or in this one; what names the cell is added to each
@@ -142,7 +126,15 @@ class Study:
 
     title: str
     summary: str
-    design: Design
+    corpus: str
+    model: str
+    rules: str
+    methods: str
+    measures: str
+    limits: str = "none"
+    seeds: str = "none"
+    source: str = ""
+    stand_ins: str = ""
     parts: tuple[str, ...]
     cells: CellsOf | Mapping[str, CellsOf]
     measure: Measure | Mapping[str, Measure]
@@ -151,6 +143,10 @@ class Study:
     second: SecondDraw | None = None
     timed: bool = False
     growth: float = 1.0
+
+    @property
+    def protocol(self) -> Mapping[str, str]:
+        return {name.replace("_", "-"): text for name in PROTOCOL if (text := getattr(self, name))}
 
     def cells_of(self, sources: Sources, part: str) -> Iterable[Cell]:
         cells = self.cells if callable(self.cells) else self.cells[part]

@@ -13,7 +13,7 @@ from benchmarks.data import prepared
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
 from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
-from benchmarks.study import Cell, Design, Disagreement, Row, Sources, Study, grid
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid
 from benchmarks.timing import Work, one_core, time_rounds, viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.request import Request
@@ -121,18 +121,16 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="The best few labellings",
     summary="Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules.",
-    design=Design(
-        corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
-        "(smoke none, sample two, full all 660)",
-        model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "
-        "all UMass references for training",
-        rules="`citations` and the scheme for Cora; 240 mined soft rules for UMass",
-        methods=f"1, 2, 10 and 50 labellings (smoke 2, full 200 too) by `Decoder.decode` and `Decoder.best_labellings`; 10 for UMass; "
-        f"one reference of {ENGINE} by the engine without compiled rules",
-        limits="none; best labellings that the engine decodes too are rechecked, and scores of both lists compared",
-        measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
-        "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
-    ),
+    corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
+    "(smoke none, sample two, full all 660)",
+    model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "
+    "all UMass references for training",
+    rules="`citations` and the scheme for Cora; 240 mined soft rules for UMass",
+    methods=f"1, 2, 10 and 50 labellings (smoke 2, full 200 too) by `Decoder.decode` and `Decoder.best_labellings`; 10 for UMass; "
+    f"one reference of {ENGINE} by the engine without compiled rules",
+    limits="none; best labellings that the engine decodes too are rechecked, and scores of both lists compared",
+    measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
+    "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
     parts=(CORA, UMASS),
     cells=cells,
     measure=measure,

@@ -13,7 +13,7 @@ from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.optimum import recheck
 from benchmarks.report import Cells, Report, fixed, groups, percent, signed
-from benchmarks.study import RESPLIT, Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, Trellis, load_rules
 from ilpinfer.decoding.questions import Measure
 from ilpinfer.models.sequence_model import SequenceModel
@@ -119,19 +119,17 @@ def _interval(values: Series, *, sign: bool = False) -> str:
 STUDY = Study(
     title="Corrections by a person",
     summary="Labels that a person has to tell until a reference is right, with and without rules.",
-    design=Design(
-        source="Liao et al. 2009, section 2, after Culotta et al. 2006: corrections propagate, since decoding keeps known labels",
-        corpus="Cora and UMass references, the first 100 of each development part whose labels the model knows (all scales: 2, "
-        "100, 1000)",
-        model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
-        rules=f"none and `citations` for Cora; the scheme, and {MINED} mined soft rules beside it, for UMass",
-        methods="the person corrects every wrong token, without decoding again; or the first wrong token, and the rest is decoded "
-        "again; or answers `next_question`, by expected changes or by entropy, "
-        f"with the best {LABELLINGS} labellings in place of all. Answers are gold labels",
-        measures="answers until the whole reference is right, among them those that differ from the label shown (corrections); "
-        "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
-        "labelling, every token is told. The last optimum of each reference is rechecked",
-    ),
+    source="Liao et al. 2009, section 2, after Culotta et al. 2006: corrections propagate, since decoding keeps known labels",
+    corpus="Cora and UMass references, the first 100 of each development part whose labels the model knows (all scales: 2, "
+    "100, 1000)",
+    model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
+    rules=f"none and `citations` for Cora; the scheme, and {MINED} mined soft rules beside it, for UMass",
+    methods="the person corrects every wrong token, without decoding again; or the first wrong token, and the rest is decoded "
+    "again; or answers `next_question`, by expected changes or by entropy, "
+    f"with the best {LABELLINGS} labellings in place of all. Answers are gold labels",
+    measures="answers until the whole reference is right, among them those that differ from the label shown (corrections); "
+    "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
+    "labelling, every token is told. The last optimum of each reference is rechecked",
     parts=(CORA, UMASS),
     cells=cells,
     measure=measure,

@@ -10,7 +10,7 @@ from benchmarks.data import umass
 from benchmarks.data.corpora import drawn, train_and_dev, with_factor
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups, percent
-from benchmarks.study import Cell, Design, Row, Sources, Study, grid
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet, Trellis, load_rules
 from ilpinfer.decoding.decoder import Decoder
 
@@ -152,26 +152,24 @@ def _cora(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Conditional random fields of references",
     summary="F1 of spans, tokens and whole references of CRFs on UMass and Cora, with and without rules, beside published figures.",
-    design=Design(
-        source="Anzaroot, Passos, Belanger and McCallum 2014 (UMass: results of CRF, soft and hard constraints); Peng and McCallum "
-        "2004 (Cora: headline figures of the CRF)",
-        corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 400 evenly spaced "
-        "references (full: 100, 200 and 800, too; smoke: 12 references of each part). Cora: 300 references to train on and 100 to label, in the "
-        "natural split and in 7 random splits of the same 400 (full: 39 random splits; smoke: the natural one, 30 and 10 references)",
-        model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. A cell that trains on "
-        "the whole of UMass takes minutes",
-        rules="none; labels keep their scheme. UMass: rules of four families mined from the references that the CRF is trained on, soft with "
-        "penalties as counted, or hard where no training reference breaks them. Cora: the rules of `citations`",
-        methods="`auto`; Viterbi without rules tells which references break a rule",
-        limits=f"{LIMIT:g} s a reference; a reference without a labelling counts as wrong",
-        seeds="splits of Cora: the number of the draw; bootstrap: 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole references. On UMass spans of all levels count. "
-        "Gains in points with 95 % intervals of the paired bootstrap over references (1999 resamples). Every optimum is rechecked",
-        stand_ins="The test part of UMass (367 references) is not here: the development part takes its place, and neither features nor "
-        "constraints are those of the publication, whose penalties are learnt (see the study umass-rules). Peng and McCallum train on 350 and "
-        "label 150 of 500 Cora references; here are 400 of them, with punctuation as tokens of its own. A whole reference has the gold "
-        "spans here, the gold label of every token there",
-    ),
+    source="Anzaroot, Passos, Belanger and McCallum 2014 (UMass: results of CRF, soft and hard constraints); Peng and McCallum "
+    "2004 (Cora: headline figures of the CRF)",
+    corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 400 evenly spaced "
+    "references (full: 100, 200 and 800, too; smoke: 12 references of each part). Cora: 300 references to train on and 100 to label, in the "
+    "natural split and in 7 random splits of the same 400 (full: 39 random splits; smoke: the natural one, 30 and 10 references)",
+    model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. A cell that trains on "
+    "the whole of UMass takes minutes",
+    rules="none; labels keep their scheme. UMass: rules of four families mined from the references that the CRF is trained on, soft with "
+    "penalties as counted, or hard where no training reference breaks them. Cora: the rules of `citations`",
+    methods="`auto`; Viterbi without rules tells which references break a rule",
+    limits=f"{LIMIT:g} s a reference; a reference without a labelling counts as wrong",
+    seeds="splits of Cora: the number of the draw; bootstrap: 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole references. On UMass spans of all levels count. "
+    "Gains in points with 95 % intervals of the paired bootstrap over references (1999 resamples). Every optimum is rechecked",
+    stand_ins="The test part of UMass (367 references) is not here: the development part takes its place, and neither features nor "
+    "constraints are those of the publication, whose penalties are learnt (see the study umass-rules). Peng and McCallum train on 350 and "
+    "label 150 of 500 Cora references; here are 400 of them, with punctuation as tokens of its own. A whole reference has the gold "
+    "spans here, the gold label of every token there",
     parts=(UMASS, CORA),
     cells=cells,
     measure=measure,

@@ -15,7 +15,7 @@ from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import crfsuite_file
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, groups, number
-from benchmarks.study import Cell, Design, Row, Sources, Study, require
+from benchmarks.study import Cell, Row, Sources, Study, require
 from benchmarks.timing import one_core, time_rounds
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
@@ -154,20 +154,18 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Decoding beside CRFsuite",
     summary="Trellises and proved labellings under rules in multiples of the time of CRFsuite's own tagger, which knows no rules.",
-    design=Design(
-        corpus="every other sentence of the CoNLL-2002 Spanish development part, and the 100 references of Cora's development "
-        "part (smoke: five sequences of each)",
-        model="CRFs trained by CRFsuite (L-BFGS, c1 0.1, c2 0.05, 100 iterations) on the first 2000 Spanish sentences with the template "
-        "`entities` and on the first 300 references with `citations`; at full scale on all sentences and references too",
-        rules="the scheme; the scheme and at most one run of each field at 1 nat; `entities` or `citations`",
-        methods="CRFsuite's tagger; trellises alone; `auto` on one sequence after the other and on all in one call, in one thread. All "
-        "begin with token texts, with extracted features, or with what each decodes at last: CRFsuite's item sequences, whose features "
-        "it still adds up, and finished trellises",
-        limits="none; every optimum is rechecked",
-        measures="processor time for all sequences on one core, the least of 3 rounds after one that is not timed, in which all take "
-        "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time with the same start; "
-        "thousands of tokens a second",
-    ),
+    corpus="every other sentence of the CoNLL-2002 Spanish development part, and the 100 references of Cora's development "
+    "part (smoke: five sequences of each)",
+    model="CRFs trained by CRFsuite (L-BFGS, c1 0.1, c2 0.05, 100 iterations) on the first 2000 Spanish sentences with the template "
+    "`entities` and on the first 300 references with `citations`; at full scale on all sentences and references too",
+    rules="the scheme; the scheme and at most one run of each field at 1 nat; `entities` or `citations`",
+    methods="CRFsuite's tagger; trellises alone; `auto` on one sequence after the other and on all in one call, in one thread. All "
+    "begin with token texts, with extracted features, or with what each decodes at last: CRFsuite's item sequences, whose features "
+    "it still adds up, and finished trellises",
+    limits="none; every optimum is rechecked",
+    measures="processor time for all sequences on one core, the least of 3 rounds after one that is not timed, in which all take "
+    "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time with the same start; "
+    "thousands of tokens a second",
     parts=tuple(CORPORA),
     cells=cells,
     measure=measure,

@@ -10,7 +10,7 @@ from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups
-from benchmarks.study import Cell, Design, Row, Sources, Study, grid
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet, join, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import f_measure
@@ -136,20 +136,18 @@ def _best(some: DataFrame) -> str:
 STUDY = Study(
     title="Equal words of a document",
     summary="F1 of names where equal capitalised words of a document, or of a sentence, have the same kind of name, beside a CRF alone.",
-    design=Design(
-        source="Finkel, Grenager and Manning 2005; Sutton and McCallum 2004: equal words of a document tend to have one label",
-        corpus="CoNLL-2002 Spanish: the development part, and four folds of the training part by document (smoke: 2 and 8 documents). Penalties are "
-        "chosen on two of the folds. A document begins at a dateline of the agency, such as `Madrid , 23 may ( EFE ) .`, which tokens alone tell",
-        model="linear-chain CRF with the template `entities`; L-BFGS with c1 = 0.05, c2 = 0.1, 100 iterations; of the other three folds, or of the "
-        "whole training part",
-        rules="labels keep their scheme, hard; beside it the catalogue `entities`, or a penalty for each capitalised word with another kind of name than "
-        "the equal one before it, in the sentence or in the document",
-        methods="`auto`, on sentences or on documents joined of their sentences",
-        limits=f"{LIMIT:g} s a sentence or document; what has no labelling counts as wrong",
-        seeds="folds 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans, sentences that are right as a whole. Gains in points with 95 % "
-        "intervals of the paired bootstrap over documents (1999 resamples). Every optimum is rechecked",
-    ),
+    source="Finkel, Grenager and Manning 2005; Sutton and McCallum 2004: equal words of a document tend to have one label",
+    corpus="CoNLL-2002 Spanish: the development part, and four folds of the training part by document (smoke: 2 and 8 documents). Penalties are "
+    "chosen on two of the folds. A document begins at a dateline of the agency, such as `Madrid , 23 may ( EFE ) .`, which tokens alone tell",
+    model="linear-chain CRF with the template `entities`; L-BFGS with c1 = 0.05, c2 = 0.1, 100 iterations; of the other three folds, or of the "
+    "whole training part",
+    rules="labels keep their scheme, hard; beside it the catalogue `entities`, or a penalty for each capitalised word with another kind of name than "
+    "the equal one before it, in the sentence or in the document",
+    methods="`auto`, on sentences or on documents joined of their sentences",
+    limits=f"{LIMIT:g} s a sentence or document; what has no labelling counts as wrong",
+    seeds="folds 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, sentences that are right as a whole. Gains in points with 95 % "
+    "intervals of the paired bootstrap over documents (1999 resamples). Every optimum is rechecked",
     parts=tuple(PARTS),
     cells=cells,
     measure=measure,

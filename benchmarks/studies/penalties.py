@@ -13,7 +13,7 @@ from benchmarks.data.evaluations import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, difference, draws_of, fixed, gain
-from benchmarks.study import Cell, Design, Row, Sources, Study
+from benchmarks.study import Cell, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer import learning
@@ -194,23 +194,21 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Penalties of rules",
     summary="Penalties as published, as counted from gold labels and as learnt, beside no rules, with few and many labels.",
-    design=Design(
-        source="Chang, Ratinov, Roth 2007, section 6, for the published penalties (9.21 nats for every rule); "
-        "Stokman 2011, section 7.1, for learning them",
-        corpus="Cora references; each draw takes 5, 20 or 300 of the 400 at random to train on, and 100 others to decode",
-        model="an HMM of begin and inside (usual), one that has ends, too, and reads numbers, initials and months alike (best), "
-        "and a CRF",
-        rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
-        methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
-        "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
-        "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
-        limits="none; every labelling is proved to be the best one, and the proof is rechecked",
-        seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
-        "(smoke: the usual HMM of 5 references, 10 references decoded)",
-        measures="right tokens, F1 of exact spans and whole references in per cent; paired standard errors of differences",
-        stand_ins="the penalties that the factor of two for few labels starts from, and `citations-order`, were chosen after some of "
-        "the draws had been seen",
-    ),
+    source="Chang, Ratinov, Roth 2007, section 6, for the published penalties (9.21 nats for every rule); "
+    "Stokman 2011, section 7.1, for learning them",
+    corpus="Cora references; each draw takes 5, 20 or 300 of the 400 at random to train on, and 100 others to decode",
+    model="an HMM of begin and inside (usual), one that has ends, too, and reads numbers, initials and months alike (best), "
+    "and a CRF",
+    rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
+    methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
+    "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
+    "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
+    limits="none; every labelling is proved to be the best one, and the proof is rechecked",
+    seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
+    "(smoke: the usual HMM of 5 references, 10 references decoded)",
+    measures="right tokens, F1 of exact spans and whole references in per cent; paired standard errors of differences",
+    stand_ins="the penalties that the factor of two for few labels starts from, and `citations-order`, were chosen after some of "
+    "the draws had been seen",
     parts=("cora",),
     cells=cells,
     measure=measure,

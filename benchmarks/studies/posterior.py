@@ -8,7 +8,7 @@ from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import measured, mined, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, fixed, groups, number
-from benchmarks.study import RESPLIT, Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 
@@ -64,15 +64,13 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Minimum-risk decoding",
     summary="Labellings of least expected loss beside the most probable one, with and without rules.",
-    design=Design(
-        corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
-        model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
-        rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
-        methods="Viterbi, constrained Viterbi, `auto`, and `posterior` for the loss of tokens and of spans. Where sums over "
-        "all labellings have too many joint states, the best 20 labellings stand for them",
-        limits="1 s a sequence",
-        measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
-    ),
+    corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
+    model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
+    rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
+    methods="Viterbi, constrained Viterbi, `auto`, and `posterior` for the loss of tokens and of spans. Where sums over "
+    "all labellings have too many joint states, the best 20 labellings stand for them",
+    limits="1 s a sequence",
+    measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
     parts=(CORA, UMASS),
     cells=cells,
     measure=measure,

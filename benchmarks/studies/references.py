@@ -8,7 +8,7 @@ import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.synthetic import ruled
 from benchmarks.report import Cells, Report, number
-from benchmarks.study import Cell, Design, Disagreement, Row, Sources, Study
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study
 from benchmarks.timing import least, one_core, viterbi_calls
 from formulations import RuleSet
 from ilpinfer import checker
@@ -66,16 +66,14 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Checks of references",
     summary="Making references, and checking them from their tables alone and with the meaning of rules, beside decoding.",
-    design=Design(
-        corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
-        model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
-        rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
-        methods="`auto`; `ilpinfer reference make`; the checker of tables, which imports the standard library alone; `reference verify` "
-        "with the meaning of rules",
-        seeds="0, 1, …",
-        measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
-        "is not timed; unit: a bare pass of the same problem",
-    ),
+    corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
+    model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
+    rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
+    methods="`auto`; `ilpinfer reference make`; the checker of tables, which imports the standard library alone; `reference verify` "
+    "with the meaning of rules",
+    seeds="0, 1, …",
+    measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
+    "is not timed; unit: a bare pass of the same problem",
     parts=("generated",),
     cells=cells,
     measure=measure,

@@ -10,7 +10,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.report import Cells, Report, groups, number
-from benchmarks.study import Cell, Design, Row, Sources, Study, grid
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from benchmarks.timing import least, one_core, viterbi_calls
 from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
 from formulations import constraints as C
@@ -162,17 +162,15 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="What each kind of rule costs",
     summary="Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode.",
-    design=Design(
-        corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
-        f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
-        model=f"{LABELS} BIO labels with random transitions",
-        rules=f"every entry of the catalogue, and one rule of each of {len(KINDS)} kinds at 1 nat (smoke: three of each)",
-        methods="`compile_problem`, `formulate` and `auto` with rules that are compiled before; a bare Viterbi pass without rules",
-        limits=f"{LIMIT:g} s to decode; optima are rechecked",
-        seeds="the number of tokens",
-        measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
-        "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
-    ),
+    corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
+    f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
+    model=f"{LABELS} BIO labels with random transitions",
+    rules=f"every entry of the catalogue, and one rule of each of {len(KINDS)} kinds at 1 nat (smoke: three of each)",
+    methods="`compile_problem`, `formulate` and `auto` with rules that are compiled before; a bare Viterbi pass without rules",
+    limits=f"{LIMIT:g} s to decode; optima are rechecked",
+    seeds="the number of tokens",
+    measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
+    "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
     parts=(CATALOGUE, RULES),
     cells=cells,
     measure=measure,

@@ -12,7 +12,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, groups, number, percent
-from benchmarks.study import Cell, Design, Disagreement, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import Cell, Disagreement, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.corpus.resumes import items
@@ -159,16 +159,14 @@ def _f1(counts: Iterable[Sequence[int]]) -> float:
 STUDY = Study(
     title="Overlapping candidate spans",
     summary="The best set of overlapping candidate spans beside the greedy choice: how often it is better, and by how much.",
-    design=Design(
-        corpus="generated texts of 60 tokens with planted spans of four labels that keep the rules (smoke 5, sample 300, full 2000), each among candidates that overlap it; "
-        f"generated résumé items (5, 200, 500), whose candidates are the spans of the best {LIST} labellings of an HMM of 60 other items",
-        model=f"log odds of planted spans are 1.5, those of others 0, with normal noise of deviation {NOISE}; the HMM's probability of a span is its share "
-        "among the listed labellings",
-        rules="none; texts: at most 4 spans of a label and no company before a person, soft (1 nat) or hard; items: each field at most once, soft (2 nats) or hard",
-        methods="`ilpinfer.select_spans`: the proved optimum, and the greedy choice, the likeliest span first",
-        measures="share of sets where the optimum is better, gain in nats, F1 of exact spans; milliseconds of processor time of a call, both choices included",
-        seeds="0 for generated texts, 2 and 3 for items",
-    ),
+    corpus="generated texts of 60 tokens with planted spans of four labels that keep the rules (smoke 5, sample 300, full 2000), each among candidates that overlap it; "
+    f"generated résumé items (5, 200, 500), whose candidates are the spans of the best {LIST} labellings of an HMM of 60 other items",
+    model=f"log odds of planted spans are 1.5, those of others 0, with normal noise of deviation {NOISE}; the HMM's probability of a span is its share "
+    "among the listed labellings",
+    rules="none; texts: at most 4 spans of a label and no company before a person, soft (1 nat) or hard; items: each field at most once, soft (2 nats) or hard",
+    methods="`ilpinfer.select_spans`: the proved optimum, and the greedy choice, the likeliest span first",
+    measures="share of sets where the optimum is better, gain in nats, F1 of exact spans; milliseconds of processor time of a call, both choices included",
+    seeds="0 for generated texts, 2 and 3 for items",
     parts=(GENERATED, ITEMS),
     cells=cells,
     measure=measure,

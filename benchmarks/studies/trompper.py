@@ -11,7 +11,7 @@ from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import COLORS, Cells, Report, groups, percent
-from benchmarks.study import Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
@@ -203,23 +203,21 @@ def _curve(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Section titles in Dutch case law",
     summary="A hand-written tagger, two conditional random fields, and rewards and rules beside them.",
-    design=Design(
-        source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
-        "of its repository, which differ",
-        corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
-        "documents: smoke 1 (one fold), sample 3, full 20",
-        model="the deterministic tagger, written after the chapter's description; CRFs with the template `case-law`, at most "
-        f"{ITERATIONS} iterations of L-BFGS, newlines kept or omitted (then put back), unregularised as published or with L2 of "
-        f"{REGULARISATION['L2']:g}",
-        rules="none; a reward for each section title, chosen for each fold on the other folds, for F1 and for F0.5; the catalogue's "
-        "`case-law` (penalties counted on all 50 documents, so that its rows are a little too good)",
-        methods="exact decoding (`auto`); with no rules this is Viterbi",
-        seeds="numbers of shuffles",
-        measures=f"precision, recall, F1 and F0.5 of the tokens of each label, in per cent, over {FOLDS} folds by document",
-        stand_ins="The 100 annotated documents of the chapter are not public as a whole; 50 are, so that a field is trained on 40 of them. "
-        "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
-        "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
-    ),
+    source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
+    "of its repository, which differ",
+    corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
+    "documents: smoke 1 (one fold), sample 3, full 20",
+    model="the deterministic tagger, written after the chapter's description; CRFs with the template `case-law`, at most "
+    f"{ITERATIONS} iterations of L-BFGS, newlines kept or omitted (then put back), unregularised as published or with L2 of "
+    f"{REGULARISATION['L2']:g}",
+    rules="none; a reward for each section title, chosen for each fold on the other folds, for F1 and for F0.5; the catalogue's "
+    "`case-law` (penalties counted on all 50 documents, so that its rows are a little too good)",
+    methods="exact decoding (`auto`); with no rules this is Viterbi",
+    seeds="numbers of shuffles",
+    measures=f"precision, recall, F1 and F0.5 of the tokens of each label, in per cent, over {FOLDS} folds by document",
+    stand_ins="The 100 annotated documents of the chapter are not public as a whole; 50 are, so that a field is trained on 40 of them. "
+    "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
+    "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
     parts=(TAGGER, FIELDS),
     cells=cells,
     measure=measure,

@@ -11,7 +11,7 @@ from benchmarks.data import umass
 from benchmarks.data.corpora import with_factor
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups
-from benchmarks.study import Cell, Design, Row, Sources, Study, grid
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet
 from ilpinfer.learning import ScoredExample, held_out_examples
 from ilpinfer.learning.minimum_risk import MinimumRisk
@@ -168,27 +168,25 @@ def _table(own: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Mined rules with learnt penalties",
     summary="F1 of spans on UMass references under rules mined from training references, by where their penalties come from.",
-    design=Design(
-        source="Anzaroot, Passos, Belanger and McCallum 2014: soft constraints whose penalties are learnt, beside the same as hard ones",
-        corpus="UMass references, the 660 of the development part: whole, with what training references alone have taught, or in two halves, each "
-        "labelled with what the other has taught. CRF and rules are made from 400 evenly spaced training references, where training references alone "
-        "teach also from all 1457 (full: everywhere; smoke: 12 references of each part)",
-        model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
-        f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
-        rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
-        "a gain of 2 nats at least, switched on one by one. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
-        f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
-        methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
-        f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
-        f"strength {RISK.strength:g}; penalties below {RISK.least:g} nats are left out. Rules, lists and strength were chosen on folds of the training part alone",
-        limits=f"none; {HARD_SECONDS:g} s a reference where all rules are hard, {MANY_SECONDS:g} s where training references alone teach. A reference without a labelling counts as wrong",
-        seeds="halves and folds 0; perceptron 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans at all levels, whole references. Gains in points with 95 % "
-        "intervals of the paired bootstrap over references (1999 resamples). `kept` is the mean number of rules with a penalty. "
-        "Every optimum is rechecked",
-        stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
-        "training references; here they are also learnt on half of the development part, as the tables say",
-    ),
+    source="Anzaroot, Passos, Belanger and McCallum 2014: soft constraints whose penalties are learnt, beside the same as hard ones",
+    corpus="UMass references, the 660 of the development part: whole, with what training references alone have taught, or in two halves, each "
+    "labelled with what the other has taught. CRF and rules are made from 400 evenly spaced training references, where training references alone "
+    "teach also from all 1457 (full: everywhere; smoke: 12 references of each part)",
+    model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
+    f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
+    rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
+    "a gain of 2 nats at least, switched on one by one. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
+    f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
+    methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
+    f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
+    f"strength {RISK.strength:g}; penalties below {RISK.least:g} nats are left out. Rules, lists and strength were chosen on folds of the training part alone",
+    limits=f"none; {HARD_SECONDS:g} s a reference where all rules are hard, {MANY_SECONDS:g} s where training references alone teach. A reference without a labelling counts as wrong",
+    seeds="halves and folds 0; perceptron 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans at all levels, whole references. Gains in points with 95 % "
+    "intervals of the paired bootstrap over references (1999 resamples). `kept` is the mean number of rules with a penalty. "
+    "Every optimum is rechecked",
+    stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
+    "training references; here they are also learnt on half of the development part, as the tables say",
     parts=(MODELS, TRAINING, PENALTIES, FAMILIES),
     cells=cells,
     measure=measure,

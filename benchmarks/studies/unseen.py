@@ -7,7 +7,7 @@ from pandas import DataFrame
 from benchmarks.report import Report, draws_of, fixed, gain, groups
 from benchmarks.studies.codl.cells import SUPERVISED, cell_of, measure
 from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, sequences, unlabelled
-from benchmarks.study import Cell, Design, Sources, Study
+from benchmarks.study import Cell, Sources, Study
 
 REPORTED, UNSEEN = "reported", "unseen"
 FIRST = {REPORTED: 0, UNSEEN: 200}
@@ -59,19 +59,17 @@ def report(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Headlines on unseen draws",
     summary="What rules gain in HMMs of few and of many references, on the draws of other studies and on draws that no choice was made on.",
-    design=Design(
-        source="Chang, Ratinov, Roth 2007; the headlines of the studies `codl` and `penalties`",
-        corpus="Cora references; each draw takes N at random to learn from, and 100 others to measure on. Reported: draws 0 to 2, those of "
-        "`codl` and `penalties`; unseen: the ten draws from 200 on (full: 50), on which nothing was chosen. All draws are of the same "
-        "400 references",
-        model="the plain and the best HMM of `codl`",
-        rules="`citations`, 9.21 nats each; labels of the best HMM keep their scheme in every column",
-        methods="sup: labelled references alone; H&W&C: rules in learning, γ = 0.9 of probabilities, 1000 citations of Rexa as the pool; "
-        "posterior: the posterior under rules in the E-step, γ = 0.6 of counts, the other references as the pool. None of these is the default of "
-        "`ilpinfer codl`, which chooses settings on folds. Rules in the end: exact decoding, every optimum rechecked",
-        seeds="the number of the draw",
-        measures="right tokens and F1 of exact spans in per cent, without and with rules in the end",
-    ),
+    source="Chang, Ratinov, Roth 2007; the headlines of the studies `codl` and `penalties`",
+    corpus="Cora references; each draw takes N at random to learn from, and 100 others to measure on. Reported: draws 0 to 2, those of "
+    "`codl` and `penalties`; unseen: the ten draws from 200 on (full: 50), on which nothing was chosen. All draws are of the same "
+    "400 references",
+    model="the plain and the best HMM of `codl`",
+    rules="`citations`, 9.21 nats each; labels of the best HMM keep their scheme in every column",
+    methods="sup: labelled references alone; H&W&C: rules in learning, γ = 0.9 of probabilities, 1000 citations of Rexa as the pool; "
+    "posterior: the posterior under rules in the E-step, γ = 0.6 of counts, the other references as the pool. None of these is the default of "
+    "`ilpinfer codl`, which chooses settings on folds. Rules in the end: exact decoding, every optimum rechecked",
+    seeds="the number of the draw",
+    measures="right tokens and F1 of exact spans in per cent, without and with rules in the end",
     parts=(REPORTED, UNSEEN),
     cells=cells,
     measure=measure,

@@ -12,7 +12,7 @@ from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Automaton
 from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
-from formulations.grid import FORBIDDEN, Grid, add, violation_costs
+from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.jit import kernel
@@ -138,7 +138,7 @@ def pack_machines(
         for each in (arcs, ends)
     )
     weights = [_weights(machine) for machine in machines]
-    layout = [
+    columns = [
         _starts([cost.size for cost in costs]),
         [cost.shape[1] for cost in costs],
         [labels if v.shape[1] > 1 else 0 for v in values],
@@ -146,7 +146,7 @@ def pack_machines(
         [len(final) for final in finals],
         _starts([len(weight) for weight in weights]),
     ]
-    table, layout = _starts([v.size for v in values]) + which * rows, np.array(layout, np.int64).T.copy()
+    table, layout = _starts([v.size for v in values]) + which * rows, np.array(columns, np.int64).T.copy()
     symbols, next_state = _flat(values, np.int16), _flat([one.next_state for one in automata], np.int32)
     cost, steps = _flat(costs, np.int64), (labels + 1) * labels if states == labels else states
     begin, event = np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
@@ -168,6 +168,20 @@ def pack_machines(
         penalty=np.array([machine.penalty for machine in machines], np.int64),
         violations=_flat(arcs, np.int64),
         last=_flat(ends, np.int64),
+    )
+
+
+def with_penalties(packed: Machines, machines: Sequence[PlainMachine]) -> Machines:
+    """Packed machines of soft rules with the penalties of these, which are the same otherwise."""
+    penalty = np.array([machine.penalty for machine in machines], np.int64)
+    soft, owner = penalty < HARD, np.arange(len(penalty))
+    arcs = np.repeat(owner, packed.layout[:, WIDTH] * packed.layout[:, STATES])
+    states = np.repeat(owner, packed.layout[:, STATES])
+    return packed._replace(
+        cost=np.where(soft[arcs], penalty[arcs] * packed.violations, packed.cost),
+        final=np.where(soft[states], penalty[states] * packed.last, packed.final),
+        sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
+        penalty=penalty,
     )
 
 
@@ -224,44 +238,37 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
 
 @kernel
 def index_events(symbols, table, layout, next_state, cost, states, labels):
-    """The events of each step, see `Machines`, by class and step; `begin` and `event`.
-
-    Machines that do not read the state before are looked at once for all states before.
-    """
+    """The events of each step, see `Machines`, by class and step; `begin` and `event`."""
     (C, M), befores = table.shape, labels + 1 if states == labels else 1
-    most = 0
-    for m in range(M):
-        most = max(most, layout[m, WIDTH])
-    changes, candidates, number = np.zeros((M, most), np.bool_), np.empty((states, M), np.int64), 0
-    for m in range(M):
-        for a in range(layout[m, STATES] * layout[m, WIDTH]):
-            arc = layout[m, ARC] + a
-            moves = next_state[arc] != a // layout[m, WIDTH] or cost[arc] != 0
-            changes[m, a % layout[m, WIDTH]] |= moves
-    begin, count = np.zeros(C * befores * states + 1, np.int32), np.empty(states, np.int64)
+    begin, changed = np.zeros(C * befores * states + 1, np.int32), np.empty(states, np.int64)
     event = np.empty((0, 2), np.int16)
     for fill in range(2):
-        step = number = 0
-        for c in range(C):
-            for j in range(states):
-                count[j] = 0
-                for m in range(M):
-                    if layout[m, STRIDE] or changes[m, symbols[table[c, m] + j]]:
-                        candidates[j, count[j]] = m
-                        count[j] += 1
-            for before in range(befores):
-                for j in range(states):
-                    for n in range(count[j]):
-                        m = candidates[j, n]
-                        symbol = symbols[table[c, m] + before * layout[m, STRIDE] + j]
-                        if changes[m, symbol]:
-                            if fill:
-                                event[number, 0], event[number, 1] = m, symbol
-                            number += 1
-                    step += 1
-                    begin[step] = number
+        place = begin[:-1].copy()
+        for m in range(M):
+            width, stride = layout[m, WIDTH], layout[m, STRIDE]
+            changes, count = np.zeros(width, np.bool_), 0
+            for a in range(layout[m, STATES] * width):
+                arc = layout[m, ARC] + a
+                changes[a % width] |= next_state[arc] != a // width or cost[arc] != 0
+            for c in range(C):
+                for before in range(befores):
+                    at, step = table[c, m] + before * stride, (c * befores + before) * states
+                    if stride or before == 0:
+                        count = 0
+                        for j in range(states):
+                            changed[count] = j
+                            count += changes[symbols[at + j]]
+                    for n in range(count):
+                        j = changed[n]
+                        if fill:
+                            event[place[step + j], 0], event[place[step + j], 1] = m, symbols[at + j]
+                            place[step + j] += 1
+                        else:
+                            begin[step + j + 1] += 1
         if not fill:
-            event = np.empty((number, 2), np.int16)
+            for step in range(len(place)):
+                begin[step + 1] += begin[step]
+            event = np.empty((begin[-1], 2), np.int16)
     return begin, event
 
 

@@ -198,8 +198,8 @@ def _complete_by_losses(scores, emission, rows, classes, edge_at, joint, bare, n
                     _step_back_jointly(base, loss, ahead, four, joint_states, lost, short)
                 else:
                     for q in joint_states:
-                        for j in four:
-                            short[q, j] = lost if final[q] > -DEAD else min(final[q] >> shift, most)
+                        for m in range(4):
+                            short[q, four[m]] = lost if final[q] > -DEAD else min(final[q] >> shift, most)
         for q in range(Q):
             at = t * Q + q
             for j in range(S, W):

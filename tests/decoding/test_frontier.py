@@ -19,7 +19,9 @@ from ilpinfer.core import deadline
 from ilpinfer.decoding.frontier import decode_frontier
 from ilpinfer.decoding.two_phase import TwoPhaseSearch
 from ilpinfer.exact import frontier as engine
+from ilpinfer.exact.ground import ground, reweighted
 from ilpinfer.exact.hull import upper_hull
+from ilpinfer.exact.weights import Weighting
 
 
 def undominated(best):
@@ -111,6 +113,19 @@ def whole_frontier(trellis, rules):
     assert frontier.complete and not frontier.reason
     assert [units(p) for p in frontier.points] == expected
     return frontier, expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
+    problem = compile_problem(*random_problem(seed))
+    weights = Weighting(problem)
+    first, other = (weights.weighted(weights.ratio(*ratio)).fold() for ratio in ((1, 2), (7, 3)))
+    once, anew = reweighted(ground(first), other), ground(other)
+    assert len(once.plain) > 0 and once.plain == anew.plain
+    for part in ("scores", "machines"):
+        pairs = zip(getattr(once, part), getattr(anew, part), strict=True)
+        assert all(np.array_equal(one, same) for one, same in pairs)
+    assert np.array_equal(once.classes, anew.classes) and once.keys == anew.keys
 
 
 @pytest.mark.parametrize("seed", range(40))

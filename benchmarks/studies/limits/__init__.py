@@ -16,7 +16,7 @@ from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.report import Cells, Report, fixed, number
 from benchmarks.studies.limits.cost import SEARCHES as RECORDING
 from benchmarks.studies.limits.cost import cost
-from benchmarks.study import Cell, Design, Disagreement, Row, Sources, Study
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study
 from benchmarks.timing import timed
 from formulations import RuleSet
 from ilpinfer.core.solution import Solution
@@ -192,19 +192,17 @@ def check(rows: Sequence[Row]) -> None:
 STUDY = Study(
     title="Short time limits",
     summary="How late searches and solvers are under short limits, what they have by then, and what their clocks cost.",
-    design=Design(
-        corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
-        "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
-        "The full scale makes 20 calls of searches and 5 of solvers, the others one",
-        model="HMMs of every other résumé and of the training part of UMass; planted labellings under noise of 3 nats",
-        rules="those of planted documents; résumé rules, soft and hard; 12 mined soft rules for UMass",
-        methods="the exact engine and nine searches with their usual options; CBC, CP-SAT, HiGHS and SCIP on the complete program",
-        limits="10, 50 and 200 ms for searches; 50, 100, 300 and 1000 ms for solvers. The first call of a method is not counted. Optima "
-        "have 60 s and are rechecked",
-        measures="milliseconds by which a call returns after its limit, timed from outside; statuses and bounds held against the "
-        "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
-        "records, the least of several runs of 1 s",
-    ),
+    corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
+    "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
+    "The full scale makes 20 calls of searches and 5 of solvers, the others one",
+    model="HMMs of every other résumé and of the training part of UMass; planted labellings under noise of 3 nats",
+    rules="those of planted documents; résumé rules, soft and hard; 12 mined soft rules for UMass",
+    methods="the exact engine and nine searches with their usual options; CBC, CP-SAT, HiGHS and SCIP on the complete program",
+    limits="10, 50 and 200 ms for searches; 50, 100, 300 and 1000 ms for solvers. The first call of a method is not counted. Optima "
+    "have 60 s and are rechecked",
+    measures="milliseconds by which a call returns after its limit, timed from outside; statuses and bounds held against the "
+    "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
+    "records, the least of several runs of 1 s",
     parts=("searches", "solvers", COST),
     cells=cells,
     measure=measure,

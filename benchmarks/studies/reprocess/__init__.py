@@ -8,7 +8,7 @@ from pandas import DataFrame
 from benchmarks.report import Cells, Report, groups, number
 from benchmarks.studies.reprocess import cluster, commands
 from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL
-from benchmarks.study import Cell, Design, Disagreement, Row, Sources, Study, grid, require
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid, require
 
 ALONE, ON_DASK = ("reprocess", 1), ("dask", 1)
 COMPARED = (
@@ -144,22 +144,20 @@ def check(rows: Sequence[Row]) -> None:
 STUDY = Study(
     title="Large corpora",
     summary="`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed.",
-    design=Design(
-        corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
-        f"{cluster.SEQUENCES} for kills on Dask",
-        model="an HMM of 200 such references",
-        rules="at most one run of each field, 2.5 nats",
-        methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
-        "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
-        f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
-        "where it has not ended",
-        seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
-        measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
-        f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
-        "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
-        "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
-        "the other runs have to have the same labels and scores",
-    ),
+    corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
+    f"{cluster.SEQUENCES} for kills on Dask",
+    model="an HMM of 200 such references",
+    rules="at most one run of each field, 2.5 nats",
+    methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
+    "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
+    f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
+    "where it has not ended",
+    seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
+    measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
+    f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
+    "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
+    "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
+    "the other runs have to have the same labels and scores",
     parts=PARTS,
     cells=cells,
     measure=measure,

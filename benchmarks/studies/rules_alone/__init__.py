@@ -8,7 +8,7 @@ from benchmarks import optimum
 from benchmarks.data.evaluations import labels_of
 from benchmarks.report import Cells, Report, groups, number, signed
 from benchmarks.studies.rules_alone.settings import MODELS, SPLIT, Problems, pairs_of, problems, rules_of
-from benchmarks.study import RESPLIT, Cell, Design, Row, SecondDraw, Sources, Study, grid
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.significance import compare
@@ -150,23 +150,21 @@ def _gains(own: Problems, result: list[Solution], against: list[Solution], resam
 STUDY = Study(
     title="Each rule alone",
     summary="What each rule of the catalogue gains and costs by itself, and what is lost without it.",
-    design=Design(
-        corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
-        "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
-        "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
-        model="HMMs of 20 and 300 references and a CRF of 300; HMMs of 300 generated items and of the items of 56 résumés; CRFs of "
-        "25 documents of case law and of 400 sentences",
-        rules="`citations` with `citations-order` and `bio`; the rules and features of `resume` and its variants, without those "
-        "about descriptions on public résumés, which do not label them; `case-law`; `entities` with `bio`. The "
-        "lists of `newswire` are examples and are left out. Penalties are those of the catalogue",
-        methods="`auto` with one rule, with all, and with all but one; Viterbi without rules",
-        limits="1 s a sequence",
-        seeds="0 for resampling",
-        measures="differences in points of right tokens, F1 of exact spans and whole sequences, the 95 % interval of F1 by the paired "
-        "bootstrap; processor time as a ratio to a bare compiled Viterbi pass without rules, which is the unit; sequences "
-        "not proved; sequences in which gold and Viterbi's labelling break the rule",
-        stand_ins="generated items stand for résumés with labelled descriptions",
-    ),
+    corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
+    "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
+    "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
+    model="HMMs of 20 and 300 references and a CRF of 300; HMMs of 300 generated items and of the items of 56 résumés; CRFs of "
+    "25 documents of case law and of 400 sentences",
+    rules="`citations` with `citations-order` and `bio`; the rules and features of `resume` and its variants, without those "
+    "about descriptions on public résumés, which do not label them; `case-law`; `entities` with `bio`. The "
+    "lists of `newswire` are examples and are left out. Penalties are those of the catalogue",
+    methods="`auto` with one rule, with all, and with all but one; Viterbi without rules",
+    limits="1 s a sequence",
+    seeds="0 for resampling",
+    measures="differences in points of right tokens, F1 of exact spans and whole sequences, the 95 % interval of F1 by the paired "
+    "bootstrap; processor time as a ratio to a bare compiled Viterbi pass without rules, which is the unit; sequences "
+    "not proved; sequences in which gold and Viterbi's labelling break the rule",
+    stand_ins="generated items stand for résumés with labelled descriptions",
     parts=tuple(MODELS),
     cells=cells,
     measure=measure,

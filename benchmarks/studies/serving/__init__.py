@@ -12,7 +12,7 @@ from benchmarks.data import prepared
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
-from benchmarks.study import Cell, Design, Row, Sources, Study, grid
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from benchmarks.timing import time_rounds
 from ilpinfer.models.hmm import HMM
 
@@ -114,19 +114,17 @@ def sentences(phases: Sequence[Row]) -> Iterator[str]:
 STUDY = Study(
     title="The service under load",
     summary="Capacity of `ilpinfer serve`, and what becomes of requests below and above it.",
-    design=Design(
-        corpus="the 100 references of Cora's development part, in turn",
-        model=f"an HMM of {SIZE} Cora references",
-        rules="`citations`",
-        methods=f"a service of its own on loopback with 1 or 2 threads that decode (smoke 2; full 4 too, in five runs). {CLIENTS} clients ask "
-        "again once they are answered: their answers a second are the capacity. Then requests come at random moments (exponential "
-        "gaps), whatever the answers: at 80 % of the capacity, at 200 %, and at 80 % again; at last the capacity is measured again. Clients share the machine with the service",
-        limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
-        seeds="0, 1, 2 for gaps",
-        measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
-        "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
-        "reference is asked for once more: its answer has to be the optimum, which is rechecked",
-    ),
+    corpus="the 100 references of Cora's development part, in turn",
+    model=f"an HMM of {SIZE} Cora references",
+    rules="`citations`",
+    methods=f"a service of its own on loopback with 1 or 2 threads that decode (smoke 2; full 4 too, in five runs). {CLIENTS} clients ask "
+    "again once they are answered: their answers a second are the capacity. Then requests come at random moments (exponential "
+    "gaps), whatever the answers: at 80 % of the capacity, at 200 %, and at 80 % again; at last the capacity is measured again. Clients share the machine with the service",
+    limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
+    seeds="0, 1, 2 for gaps",
+    measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
+    "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
+    "reference is asked for once more: its answer has to be the optimum, which is rechecked",
     parts=("cora",),
     cells=cells,
     measure=measure,

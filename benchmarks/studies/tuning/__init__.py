@@ -9,7 +9,7 @@ from pandas import DataFrame, concat
 import ilpinfer
 from benchmarks.report import Report, groups, number, percent
 from benchmarks.studies.tuning import trials
-from benchmarks.study import Cell, Design, Row, Sources, Study, require
+from benchmarks.study import Cell, Row, Sources, Study, require
 
 TRIALS, HELD_OUT = "trials", "held out"
 LIMITS = (0.05, 0.8)
@@ -101,21 +101,19 @@ def _held_out(frame: DataFrame, report: Report) -> None:
 STUDY = Study(
     title="Tuning the evolutionary algorithm",
     summary="Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains on held-out sequences.",
-    design=Design(
-        source="Stokman 2011, section 7.3 (tuning as future work), Tables 5 and 6 (the published parameters)",
-        corpus="training: planted documents of 60 and 240 tokens and 13 labels, and references of the training part of Cora, 4 of each. Held out: other planted "
-        f"documents of 60, 240 and 480 tokens, references of the development part of Cora, every other résumé section; {trials.LARGEST_CHUNK} of each (full: "
-        f"{trials.LARGEST_CHUNK * trials.CHUNKS}). Smoke: documents of 12 tokens",
-        model="HMMs of 20 references and of the other half of the résumé sections; planted scores",
-        rules="those of the planted documents; for Cora `citations`, and at most one run of each field as hard rules; for résumés ten rules on documents, soft and hard",
-        methods="`evolutionary`: as published; as published from Viterbi's labelling; the variant `varied`; the parameters of the best of "
-        f"{trials.NUMBER} trials of Optuna's TPE sampler, of which the first is the published algorithm (smoke: 3 trials)",
-        limits=f"{1000 * trials.LIMIT:g} ms a sequence in a trial; {' and '.join(f'{1000 * limit:g}' for limit in LIMITS)} ms on held-out sequences",
-        seeds="sampler: 0 (full: 0 to 4); search: the number of the trial plus 1 in trials, 0 on held-out sequences",
-        measures=f"nats below the proved optimum, at most {trials.CAP:g}, which also stands for no labelling; share of optima. "
-        "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
-        stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
-    ),
+    source="Stokman 2011, section 7.3 (tuning as future work), Tables 5 and 6 (the published parameters)",
+    corpus="training: planted documents of 60 and 240 tokens and 13 labels, and references of the training part of Cora, 4 of each. Held out: other planted "
+    f"documents of 60, 240 and 480 tokens, references of the development part of Cora, every other résumé section; {trials.LARGEST_CHUNK} of each (full: "
+    f"{trials.LARGEST_CHUNK * trials.CHUNKS}). Smoke: documents of 12 tokens",
+    model="HMMs of 20 references and of the other half of the résumé sections; planted scores",
+    rules="those of the planted documents; for Cora `citations`, and at most one run of each field as hard rules; for résumés ten rules on documents, soft and hard",
+    methods="`evolutionary`: as published; as published from Viterbi's labelling; the variant `varied`; the parameters of the best of "
+    f"{trials.NUMBER} trials of Optuna's TPE sampler, of which the first is the published algorithm (smoke: 3 trials)",
+    limits=f"{1000 * trials.LIMIT:g} ms a sequence in a trial; {' and '.join(f'{1000 * limit:g}' for limit in LIMITS)} ms on held-out sequences",
+    seeds="sampler: 0 (full: 0 to 4); search: the number of the trial plus 1 in trials, 0 on held-out sequences",
+    measures=f"nats below the proved optimum, at most {trials.CAP:g}, which also stands for no labelling; share of optima. "
+    "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
+    stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
     parts=(TRIALS, HELD_OUT),
     cells=cells,
     measure=measure,
