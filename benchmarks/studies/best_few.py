@@ -132,8 +132,5 @@ STUDY = Study(
     measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
     "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     timed=True,
 )

@@ -131,9 +131,6 @@ STUDY = Study(
     "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
     "labelling, every token is told. The last optimum of each reference is rechecked",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "way"),

@@ -171,7 +171,5 @@ STUDY = Study(
     "label 150 of 500 Cora references; here are 400 of them, with punctuation as tokens of its own. A whole reference has the gold "
     "spans here, the gold label of every token there",
     parts=(UMASS, CORA),
-    cells=cells,
-    measure=measure,
     report={UMASS: _umass, CORA: _cora},
 )

@@ -167,8 +167,5 @@ STUDY = Study(
     "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time with the same start; "
     "thousands of tokens a second",
     parts=tuple(CORPORA),
-    cells=cells,
-    measure=measure,
-    report={tuple(CORPORA): report},
     timed=True,
 )

@@ -149,7 +149,4 @@ STUDY = Study(
     measures="in per cent: right tokens, precision, recall and F1 of exact spans, sentences that are right as a whole. Gains in points with 95 % "
     "intervals of the paired bootstrap over documents (1999 resamples). Every optimum is rechecked",
     parts=tuple(PARTS),
-    cells=cells,
-    measure=measure,
-    report={tuple(PARTS): report},
 )

@@ -210,7 +210,4 @@ STUDY = Study(
     stand_ins="the penalties that the factor of two for few labels starts from, and `citations-order`, were chosen after some of "
     "the draws had been seen",
     parts=("cora",),
-    cells=cells,
-    measure=measure,
-    report={"cora": report},
 )

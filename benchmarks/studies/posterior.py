@@ -72,9 +72,6 @@ STUDY = Study(
     limits="1 s a sequence",
     measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "method"),

@@ -75,8 +75,5 @@ STUDY = Study(
     measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
     "is not timed; unit: a bare pass of the same problem",
     parts=("generated",),
-    cells=cells,
-    measure=measure,
-    report={"generated": report},
     timed=True,
 )

@@ -172,8 +172,5 @@ STUDY = Study(
     measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
     "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
     parts=(CATALOGUE, RULES),
-    cells=cells,
-    measure=measure,
-    report={(CATALOGUE, RULES): report},
     timed=True,
 )

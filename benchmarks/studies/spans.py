@@ -168,9 +168,6 @@ STUDY = Study(
     measures="share of sets where the optimum is better, gain in nats, F1 of exact spans; milliseconds of processor time of a call, both choices included",
     seeds="0 for generated texts, 2 and 3 for items",
     parts=(GENERATED, ITEMS),
-    cells=cells,
-    measure=measure,
-    report={(GENERATED, ITEMS): report},
     second=SecondDraw(
         "as many other texts and items, generated with other seeds",
         ("part", "rules"),

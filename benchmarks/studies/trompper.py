@@ -219,9 +219,6 @@ STUDY = Study(
     "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
     "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
     parts=(TAGGER, FIELDS),
-    cells=cells,
-    measure=measure,
-    report={(TAGGER, FIELDS): report},
     second=SecondDraw(
         "as many other shuffles of the same documents into folds",
         ("condition", "regularisation"),

@@ -188,7 +188,5 @@ STUDY = Study(
     stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
     "training references; here they are also learnt on half of the development part, as the tables say",
     parts=(MODELS, TRAINING, PENALTIES, FAMILIES),
-    cells=cells,
-    measure=measure,
     report={(TRAINING, PENALTIES, FAMILIES): report},
 )

@@ -71,7 +71,5 @@ STUDY = Study(
     seeds="the number of the draw",
     measures="right tokens and F1 of exact spans in per cent, without and with rules in the end",
     parts=(REPORTED, UNSEEN),
-    cells=cells,
     measure=measure,
-    report={(REPORTED, UNSEEN): report},
 )

@@ -59,8 +59,6 @@ STUDY = Study(
     "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
     "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
     report={
         (CORA, UMASS, LONG): report.decoding,
         THREADS: report.threads,

@@ -164,9 +164,7 @@ STUDY = Study(
     "figures stand here; public corpora and the miner take their place. The CRF's scores are not normalised; eq. 23 depends on "
     "where their zero is, and both readings are shown. A negative tau only occurs with log P, which is near 0 where the model is sure",
     parts=tuple(FOLDERS),
-    cells=cells,
-    measure=measure,
-    report={tuple(FOLDERS): report},
+    report=report,
     check=check,
     second=SecondDraw(
         RESPLIT,

@@ -65,9 +65,7 @@ STUDY = Study(
     "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
     "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",
     parts=tuple(FAMILIES),
-    cells=cells,
-    measure=measure,
-    report=report,
+    page=report,
     check=known.check,
     timed=True,
     growth=FULL_LIMIT / SAMPLE_LIMIT,

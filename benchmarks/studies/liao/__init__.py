@@ -130,9 +130,7 @@ STUDY = Study(
     f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
     "is not measured",
     parts=(TABLE, ALONE),
-    cells=cells,
-    measure=measure,
-    report={(TABLE, ALONE): report},
+    report=report,
     second=SecondDraw(
         RESPLIT,
         ("size", "way"),

@@ -204,8 +204,6 @@ STUDY = Study(
     "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
     "records, the least of several runs of 1 s",
     parts=("searches", "solvers", COST),
-    cells=cells,
-    measure=measure,
     report={"searches": lateness, "solvers": lateness, COST: costs},
     check=check,
     timed=True,

@@ -20,7 +20,7 @@ COMPARED = (
 
 
 def report(frame: DataFrame, report: Report) -> None:
-    frame = frame.reindex(columns=[*frame, *({"megabytes", "kept", "content"} - {*frame})])
+    frame = frame.reindex(columns=frame.columns.union(["megabytes", "kept", "content"]))
     _commands(frame[frame.megabytes.notna()], report)
     _workers(frame[frame.part.isin(["reprocess", "dask"])], report)
     _kills(frame[frame.kept.notna()].to_dict("records"), report)
@@ -159,9 +159,6 @@ STUDY = Study(
     "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
     "the other runs have to have the same labels and scores",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
-    report={PARTS: report},
     check=check,
     timed=True,
 )

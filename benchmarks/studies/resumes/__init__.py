@@ -235,9 +235,6 @@ STUDY = Study(
     "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
     stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
     parts=(REWARDED, ORDER, LEARNT),
-    cells=cells,
-    measure=measure,
-    report={(REWARDED, ORDER, LEARNT): report},
     second=SecondDraw(
         "another shuffle of the same sections into folds",
         ("variant", "rules"),

@@ -166,9 +166,6 @@ STUDY = Study(
     "not proved; sequences in which gold and Viterbi's labelling break the rule",
     stand_ins="generated items stand for résumés with labelled descriptions",
     parts=tuple(MODELS),
-    cells=cells,
-    measure=measure,
-    report={tuple(MODELS): report},
     second=SecondDraw(
         f"{RESPLIT}; of case law, the other half of the documents",
         ("part", "model", "rule"),

@@ -68,8 +68,6 @@ STUDY = Study(
     stand_ins="the résumés of Stokman 2011 are private, so that Tables 10 and 11 cannot be repeated tag by tag; public résumés with "
     "three fields, and generated documents, take their place",
     parts=(*PARTS, RATES),
-    cells=cells,
-    measure=measure,
     report={
         report.SETS: report.every_search,
         "sizes": report.sizes,

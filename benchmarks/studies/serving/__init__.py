@@ -126,8 +126,5 @@ STUDY = Study(
     "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
     "reference is asked for once more: its answer has to be the optimum, which is rechecked",
     parts=("cora",),
-    cells=cells,
-    measure=measure,
-    report={"cora": report},
     timed=True,
 )

@@ -46,5 +46,5 @@ STUDY = Study(
     parts=tuple(MODULES),
     cells={part: module.cells for part, module in MODULES.items()},
     measure={part: module.measure for part, module in MODULES.items()},
-    report=report,
+    page=report,
 )

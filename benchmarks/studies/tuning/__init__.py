@@ -115,8 +115,6 @@ STUDY = Study(
     "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
     stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
     parts=(TRIALS, HELD_OUT),
-    cells=cells,
-    measure=measure,
     report={TRIALS: _trials, HELD_OUT: _held_out},
     timed=True,
 )
