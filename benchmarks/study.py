@@ -109,7 +109,7 @@ class Study:
 
     Parameters
     ----------
-    title, summary : of its page; what it measures, in one sentence
+    title, summary : of its page; what it measures, in one sentence, which is the docstring of the module
     corpus, model, rules, methods, measures, limits, seeds, source, stand_ins : see PROTOCOL
     parts : which can be run one by one
     cells : of a part; raises Missing where a corpus is not there
@@ -128,7 +128,7 @@ class Study:
     """
 
     title: str
-    summary: str
+    summary: str = ""
     corpus: str
     model: str
     rules: str
@@ -212,4 +212,5 @@ def study_named(name: str) -> Study:
     module = vars(import_module(names()[name]))
     study: Study = module["STUDY"]
     missing = [key for key in ("cells", "measure", "report") if not getattr(study, key)]
-    return replace(study, **{key: module[key] for key in missing if not (key == "report" and study.page)})
+    own = {key: module[key] for key in missing if not (key == "report" and study.page)}
+    return replace(study, summary=module["__doc__"], **own)

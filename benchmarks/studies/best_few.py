@@ -1,4 +1,4 @@
-"""The best few labellings by compiled rules beside the engine without them."""
+"""Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -120,7 +120,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="The best few labellings",
-    summary="Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules.",
     corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
     "(smoke none, sample two, full all 660)",
     model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "

@@ -1,4 +1,4 @@
-"""Minimum-risk decoding beside the most probable labelling."""
+"""Labellings of least expected loss beside the most probable one, with and without rules."""
 
 from collections.abc import Iterable
 
@@ -63,7 +63,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Minimum-risk decoding",
-    summary="Labellings of least expected loss beside the most probable one, with and without rules.",
     corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
     model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
     rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",

@@ -1,4 +1,4 @@
-"""Section titles in Dutch case law: hand-written rules, conditional random fields, and rewards for titles (Trompper 2016)."""
+"""A hand-written tagger, two conditional random fields, and rewards and rules beside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -202,7 +202,6 @@ def _curve(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Section titles in Dutch case law",
-    summary="A hand-written tagger, two conditional random fields, and rewards and rules beside them.",
     source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
     "of its repository, which differ",
     corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "

@@ -1,4 +1,4 @@
-"""Corpora of any size: the first row, memory, speed, and runs that are killed."""
+"""`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -143,7 +143,6 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Large corpora",
-    summary="`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed.",
     corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
     f"{cluster.SEQUENCES} for kills on Dask",
     model="an HMM of 200 such references",
