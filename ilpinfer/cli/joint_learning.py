@@ -89,7 +89,11 @@ def learn_all(
 
 def _resumption(rows: Sequence[Row]) -> str:
     folds = sum("model" not in row for row in rows)
-    return f"resumed after fold {folds}" if folds else f"{len(rows)} models of an interrupted run are used"
+    return (
+        f"resumed after fold {folds}"
+        if folds
+        else f"resumed with {counted(len(rows), 'model')} of an interrupted run"
+    )
 
 
 def _how(result: "JointChoice") -> str:

@@ -286,7 +286,7 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
 
 
 def _resumption(rows: Sequence[Row]) -> str:
-    return f"{len(rows)} models of an interrupted run are used"
+    return f"resumed with {counted(len(rows), 'model')} of an interrupted run"
 
 
 def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:

@@ -264,7 +264,9 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
     if seconds is None or result.total is None:
         show_line("the number of sequences is not known before the input is read")
     else:
-        show_line(f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} processes")
+        show_line(
+            f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} process{'es' * (jobs != 1)}"
+        )
 
 
 def _show(record: Mapping[str, Any]) -> None:

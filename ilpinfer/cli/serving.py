@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations import RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import read_text
+from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
 from formulations.rulefiles.reader import read as read_rule_text
@@ -111,7 +112,7 @@ def serve(options: ServeOptions) -> None:
         host, port = listening.getsockname()[:2]
         most = _most_connections(limits.connections, options.workers)
         shown = f"[{host}]" if ":" in host else host
-        remark(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
+        remark(f"ilpinfer: serving at http://{shown}:{port}, {counted(options.workers, 'thread')}")
         sys.setswitchinterval(SWITCH_SECONDS)
         _serve(app, listening, options.grace, limits, most)
 

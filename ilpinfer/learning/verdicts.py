@@ -93,8 +93,8 @@ class Ablation:
         tokens, whole = after[1] - before[1], after[5] - before[5]
         spans = 100 * (Measures.of_counts(self.with_rule).f1 - Measures.of_counts(self.without_rule).f1)
         return (
-            f"changes {self.changed} of {self.sequences} held-out labellings: {tokens:+d} tokens, {whole:+d} whole "
-            f"sequences, span F1 {spans:+.1f} on these"
+            f"changes {self.changed} of {self.sequences} held-out labellings: right tokens {tokens:+d}, right "
+            f"sequences {whole:+d}, span F1 {spans:+.1f} on these"
         )
 
 

@@ -229,7 +229,7 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
             _check_rest(claims, bound, {*excluded} - {*before, claims.path})
             check_tree(problem, rest.tree, bound, (*excluded, claims.path), meter)
         if not decided:
-            yield f"the bound is proved, but the labelling is {solution.status} only"
+            yield f"the bound is proved, but the status is {solution.status}, not optimal"
 
 
 def _listed(claims: Claims, meter: Meter) -> tuple[Path, ...]:

@@ -331,7 +331,7 @@ def test_models_are_kept_where_rules_are_refused(folder, cli):
     found = rows(Path("learnt.toml.part"))
     assert [row["part"] for row in found] == [0, 1, 2, 3, 4]
     Path("rules.toml").write_text(FIELDS + SOFT)
-    assert "5 models of an interrupted run are used" in cli.done(arguments).err
+    assert "resumed with 5 models of an interrupted run" in cli.done(arguments).err
     assert Path("learnt.toml").read_bytes() == undisturbed
 
 
@@ -359,7 +359,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
         assert err.startswith("ilpinfer: interrupted; continue with: ilpinfer learn large.tsv ")
     left = part.read_bytes().count(b"\n")
     assert left >= 2 and not Path("learnt.toml").exists()
-    assert f"learnt.toml.part: {left} models of an interrupted run are used" in cli.done(arguments).err
+    assert f"learnt.toml.part: resumed with {left} models of an interrupted run" in cli.done(arguments).err
     resumed = Path("learnt.toml").read_bytes()
     assert not part.exists()
     Path("learnt.toml").unlink()

@@ -1,5 +1,7 @@
 """Minimum-risk decoding against brute force over all labellings."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -10,6 +12,7 @@ from support.strategies import Problem, instances, problems
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
+from ilpinfer.core.result import Result
 from ilpinfer.evaluation.counts import FieldTable
 from ilpinfer.search.posterior import expected_f1, spans_of
 
@@ -134,3 +137,13 @@ def test_spans_are_those_of_the_evaluation(instance, data):
 
 def test_empty_labellings_agree():
     assert expected_f1([frozenset()], np.ones(1)).tolist() == [1.0]
+
+
+def test_the_bound_is_that_of_the_scores_where_the_engine_has_no_time(monkeypatch):
+    monkeypatch.setattr(
+        "ilpinfer.search.posterior.auto", lambda *_: iter([Result(None, math.inf, "auto: late")])
+    )
+    solution = ilpinfer.decode(divided(), method="posterior", risk="spans")
+    assert (solution.status, solution.method) == ("unknown", "posterior: auto: late")
+    assert solution.bound == ilpinfer.decode(divided()).score
+    assert ilpinfer.verify(divided(), [], solution).ok
