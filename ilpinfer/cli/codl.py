@@ -14,7 +14,7 @@ from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
-from ilpinfer.cli.command import command
+from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
@@ -105,22 +105,10 @@ class CodlOptions:
         """The settings; ValueError for invalid ones."""
         from ilpinfer.learning import CODL
 
-        names = (
-            "k",
-            "cycles",
-            "e_step",
-            "mixing",
-            "penalty_weight",
-            "confidence",
-            "budget",
-            "pool_size",
-            "seed",
-        )
-        given: dict[str, Any] = {"kind": self.kind}
+        given = {**common(self, CODL), "options": parameters(self.option)}
         if self.gamma is not None:
             given["gamma"] = _weight(self.gamma)
-        given |= {name: value for name in names if (value := getattr(self, name)) is not None}
-        return CODL.of(self.baseline, **given, options=parameters(self.option))
+        return CODL.of(self.baseline, **given)
 
 
 @command(

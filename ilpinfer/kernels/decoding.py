@@ -12,6 +12,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import multiply_machines, no_machines
 from ilpinfer.kernels.label_setting import NONE, set_labels
 from ilpinfer.kernels.multipliers import tighten
+from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.prefixes import no_prefixes, spell
 from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, room_jointly, trace, width_of
 from ilpinfer.kernels.tables import (
@@ -74,8 +75,18 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
+def _total(penalty, machines):
+    """The sum of penalties, as a floating-point number, since those of hard rules are large."""
+    total = 0.0
+    for m in machines:
+        total += penalty[m]
+    return total
+
+
+@subroutine
 def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps, least):
-    """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states.
+    """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states; at first those of the
+    largest penalty, where these are worth more in all.
 
     The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
     the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
@@ -100,7 +111,13 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     layout, penalty, hard = handle.machines.layout, handle.machines.penalty, False
     for a in range(count):
         hard = hard or (layout[every[a], STRIDE] > 0 and penalty[every[a]] == HARD)
-    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, hard)
+    classes = tokens[MACHINES, :T]
+    joint, inside = multiply_machines(handle.machines, classes, S, every, marks[1], most, hard)
+    if most == FEWEST_JOINT and not inside.all():
+        others = every[descending(penalty[every], len(every))]
+        other, within = multiply_machines(handle.machines, classes, S, others, marks[1], most, hard)
+        if _total(penalty, others[within]) > _total(penalty, every[inside]):
+            joint, every, inside = other, others, within
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(
         handle.scores, emission, rows, tokens[NODES], tokens[3], joint, least, completion, tail

@@ -1,5 +1,8 @@
-"""Rules alone and left out."""
+"""Rules alone and left out, and what the report says of those that were tried in one way only."""
 
+from pandas import DataFrame
+
+from benchmarks.studies.rules_alone import sentences, table_of
 from benchmarks.studies.rules_alone.settings import Problems
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
@@ -40,3 +43,19 @@ def test_decoding_is_under_the_chosen_rules():
     [solution], spent = own.decoded(own.chosen("once", without=False))
     assert solution.violations == {"once": 0}
     assert spent > 0
+
+
+def row(rule, *, without=False):
+    """A rule without any effect."""
+    gains = {"tokens": [90.0, 0.0, 0.0, 0.0], "spans": [80.0, 0.0, 0.0, 0.0], "whole": [70.0, 0.0, 0.0, 0.0]}
+    return {"part": "p", "model": "m", "rule": rule, "without": without} | gains
+
+
+def test_rules_that_were_not_tried_alone_are_left_out():
+    rows = [row("one"), row("one", without=True), row("two", without=True)]
+    assert table_of(DataFrame(rows)).rule.tolist() == ["one", "one"]
+
+
+def test_rules_that_were_not_left_out_are_not_called_idle():
+    rows = [row("one"), row("one", without=True), row("two")]
+    assert [*sentences(table_of(DataFrame(rows)))] == ["Without any effect, alone or left out: “one”."]

@@ -20,6 +20,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.certificate import Certificate, Cost
 from ilpinfer.core.trees import Leaf, Split, TooManyCases
 from ilpinfer.proof.meter import MAX_STEPS, CheckFailure, Meter
+from ilpinfer.proof.stages import Account
 from ilpinfer.proof.tree import check_tree
 from ilpinfer.proof.verification import verify
 
@@ -152,3 +153,12 @@ def test_no_certificate_says_more_than_a_check_grants(method, problem, top):
             assert verdict.proved or "the bound is proved" in verdict.reasons[0], verdict.reasons
         else:
             assert not verdict.proved
+
+
+def test_limits_of_an_account():
+    assert Account(budget=6, unit=2, floor=10, score=12).limit == min(10 - 4, 12 + 1 - 6) - 1
+    assert Account(budget=0, unit=2, floor=10, score=12).limit == 12
+    scaled = Account(budget=6, unit=2, floor=10, score=12).scale_by(1024)
+    assert scaled.limit == (Account(6, 2, 10, 12).limit + 1) * 1024 - 1
+    value, spent = np.array([9, 10, 6, 7]), np.array([0, 0, 6, 6])
+    assert Account(6, 2, 10, 12).holds(value, spent).tolist() == [False, True, False, True]

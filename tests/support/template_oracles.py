@@ -132,15 +132,13 @@ def tag_phrases(
     phrases: Collection[str],
     scheme: str,
     longer_than: int = 0,
-    ignore_case: bool = True,
 ) -> int:
     """Tokens of the occurrences outside the field, and begins of runs inside an occurrence."""
-    fold = str.casefold if ignore_case else str
     occurrences = []
     for phrase in phrases:
-        words = [fold(word) for word in phrase.split()]
+        words = phrase.casefold().split()
         n = len(words)
-        places = [t for t in range(len(x) - n + 1) if [fold(token) for token in x[t : t + n]] == words]
+        places = [t for t in range(len(x) - n + 1) if [token.casefold() for token in x[t : t + n]] == words]
         occurrences += [range(t, t + n) for t in places if n > longer_than]
     return _one_run(y, occurrences, field, scheme)
 
