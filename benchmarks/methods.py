@@ -20,6 +20,7 @@ from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.record import UNBOUNDED
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.exact.bare import bare_seconds
 
@@ -123,6 +124,13 @@ def _of_solution(solution: Solution, trellis: Trellis, rules: RuleSet, method: s
         "breaks": any(solution.violations.values()),
         "certificate": solution.certificate.kind,
     }
+
+
+def within(total: Any, low: int, high: int) -> Any:
+    """A row of an integer program, whose sides are equal or of which one is open, as an expression of a peer."""
+    if low == high:
+        return total == low
+    return total <= high if high < UNBOUNDED else total >= low
 
 
 def of_peer(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:

@@ -122,16 +122,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return ("−" if value < 0 else "") + grouped + point + rest
 
 
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share, times 100, without the sign of percent; a dash for None and NaN."""
-    return "–" if share is None or np.isnan(share) else f"{100 * share:.{digits}f}"
+def fixed(value: float | None, digits: int = 1, sign: str = "") -> str:
+    """A number with so many digits after the point; a dash for None and NaN."""
+    return "–" if value is None or np.isnan(value) else f"{value:{sign}.{digits}f}".replace("-", "−")
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign; a dash for None and NaN."""
-    return "–" if value is None or np.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    return fixed(value, digits, "+")
 
 
-def fixed(value: float | None, digits: int = 1) -> str:
-    """A number with so many digits after the point; a dash for None and NaN."""
-    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share, times 100, without the sign of percent; a dash for None and NaN."""
+    return fixed(None if share is None else 100 * share, digits)

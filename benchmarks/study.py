@@ -3,7 +3,7 @@
 import hashlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -109,14 +109,17 @@ class Study:
 
     Parameters
     ----------
-    title, summary : of its page; what it measures, in one sentence
+    title, summary : of its page; what it measures, in one sentence, which is the docstring of the module
     corpus, model, rules, methods, measures, limits, seeds, source, stand_ins : see PROTOCOL
     parts : which can be run one by one
     cells : of a part; raises Missing where a corpus is not there
     measure : the rows of a cell, made in a process of its own or in this one; what names the cell is added to each
     report : writes text, tables and pictures from a table of the rows, which are in the order of the cells
 
-    Each of the three is one function for all parts, or one by part, or by several that are reported together.
+    Each of the three is one function for all parts, or one by part, or by several that are reported together; where one is left
+    out, it is the function of this name in the module of the study.
+
+    page : writes from the rows themselves, where they are of too many kinds for a table
 
     check : raises Disagreement where rows of different cells cannot all be right
     timed : whether times are measured, so that cells are run one after the other
@@ -125,7 +128,7 @@ class Study:
     """
 
     title: str
-    summary: str
+    summary: str = ""
     corpus: str
     model: str
     rules: str
@@ -136,9 +139,10 @@ class Study:
     source: str = ""
     stand_ins: str = ""
     parts: tuple[str, ...]
-    cells: CellsOf | Mapping[str, CellsOf]
-    measure: Measure | Mapping[str, Measure]
-    report: Callable[[Sequence[Row], Report], None] | Mapping[str | tuple[str, ...], Write]
+    cells: CellsOf | Mapping[str, CellsOf] = field(default_factory=dict)
+    measure: Measure | Mapping[str, Measure] = field(default_factory=dict)
+    report: Write | Mapping[str | tuple[str, ...], Write] = field(default_factory=dict)
+    page: Callable[[Sequence[Row], Report], None] | None = None
     check: Callable[[Sequence[Row]], None] = lambda rows: None
     second: SecondDraw | None = None
     timed: bool = False
@@ -166,14 +170,13 @@ class Study:
 
     def write(self, rows: Sequence[Row], report: Report) -> None:
         first = first_draw(rows)
-        if callable(self.report):
-            self.report(first, report)
-        else:
-            for parts, write in self.report.items():
-                if some := [
-                    row for row in first if row["part"] in ((parts,) if isinstance(parts, str) else parts)
-                ]:
-                    write(DataFrame(some), report)
+        if self.page:
+            self.page(first, report)
+        writers = {self.parts: self.report} if callable(self.report) else self.report
+        for parts, write in writers.items():
+            chosen = {parts} if isinstance(parts, str) else {*parts}
+            if some := [row for row in first if row["part"] in chosen]:
+                write(DataFrame(some), report)
         if self.second and len(first) < len(rows):
             self.second.write(DataFrame(first), DataFrame([row for row in rows if row.get("second")]), report)
 
@@ -206,5 +209,8 @@ def names() -> Mapping[str, str]:
 
 @cache
 def study_named(name: str) -> Study:
-    result: Study = import_module(names()[name]).STUDY
-    return result
+    module = vars(import_module(names()[name]))
+    study: Study = module["STUDY"]
+    missing = [key for key in ("cells", "measure", "report") if not getattr(study, key)]
+    own = {key: module[key] for key in missing if not (key == "report" and study.page)}
+    return replace(study, summary=module["__doc__"], **own)

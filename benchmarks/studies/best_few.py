@@ -1,4 +1,4 @@
-"""The best few labellings by compiled rules beside the engine without them."""
+"""Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -120,7 +120,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="The best few labellings",
-    summary="Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules.",
     corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
     "(smoke none, sample two, full all 660)",
     model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "
@@ -132,8 +131,5 @@ STUDY = Study(
     measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
     "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     timed=True,
 )

@@ -1,4 +1,4 @@
-"""Labels that a person has to tell until a sequence is right, with and without rules."""
+"""Labels that a person has to tell until a reference is right, with and without rules."""
 
 from collections.abc import Iterable
 
@@ -118,7 +118,6 @@ def _interval(values: Series, *, sign: bool = False) -> str:
 
 STUDY = Study(
     title="Corrections by a person",
-    summary="Labels that a person has to tell until a reference is right, with and without rules.",
     source="Liao et al. 2009, section 2, after Culotta et al. 2006: corrections propagate, since decoding keeps known labels",
     corpus="Cora and UMass references, the first 100 of each development part whose labels the model knows (all scales: 2, "
     "100, 1000)",
@@ -131,9 +130,6 @@ STUDY = Study(
     "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
     "labelling, every token is told. The last optimum of each reference is rechecked",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "way"),

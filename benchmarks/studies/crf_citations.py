@@ -1,4 +1,4 @@
-"""References tagged by conditional random fields, with and without rules, beside published figures."""
+"""F1 of spans, tokens and whole references of CRFs on UMass and Cora, with and without rules, beside published figures."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -151,7 +151,6 @@ def _cora(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Conditional random fields of references",
-    summary="F1 of spans, tokens and whole references of CRFs on UMass and Cora, with and without rules, beside published figures.",
     source="Anzaroot, Passos, Belanger and McCallum 2014 (UMass: results of CRF, soft and hard constraints); Peng and McCallum "
     "2004 (Cora: headline figures of the CRF)",
     corpus="UMass references, all 660 of the development part, by CRFs of the whole training part (1457) and of 400 evenly spaced "
@@ -171,7 +170,5 @@ STUDY = Study(
     "label 150 of 500 Cora references; here are 400 of them, with punctuation as tokens of its own. A whole reference has the gold "
     "spans here, the gold label of every token there",
     parts=(UMASS, CORA),
-    cells=cells,
-    measure=measure,
     report={UMASS: _umass, CORA: _cora},
 )

@@ -1,4 +1,4 @@
-"""Minimum-risk decoding beside the most probable labelling."""
+"""Labellings of least expected loss beside the most probable one, with and without rules."""
 
 from collections.abc import Iterable
 
@@ -63,7 +63,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Minimum-risk decoding",
-    summary="Labellings of least expected loss beside the most probable one, with and without rules.",
     corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
     model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
     rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
@@ -72,9 +71,6 @@ STUDY = Study(
     limits="1 s a sequence",
     measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report={(CORA, UMASS): report},
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "method"),

@@ -1,4 +1,4 @@
-"""Making and checking references beside the decoding of the same problem."""
+"""Making references, and checking them from their tables alone and with the meaning of rules, beside decoding."""
 
 from collections.abc import Iterable, Iterator
 
@@ -65,7 +65,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Checks of references",
-    summary="Making references, and checking them from their tables alone and with the meaning of rules, beside decoding.",
     corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
     model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
     rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
@@ -75,8 +74,5 @@ STUDY = Study(
     measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
     "is not timed; unit: a bare pass of the same problem",
     parts=("generated",),
-    cells=cells,
-    measure=measure,
-    report={"generated": report},
     timed=True,
 )

@@ -1,4 +1,4 @@
-"""What each kind of rule costs: in the integer program, to compile, and to decode under."""
+"""Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -161,7 +161,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="What each kind of rule costs",
-    summary="Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode.",
     corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
     f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
     model=f"{LABELS} BIO labels with random transitions",
@@ -172,8 +171,5 @@ STUDY = Study(
     measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
     "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
     parts=(CATALOGUE, RULES),
-    cells=cells,
-    measure=measure,
-    report={(CATALOGUE, RULES): report},
     timed=True,
 )

@@ -1,4 +1,4 @@
-"""Section titles in Dutch case law: hand-written rules, conditional random fields, and rewards for titles (Trompper 2016)."""
+"""A hand-written tagger, two conditional random fields, and rewards and rules beside them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -202,7 +202,6 @@ def _curve(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Section titles in Dutch case law",
-    summary="A hand-written tagger, two conditional random fields, and rewards and rules beside them.",
     source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
     "of its repository, which differ",
     corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
@@ -219,9 +218,6 @@ STUDY = Study(
     "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
     "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
     parts=(TAGGER, FIELDS),
-    cells=cells,
-    measure=measure,
-    report={(TAGGER, FIELDS): report},
     second=SecondDraw(
         "as many other shuffles of the same documents into folds",
         ("condition", "regularisation"),

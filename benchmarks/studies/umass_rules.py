@@ -1,4 +1,4 @@
-"""Mined rules with learnt penalties on UMass references."""
+"""F1 of spans on UMass references under rules mined from training references, by where their penalties come from."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -167,7 +167,6 @@ def _table(own: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Mined rules with learnt penalties",
-    summary="F1 of spans on UMass references under rules mined from training references, by where their penalties come from.",
     source="Anzaroot, Passos, Belanger and McCallum 2014: soft constraints whose penalties are learnt, beside the same as hard ones",
     corpus="UMass references, the 660 of the development part: whole, with what training references alone have taught, or in two halves, each "
     "labelled with what the other has taught. CRF and rules are made from 400 evenly spaced training references, where training references alone "
@@ -188,7 +187,5 @@ STUDY = Study(
     stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
     "training references; here they are also learnt on half of the development part, as the tables say",
     parts=(MODELS, TRAINING, PENALTIES, FAMILIES),
-    cells=cells,
-    measure=measure,
     report={(TRAINING, PENALTIES, FAMILIES): report},
 )

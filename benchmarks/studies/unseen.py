@@ -1,4 +1,4 @@
-"""Headlines of other studies on draws of references that no choice was made on."""
+"""What rules gain in HMMs of few and of many references, on the draws of other studies and on draws that no choice was made on."""
 
 from collections.abc import Iterator
 
@@ -58,7 +58,6 @@ def report(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Headlines on unseen draws",
-    summary="What rules gain in HMMs of few and of many references, on the draws of other studies and on draws that no choice was made on.",
     source="Chang, Ratinov, Roth 2007; the headlines of the studies `codl` and `penalties`",
     corpus="Cora references; each draw takes N at random to learn from, and 100 others to measure on. Reported: draws 0 to 2, those of "
     "`codl` and `penalties`; unseen: the ten draws from 200 on (full: 50), on which nothing was chosen. All draws are of the same "
@@ -71,7 +70,5 @@ STUDY = Study(
     seeds="the number of the draw",
     measures="right tokens and F1 of exact spans in per cent, without and with rules in the end",
     parts=(REPORTED, UNSEEN),
-    cells=cells,
     measure=measure,
-    report={(REPORTED, UNSEEN): report},
 )

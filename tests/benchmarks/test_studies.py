@@ -99,7 +99,7 @@ def test_a_headline_is_repeated_on_a_second_draw(tmp_path: Path) -> None:
         parts=("one",),
         cells=lambda sources, part: grid(part, place=range(3)),
         measure=lambda sources, cell: [{"seed": sources.seed(cell.place)}],
-        report=lambda rows, report: reported.append(list(rows)),
+        page=lambda rows, report: reported.append(list(rows)),
         second=SecondDraw("others", ("place",), {"seed": lambda x: str(x.seed.iloc[0])}, lambda c: c.place),
     )
     sources = Sources(tmp_path)

@@ -27,6 +27,8 @@ def pairs_of(gold, predicted):
 @pytest.mark.parametrize("seed", range(20))
 def test_matches_are_those_of_nervaluate(seed):
     gold, predicted = drawn(BIO, 30, seed, agree=0.7)
+    gold.append(["B-a", "B-a", "I-a", "I-a", "I-a", "I-a"])
+    predicted.append(["B-a", "I-a", "I-a", "I-a", "I-a", "B-a"])  # whose nearest span is not the first
     mine = ilpinfer.span_matches(pairs_of(gold, predicted), scheme="bio")
     theirs = Evaluator(gold, predicted, tags=["a", "b"], loader="list").evaluate()
     for ways, others in [

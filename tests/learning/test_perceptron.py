@@ -89,17 +89,6 @@ def test_it_is_the_plain_perceptron(towards, seed):
         assert not result.capped.any()
 
 
-def test_a_penalty_of_a_rule_that_gold_breaks_more_often_than_predictions_is_driven_to_zero():
-    """Gold has two runs of b, and the scores want one."""
-    examples = [scored(i, ("b", "a", "b", "a")) for i in range(10)]
-    rules = C.at_most_runs("b", 1, penalty=1.0), C.at_most_tokens("c", 0, penalty=1.0)
-    data = TrainingSet(examples, RuleSet(rules))
-    weights, capped = Perceptron().fit(data, np.zeros(2), range(10))
-    assert weights[0] == 0.0
-    assert weights[1] > 0.3
-    assert not capped.any()
-
-
 @pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
 def test_a_weight_that_no_labelling_stops_runs_to_the_cap_and_is_told():
     """Gold has a field that the model lacks, so that every labelling breaks the rule."""
@@ -135,19 +124,6 @@ def test_examples_without_labelling_do_not_teach():
     assert with_short.weights.tolist() == [0.5]
     data = TrainingSet([short, long], rules)
     assert np.isfinite(Perceptron().fit(data, np.zeros(1), [0, 1]).weights).all()
-
-
-def test_the_conservative_variant_stays_where_nothing_better_is_reachable():
-    """Hard rules forbid gold; towards gold the weights move for ever, towards the best of the pool they rest."""
-    rules = RuleSet((C.at_most_tokens("b", 0), C.at_most_tokens("a", 0, penalty=1.0)))
-    examples = [scored(i, ("b", "b", "b", "b")) for i in range(6)]
-
-    def weights(towards):
-        data = TrainingSet(examples, rules)
-        return Perceptron(rounds=3, towards=towards).fit(data, np.zeros(1), range(6)).weights
-
-    assert weights("gold")[0] > 0
-    assert weights("tokens").tolist() == [0.0]
 
 
 def test_log_odds_by_hand():

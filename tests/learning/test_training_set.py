@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.scored import activation, best, learnt_items, named, scored
+from support.scored import activation, learnt_items, named, scored
 
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
@@ -53,15 +53,6 @@ def test_gold_is_counted_as_labellings_are_also_with_labels_that_the_model_lacks
             activation(i, example.gold, example.trellis.tokens, data.labels) for i in learnt_items(RULES)
         ]
         assert row.tolist() == expected
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_decoding_finds_what_brute_force_finds(seed):
-    random = np.random.default_rng(100 + seed)
-    data = TrainingSet([scored(seed), scored(seed + 50, names=("c", "b", "a"))], RULES)
-    weights = random.uniform(0, 3, len(data.items)) * random.integers(0, 2, len(data.items))
-    for example, ids in zip(data.examples, data.decode(weights), strict=True):
-        assert tuple(ids) == best(example, RULES, weights)
 
 
 def test_the_pool_keeps_each_labelling_once_in_the_order_of_decoding():

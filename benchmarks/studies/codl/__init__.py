@@ -1,4 +1,4 @@
-"""Few labelled sequences, many unlabelled ones and rules: constraint-driven learning and its rivals."""
+"""Models from few labelled sequences, a pool of unlabelled ones and rules, and what rules add in the end."""
 
 from benchmarks.studies.codl import cells
 from benchmarks.studies.codl.report import WRITERS
@@ -6,7 +6,6 @@ from benchmarks.study import Study
 
 STUDY = Study(
     title="Constraint-driven learning",
-    summary="Models from few labelled sequences, a pool of unlabelled ones and rules, and what rules add in the end.",
     source="Chang, Ratinov, Roth 2007: Table 2 (a) and (b), Figures 3 and 4, section 7",
     corpus="Cora references; each draw takes N at random to learn from, and 100 others to measure on. The pool has 1000 citations "
     "of Rexa (Table 2 (a)), or the other references. Posts: 1125 bids for hotels, of which a draw takes N, 100, and at most 1000 as the pool",

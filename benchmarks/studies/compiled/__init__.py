@@ -1,4 +1,4 @@
-"""What proved decoding with compiled rules costs, in multiples of a bare Viterbi pass."""
+"""A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; commands on files; first calls."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 STUDY = Study(
     title="Compiled rules",
-    summary="A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; commands on files; first calls.",
     corpus="the 100 references of Cora's development part (all scales); UMass references of the development part in "
     f"{BLOCKS} blocks (smoke 1, sample 4, full all 660); generated documents of {LENGTH} tokens in which each of "
     f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises); files of 20 000 references (smoke 100), those of Cora one after the other",
@@ -59,8 +58,6 @@ STUDY = Study(
     "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
     "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
     report={
         (CORA, UMASS, LONG): report.decoding,
         THREADS: report.threads,

@@ -1,4 +1,4 @@
-"""The exact engine against Viterbi, beams and solvers."""
+"""The engine's time and proofs beside Viterbi, beams and integer-programming solvers, and how its cost grows."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,6 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="The exact engine",
-    summary="The engine's time and proofs beside Viterbi, beams and integer-programming solvers, and how its cost grows.",
     corpus="Cora references (development part; at full scale also those left over for training with HMMs of 20); UMass "
     "references (60, full: 660); every other résumé section (25, full: 110); generated documents of 30 to 2000 tokens and 5 "
     "to 60 labels, as noisy as it takes for half of the Viterbi labellings to break a rule (6 of each size, full: 20). Smoke: a "

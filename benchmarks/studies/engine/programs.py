@@ -11,6 +11,7 @@ from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
 from benchmarks.data.synthetic import labels_of_size, reference
+from benchmarks.methods import within
 from benchmarks.optimum import optimum
 from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import timed
@@ -19,7 +20,7 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import formulate
-from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer import solvers
 from ilpinfer.exact.viterbi import viterbi
@@ -135,11 +136,6 @@ def expressions(program: IntegerProgram) -> None:
     for row, (low, high) in enumerate(sides):
         entries = range(ends[row], ends[row + 1])
         sum_ = pulp.LpAffineExpression([(columns[at[e]], weights[e]) for e in entries])
-        if low == high:
-            problem += sum_ == low
-        elif high < UNBOUNDED:
-            problem += sum_ <= high
-        else:
-            problem += sum_ >= low
+        problem += within(sum_, low, high)
     with tempfile.TemporaryDirectory() as folder:
         problem.writeMPS(f"{folder}/program.mps")

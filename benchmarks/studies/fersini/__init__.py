@@ -1,4 +1,4 @@
-"""Rules mined from data, soft, in one phase and in two (Fersini et al. 2014, section 3)."""
+"""Two-phase inference on rules mined in five categories, beside Viterbi, constrained Viterbi and one phase."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -140,7 +140,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 STUDY = Study(
     title="Soft rules mined from data, in one phase and in two",
-    summary="Two-phase inference on rules mined in five categories, beside Viterbi, constrained Viterbi and one phase.",
     source="Fersini, Messina, Felici and Roth 2014, section 3: eq. 10, 12-30. Published figures beside ours are those of "
     "others on the same corpora: Peng and McCallum 2004 (Cora), Anzaroot et al. 2014 (UMass)",
     corpus=f"Cora and UMass references, Spanish names (CoNLL-2002): the first sequences of the development parts, in blocks of "
@@ -164,9 +163,7 @@ STUDY = Study(
     "figures stand here; public corpora and the miner take their place. The CRF's scores are not normalised; eq. 23 depends on "
     "where their zero is, and both readings are shown. A negative tau only occurs with log P, which is near 0 where the model is sure",
     parts=tuple(FOLDERS),
-    cells=cells,
-    measure=measure,
-    report={tuple(FOLDERS): report},
+    report=report,
     check=check,
     second=SecondDraw(
         RESPLIT,

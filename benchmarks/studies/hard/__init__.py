@@ -1,4 +1,4 @@
-"""Hard instances as a published set, with what is known of each: easy, hard or open."""
+"""A set of problems made to be hard, with the best that is known of each, and seconds to proof."""
 
 from collections.abc import Iterator
 
@@ -48,7 +48,6 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
 
 STUDY = Study(
     title="Hard instances",
-    summary="A set of problems made to be hard, with the best that is known of each, and seconds to proof.",
     corpus="none: documents drawn at random, with a planted labelling under noise. An instance is named by family, "
     "tokens, labels and number, and has the same bytes in every run; its number chooses one of three levels of "
     "difficulty in turn. Instances of a family at smoke, sample and full scale: 1, 3 and 20. Rivals decode the first 1, 1 and 20 of them",
@@ -65,9 +64,7 @@ STUDY = Study(
     "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
     "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",
     parts=tuple(FAMILIES),
-    cells=cells,
-    measure=measure,
-    report=report,
+    page=report,
     check=known.check,
     timed=True,
     growth=FULL_LIMIT / SAMPLE_LIMIT,

@@ -1,4 +1,4 @@
-"""Short time limits: how late searches and solvers are, what they have by then, and whether what they say is true."""
+"""How late searches and solvers are under short limits, what they have by then, and what their clocks cost."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -191,7 +191,6 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Short time limits",
-    summary="How late searches and solvers are under short limits, what they have by then, and what their clocks cost.",
     corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
     "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
     "The full scale makes 20 calls of searches and 5 of solvers, the others one",
@@ -204,8 +203,6 @@ STUDY = Study(
     "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
     "records, the least of several runs of 1 s",
     parts=("searches", "solvers", COST),
-    cells=cells,
-    measure=measure,
     report={"searches": lateness, "solvers": lateness, COST: costs},
     check=check,
     timed=True,

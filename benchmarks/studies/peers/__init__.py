@@ -1,4 +1,4 @@
-"""Other programs on the same instances: their optimum, their time, and what they cannot state."""
+"""Weighted constraint satisfaction, constrained HMMs, constraint programs, PuLP and a CRF layer on the same instances."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,6 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Other programs",
-    summary="Weighted constraint satisfaction, constrained HMMs, constraint programs, PuLP and a CRF layer on the same instances.",
     corpus="Cora and UMass references (development parts), résumé sections, and generated documents of 60 tokens with 5, 13 and "
     "27 labels; 3 sequences of each (full: 30, also 120 and 240 tokens, and 60 labels; smoke: a document of 12 tokens). For the "
     "CRF layer 128 documents of 40 or 200 tokens (smoke: 4)",

@@ -1,4 +1,4 @@
-"""Corpora of any size: the first row, memory, speed, and runs that are killed."""
+"""`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ COMPARED = (
 
 
 def report(frame: DataFrame, report: Report) -> None:
-    frame = frame.reindex(columns=[*frame, *({"megabytes", "kept", "content"} - {*frame})])
+    frame = frame.reindex(columns=frame.columns.union(["megabytes", "kept", "content"]))
     _commands(frame[frame.megabytes.notna()], report)
     _workers(frame[frame.part.isin(["reprocess", "dask"])], report)
     _kills(frame[frame.kept.notna()].to_dict("records"), report)
@@ -143,7 +143,6 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Large corpora",
-    summary="`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed.",
     corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
     f"{cluster.SEQUENCES} for kills on Dask",
     model="an HMM of 200 such references",
@@ -159,9 +158,6 @@ STUDY = Study(
     "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
     "the other runs have to have the same labels and scores",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
-    report={PARTS: report},
     check=check,
     timed=True,
 )

@@ -1,4 +1,4 @@
-"""Job titles, companies, places and dates in résumés: rewards for the beginnings of spans, and the order of fields."""
+"""F1 of job titles, companies, places and dates: rewards for the beginnings of spans, and log-odds of consecutive fields."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -219,7 +219,6 @@ def _sections(sources: Sources) -> list[Labelled]:
 
 STUDY = Study(
     title="Spans in résumés",
-    summary="F1 of job titles, companies, places and dates: rewards for the beginnings of spans, and log-odds of consecutive fields.",
     source="Stokman 2011, section 5.3 (rewards as features, order of fields as constraints); section 7.1 (weights learnt)",
     corpus=f"221 experience sections of résumés, {FOLDS} folds by section (smoke: 8 made-up sections, 2 folds). One shuffle; full: three for the "
     "order of fields",
@@ -235,9 +234,6 @@ STUDY = Study(
     "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
     stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
     parts=(REWARDED, ORDER, LEARNT),
-    cells=cells,
-    measure=measure,
-    report={(REWARDED, ORDER, LEARNT): report},
     second=SecondDraw(
         "another shuffle of the same sections into folds",
         ("variant", "rules"),

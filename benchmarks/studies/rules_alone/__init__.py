@@ -1,4 +1,4 @@
-"""Each rule of the catalogue alone, and all rules but it."""
+"""What each rule of the catalogue gains and costs by itself, and what is lost without it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -149,7 +149,6 @@ def _gains(own: Problems, result: list[Solution], against: list[Solution], resam
 
 STUDY = Study(
     title="Each rule alone",
-    summary="What each rule of the catalogue gains and costs by itself, and what is lost without it.",
     corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
     "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
     "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
@@ -166,9 +165,6 @@ STUDY = Study(
     "not proved; sequences in which gold and Viterbi's labelling break the rule",
     stand_ins="generated items stand for résumés with labelled descriptions",
     parts=tuple(MODELS),
-    cells=cells,
-    measure=measure,
-    report={tuple(MODELS): report},
     second=SecondDraw(
         f"{RESPLIT}; of case law, the other half of the documents",
         ("part", "model", "rule"),

@@ -1,4 +1,4 @@
-"""Every search against the proved optimum: how often it is reached, by how much it is missed, and what that costs."""
+"""How often each search reaches the proved optimum, by how much it misses it, and what that costs in accuracy."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -42,7 +42,6 @@ def _warm_up() -> None:
 
 STUDY = Study(
     title="Searches against the proved optimum",
-    summary="How often each search reaches the proved optimum, by how much it misses it, and what that costs in accuracy.",
     source="the searches are those of Stokman 2011, sections 4.2.2 to 4.2.4 (Tables 6, 10 and 11), and those usual for "
     "constrained conditional models; the decomposition of errors is that of search errors and model errors",
     corpus="Cora references, UMass references, experience sections of résumés, and generated documents of 30 to 480 tokens "
@@ -68,8 +67,6 @@ STUDY = Study(
     stand_ins="the résumés of Stokman 2011 are private, so that Tables 10 and 11 cannot be repeated tag by tag; public résumés with "
     "three fields, and generated documents, take their place",
     parts=(*PARTS, RATES),
-    cells=cells,
-    measure=measure,
     report={
         report.SETS: report.every_search,
         "sizes": report.sizes,

@@ -1,4 +1,4 @@
-"""The service under load."""
+"""Capacity of `ilpinfer serve`, and what becomes of requests below and above it."""
 
 import asyncio
 import json
@@ -113,7 +113,6 @@ def sentences(phases: Sequence[Row]) -> Iterator[str]:
 
 STUDY = Study(
     title="The service under load",
-    summary="Capacity of `ilpinfer serve`, and what becomes of requests below and above it.",
     corpus="the 100 references of Cora's development part, in turn",
     model=f"an HMM of {SIZE} Cora references",
     rules="`citations`",
@@ -126,8 +125,5 @@ STUDY = Study(
     "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
     "reference is asked for once more: its answer has to be the optimum, which is rechecked",
     parts=("cora",),
-    cells=cells,
-    measure=measure,
-    report={"cora": report},
     timed=True,
 )

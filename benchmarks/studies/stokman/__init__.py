@@ -1,4 +1,4 @@
-"""The experiments of Stokman 2011 on public and generated text, beside what the thesis reports."""
+"""Tables 7-14 of Stokman 2011 with the exact optimum beside his searches, and what he left untried."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,6 @@ MODULES: Mapping[str, Any] = {
 
 STUDY = Study(
     title="The thesis on constrained conditional models",
-    summary="Tables 7-14 of Stokman 2011 with the exact optimum beside his searches, and what he left untried.",
     source="Stokman 2011, *Constrained Conditional Models for improving the accuracy of a sequence tagger*, "
     "Tables 7-14; the search parameters of Table 6; eq. 45-48; sections 3.1.2, 6 and 7.1",
     corpus="in place of English résumés: 312 generated items, as many as the thesis has, two to five a document, beside "
@@ -46,5 +45,5 @@ STUDY = Study(
     parts=tuple(MODULES),
     cells={part: module.cells for part, module in MODULES.items()},
     measure={part: module.measure for part, module in MODULES.items()},
-    report=report,
+    page=report,
 )

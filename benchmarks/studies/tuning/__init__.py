@@ -1,4 +1,4 @@
-"""Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains."""
+"""Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains on held-out sequences."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -100,7 +100,6 @@ def _held_out(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Tuning the evolutionary algorithm",
-    summary="Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains on held-out sequences.",
     source="Stokman 2011, section 7.3 (tuning as future work), Tables 5 and 6 (the published parameters)",
     corpus="training: planted documents of 60 and 240 tokens and 13 labels, and references of the training part of Cora, 4 of each. Held out: other planted "
     f"documents of 60, 240 and 480 tokens, references of the development part of Cora, every other résumé section; {trials.LARGEST_CHUNK} of each (full: "
@@ -115,8 +114,6 @@ STUDY = Study(
     "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
     stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
     parts=(TRIALS, HELD_OUT),
-    cells=cells,
-    measure=measure,
     report={TRIALS: _trials, HELD_OUT: _held_out},
     timed=True,
 )
