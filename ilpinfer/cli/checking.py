@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
-from formulations.messages import counted
+from formulations.messages import brief, counted
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
@@ -139,7 +139,10 @@ def _remarks(row: "RuleReport") -> list[str]:
 
 def _example(breach: "Breach") -> str:
     shown = zip(breach.tokens[:4], breach.text, breach.labels, strict=False)
-    places = ", ".join(f"{t} {text} [{label}]" for t, text, label in shown) or "the whole sequence"
+    places = (
+        ", ".join(f"token {t} {brief(text, 30)} [{label}]" for t, text, label in shown)
+        or "the whole sequence"
+    )
     return (
         f"broken in {breach.where.rpartition(', ')[2]} at {places}{', …' if len(breach.tokens) > 4 else ''}"
     )

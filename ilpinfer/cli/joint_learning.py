@@ -79,7 +79,7 @@ def learn_all(
         _record(options, result), lambda screen: show_candidates(result.candidates, result.chosen, screen)
     )
     if result.unproved:
-        notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
+        notice(f"left out {counted(result.unproved, 'time')}: a sequence without a proved optimum")
     if result.unscored:
         notice(
             f"{result.unscored} of {len(pairs)} sequences have labels that the models of the other folds lack, and were left out"

@@ -1,4 +1,4 @@
-"""The second door: one sequence with its ground rules as arrays for kernels."""
+"""One sequence with its ground rules as arrays for kernels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -278,7 +278,7 @@ def test_check_says_how_often_and_how_rules_relate(gold, cli):
     assert (rows["first"]["applies"], rows["first"]["breaks"]) == (3, 1)
     out = cli.done("check rules.toml gold.tsv").out
     assert "one: follows from each once" in out and "never: never applies here" in out
-    assert "one: broken in line 6 at 2 Trees [t]" in out
+    assert "one: broken in line 6 at token 2 'Trees' [t]" in out
 
 
 def test_explain_shows_kinds_and_prefixes(gold, cli):
