@@ -68,7 +68,7 @@ class RuleSet:
     >>> from formulations import RuleSet, constraints as C
     >>> rules = RuleSet((C.at_most_runs("title", 1),), fields=("title",), name="mine")
     >>> rules, len(rules)
-    (RuleSet('mine': 1 rules, 0 features, 1 fields), 1)
+    (RuleSet('mine': 1 rule, 0 features, 1 field), 1)
     """
 
     items: tuple[Rule | Feature, ...]

@@ -30,7 +30,7 @@ class SequenceError(InferenceError, ValueError):
     ...     ConstrainedHMM().fit([["Ada", "1815"]], [["name"]])
     ... except SequenceError as error:
     ...     print(error)
-    y[0] has 1 labels, but X[0] has 2 tokens
+    y[0] has 1 label, but X[0] has 2 tokens
     """
 
 

@@ -52,7 +52,7 @@ class RelaxedNotice(UserWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as notices:
     ...     _ = hmm.predict([["Ada"]])
     >>> print(notices[0].message)
-    hard rules are broken in 1 predictions, since no labelling keeps them: X[0]
+    hard rules are broken in 1 prediction, since no labelling keeps them: X[0]
     """
 
 
