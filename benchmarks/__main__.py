@@ -78,9 +78,6 @@ def _options() -> argparse.ArgumentParser:
     run.add_argument(
         "--processes", type=int, default=os.cpu_count(), help="for studies that measure no times"
     )
-    run.add_argument(
-        "--keep", action="store_true", help="keep rows that earlier code has written; the report says so"
-    )
     return parser
 
 
@@ -155,11 +152,9 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
 
 
 def _journal(name: str, options: argparse.Namespace, sources: Sources) -> Journal:
-    """The file of this code, scale and data; with --keep it takes over what the newest one of other code has."""
-    earlier = _files(name, options)
+    """The file of this code, scale and data."""
     path = options.rows / f"{name}-{options.scale}-{sources.digest}-{code_digest()}.jsonl"
-    same_data = [one for one in earlier if one != path and f"-{sources.digest}-" in one.name]
-    return Journal(path, header(), Journal(same_data[-1]) if options.keep and same_data else None)
+    return Journal(path, header())
 
 
 def _files(name: str, options: argparse.Namespace) -> list[Path]:

@@ -1,6 +1,5 @@
 """Rows as JSON lines, one line a cell, written as soon as the cell is measured: an interrupted run goes on behind them."""
 
-import dataclasses
 import gzip
 import hashlib
 import json
@@ -16,15 +15,11 @@ ROOT = Path(__file__).parents[1]
 class Journal:
     """The measured cells of a study at one scale and state of the code; without a header it is read only."""
 
-    def __init__(self, path: Path, header: str | None = None, earlier: "Journal | None" = None) -> None:
+    def __init__(self, path: Path, header: str | None = None) -> None:
         first, *lines = _lines(path) or [{"header": header or ""}]
         self.header: str = first["header"]
         self._cells: dict[str, Row] = {line["key"]: line for line in lines}
         self._file = None
-        if earlier:
-            self._cells = earlier._cells | self._cells
-            if earlier.header not in self.header:
-                self.header += f"\ncells of earlier code: {earlier.header}"
         if header is not None:
             self._file = self._rewritten(path)
 
@@ -66,11 +61,11 @@ class Journal:
 
 
 def key_of(cell: Cell) -> str:
-    return json.dumps(dataclasses.asdict(cell), sort_keys=True)  # type: ignore[call-overload]
+    return json.dumps(vars(cell), sort_keys=True, default=vars)
 
 
 def code_digest() -> str:
-    """Of the library's code and the studies', so that rows of different code are never mixed unasked."""
+    """Of the library's code and the studies', so that rows of different code are never mixed."""
     result = hashlib.sha256()
     for folder in ("formulations", "ilpinfer", "benchmarks"):
         for path in sorted((ROOT / folder).rglob("*")):

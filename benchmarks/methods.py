@@ -4,7 +4,6 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
@@ -21,18 +20,9 @@ from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.record import UNBOUNDED
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.exact.bare import bare_seconds
-
-PACKAGES = {
-    "toulbar2": "pytoulbar2",
-    "conin": "conin",
-    "conin a-star": "conin",
-    "cpmpy": "cpmpy",
-    "layer": "torch",
-    "instances": "pytoulbar2",
-}
-"""The package that a peer needs beyond those of the library; `pip install ilpinfer[bench]` has the first two."""
 
 
 class CannotState(Exception):
@@ -47,11 +37,6 @@ class Answer:
     claimed: float | None
     proved: bool
     note: str = ""
-
-
-def is_installed(method: str) -> bool:
-    """Whether the package that a method needs can be imported; true for methods that need none."""
-    return method not in PACKAGES or find_spec(PACKAGES[method]) is not None
 
 
 PLAIN = "bare Viterbi pass"
@@ -139,6 +124,13 @@ def _of_solution(solution: Solution, trellis: Trellis, rules: RuleSet, method: s
         "breaks": any(solution.violations.values()),
         "certificate": solution.certificate.kind,
     }
+
+
+def within(total: Any, low: int, high: int) -> Any:
+    """A row of an integer program, whose sides are equal or of which one is open, as an expression of a peer."""
+    if low == high:
+        return total == low
+    return total <= high if high < UNBOUNDED else total >= low
 
 
 def of_peer(answer: Answer, trellis: Trellis, rules: RuleSet) -> Row:

@@ -106,14 +106,6 @@ class Report:
         return "\n\n".join(self._blocks) + "\n"
 
 
-def frames(rows: Iterable[Mapping[str, Any]], key: str = "part") -> dict[str, DataFrame]:
-    """The rows of each part as a table of its own columns."""
-    result: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        result.setdefault(row[key], []).append(row)
-    return {name: DataFrame(some) for name, some in result.items()}
-
-
 def groups(frame: DataFrame, *columns: str) -> Iterator[tuple[tuple[Any, ...], DataFrame]]:
     """The values of some columns, and the rows that have them, in the order of the first ones."""
     if len(frame):
@@ -130,16 +122,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return ("−" if value < 0 else "") + grouped + point + rest
 
 
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share, times 100, without the sign of percent; a dash for None and NaN."""
-    return "–" if share is None or np.isnan(share) else f"{100 * share:.{digits}f}"
+def fixed(value: float | None, digits: int = 1, sign: str = "") -> str:
+    """A number with so many digits after the point; a dash for None and NaN."""
+    return "–" if value is None or np.isnan(value) else f"{value:{sign}.{digits}f}".replace("-", "−")
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A difference with its sign; a dash for None and NaN."""
-    return "–" if value is None or np.isnan(value) else f"{value:+.{digits}f}".replace("-", "−")
+    return fixed(value, digits, "+")
 
 
-def fixed(value: float | None, digits: int = 1) -> str:
-    """A number with so many digits after the point; a dash for None and NaN."""
-    return "–" if value is None or np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share, times 100, without the sign of percent; a dash for None and NaN."""
+    return fixed(None if share is None else 100 * share, digits)

@@ -92,9 +92,8 @@ def age(folder: Path) -> str:
 
 def _protocol(name: str, report: Report) -> None:
     report.heading("Protocol")
-    report.text(
-        "\n".join(f"- **{key.capitalize()}**: {text}" for key, text in study_named(name).design.lines())
-    )
+    lines = (f"- **{key.capitalize()}**: {text}" for key, text in study_named(name).protocol.items())
+    report.text("\n".join(lines))
 
 
 def _run(name: str, summary: Row, report: Report) -> None:

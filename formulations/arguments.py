@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from formulations.messages import brief
+from formulations.messages import brief, suggestion
 
 Kind = TypeVar("Kind")
 MOST_SECONDS = 1e6  # a longer time limit counts as no limit
@@ -91,6 +91,13 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
         raise ValueError(f"{what} is {brief(value)}; expected {' or '.join(map(repr, options))}")
     return value
+
+
+def one_of(value: Any, what: str, options: Collection[str], error: type[ValueError] = ValueError) -> str:
+    """A name of the options; the error, of this type, names the nearest one."""
+    if value not in options:
+        raise error(f'no {what} "{value}"{suggestion(str(value), options)}')
+    return str(value)
 
 
 def path(value: Any, what: str = "path") -> Path:

@@ -28,6 +28,11 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
     return cut(repr(value), 2 * longest)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: `1 token`, `2 tokens`."""
+    return f"{number} {noun if number == 1 else noun + 's'}"
+
+
 def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

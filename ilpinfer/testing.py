@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from formulations import parse_rules
 from formulations.dtypes import Integers
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
 from ilpinfer.references.record import Reference
@@ -117,12 +117,10 @@ def _report(ids: Integers, reference: Reference, worth: Solution, best: float, g
         expected, given = reference.labels[nearest[t]], reference.labels[ids[t]]
         yield f"  token {t} {brief(reference.tokens[t], 30)}: expected {expected}, got {given}"
     if len(places) > MOST_SHOWN:
-        yield f"  … and {len(places) - MOST_SHOWN} tokens more"
+        yield f"  … and {counted(len(places) - MOST_SHOWN, 'token')} more"
     optima = len(reference.optima)
     if optima > 1:
         yield f"  (nearest of {optima}{'' if reference.complete else ' listed'} optima)"
     yield from (
-        f'  rule "{rule}": {times} violation{"s" * (times > 1)}'
-        for rule, times in worth.violations.items()
-        if times
+        f'  rule "{rule}": {counted(times, "violation")}' for rule, times in worth.violations.items() if times
     )

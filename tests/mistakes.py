@@ -22,6 +22,27 @@ names: list[str] = program.standard().labelling({"x[0,START,a]": 1.0})
 verdict: ilpinfer.Verdict = ilpinfer.verify(trellis, rules, solution)
 mined: MinedRules = RuleMiner(["one-run"], confidence="cross-validated").fit([(["x"], ["a"])])
 
+
+class OfOnesOwn(C.Template):
+    field: str
+    n: int = 1
+
+    def trials(self, reading: object) -> list[C.Trial]:
+        return []
+
+
+of_ones_own = C.template(OfOnesOwn)
+rules += [
+    of_ones_own("a", 2, penalty=1),
+    C.at_most_runs("title", 1, penalty=2),
+    C.tag_at("journal", words=["a"], previous=C.tokens(["x"]), name="n", scope="each label", reason="r"),
+    C.should_be_tagged(-1, "title", distance="count", partial="forced"),
+    C.exactly_tokens(["a", C.group("b", ["c"])], 2),
+    C.matches("a+", over="runs", groups=[C.group("a", ["b"])]),
+    C.tag_sequence("c", [C.tokens(["a"]), C.tokens(["b"])]),
+    C.changes_only_after(),
+]
+
 ilpinfer.decode(trellis, rules, methd="auto")  # mistake
 ilpinfer.decode(trellis, rules, width="wide")  # mistake
 ilpinfer.decode(trellis, rules, method="lds", variant="popular")  # mistake
@@ -36,6 +57,16 @@ ilpinfer.prove(trellis, solution, rules)  # mistake
 ilpinfer.no_such_function(trellis)  # mistake
 C.at_most_runs("title", tipo=3)  # mistake
 C.at_most_runs("title", 1, penalty="high")  # mistake
+C.at_most_runs("title", "one")  # mistake
+C.at_most_runs()  # mistake
+C.at_most_runs("title", 1, 2.0)  # mistake
+C.between_runs("title", low=1)  # mistake
+C.should_be_tagged("last", "title")  # mistake
+C.tag_at("journal", token_class="yeer")  # mistake
+C.matches("a+", over="rums")  # mistake
+C.changes_only_after("a")  # mistake
+number: int = C.at_most_runs("title")  # mistake
+of_ones_own("a", m=2)  # mistake
 C.requires_before("author")  # mistake
 C.at_most_runs("title", 1).penaltys  # mistake
 Trellis([0.0], [], label=["a"])  # mistake

@@ -3,8 +3,6 @@
 import ast
 import gc
 import re
-import subprocess
-import sys
 import threading
 import weakref
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from stress import label_sets
 from support.kernel_calls import outcomes
 from support.layers import ROOT, modules
+from support.processes import python
 
 from formulations import LabelSet, Trellis, caches
 from formulations import constraints as C
@@ -235,9 +234,4 @@ def test_levels_of_names_that_are_too_long_are_not_kept():
 @pytest.mark.parametrize("way", label_sets.WAYS)
 def test_many_label_sets_leave_the_memory_as_it_was(way):
     assert Path("/proc/self/statm").exists()
-    subprocess.run(
-        [sys.executable, "-m", "stress.label_sets", "--way", way, "--sets", "1000"],
-        cwd=ROOT / "tests",
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
-        check=True,
-    )
+    python("-m", "stress.label_sets", "--way", way, "--sets", "1000", check=True)

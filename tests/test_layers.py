@@ -2,13 +2,13 @@
 
 import ast
 import importlib.util
-import subprocess
 import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 from support.layers import ROOT, graph, layer, layers, modules, upward
+from support.processes import python
 
 import ilpinfer
 
@@ -95,8 +95,7 @@ def test_nothing_imports_the_benchmarks(package):
 
 
 def fresh(code: str) -> str:
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    return run.stdout.strip()
+    return python("-c", code, cwd=ROOT, check=True).stdout.strip()
 
 
 def test_importing_loads_nothing_heavy_and_nothing_that_learns():

@@ -1,10 +1,8 @@
 """The plugin of pytest, as a user's project sees it."""
 
-import subprocess
-import sys
-
 from support.pages import blocks
 from support.places import ROOT
+from support.processes import python
 
 pytest_plugins = ["pytester"]
 
@@ -56,7 +54,7 @@ def test_a_wrong_decoder_fails_with_places_rules_and_nats(pytester):
             "E*AssertionError: soft-and-hard-*: the labelling *",
             "E*token * '*': expected *, got *",
             'E*rule "*": * violation*',
-            "E*AssertionError: plain-0-0: the labelling has 1 labels, but there are 8 tokens",
+            "E*AssertionError: plain-0-0: the labelling has 1 label for 8 tokens",
         ]
     )
     assert "fault_of" not in result.stdout.str()
@@ -82,5 +80,5 @@ def test_nothing_heavy_is_imported_when_pytest_starts():
         f"print([name for name in {heavy!r} if name in set(sys.modules) - before])\n"
         "print(sorted(name for name in sys.modules if name.startswith('ilpinfer')))\n"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = python("-c", program, check=True)
     assert run.stdout.splitlines()[-2:] == ["[]", "['ilpinfer', 'ilpinfer.pytest_plugin']"]

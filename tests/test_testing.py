@@ -96,7 +96,7 @@ def test_many_wrong_tokens_are_cut():
 @pytest.mark.parametrize(
     ("labelling", "message"),
     [
-        (["a", "a"], "tied: the labelling has 2 labels, but there are 3 tokens"),
+        (["a", "a"], "tied: the labelling has 2 labels for 3 tokens"),
         (["a", "a", "c"], "tied: token 2: no label 'c'"),
         ([0, 0, 7], "tied: token 2: 7 is neither a label name nor an id from 0 to 2"),
         (None, "tied: no labelling is given, and the optimum is worth 1 nats"),

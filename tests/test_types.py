@@ -1,11 +1,11 @@
 """Type checkers report mistakes in the use of the public interface, and nothing else."""
 
 import re
-import subprocess
 import sys
 
 from mypy import api
 from support.places import ROOT
+from support.processes import python
 
 PROGRAM = ROOT / "tests" / "mistakes.py"
 LINES = PROGRAM.read_text("utf-8").splitlines()
@@ -25,6 +25,6 @@ def test_mypy_reports_every_mistake_and_nothing_else() -> None:
 
 
 def test_pyright_reports_every_mistake_and_nothing_else() -> None:
-    command = [sys.executable, "-m", "basedpyright", "--level", "error", "--pythonpath", sys.executable]
-    run = subprocess.run([*command, str(PROGRAM)], capture_output=True, text=True, cwd=ROOT)
+    options = ["--level", "error", "--pythonpath", sys.executable]
+    run = python("-m", "basedpyright", *options, PROGRAM, cwd=ROOT)
     assert reported(run.stdout) == MISTAKES, run.stdout

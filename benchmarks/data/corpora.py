@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from benchmarks.data import generated
+from benchmarks.data import sets
 from benchmarks.data.models import trained
-from benchmarks.data.sets import SOLVERS, DataSet, Item, Labelled
+from benchmarks.data.sets import DataSet, Item, Labelled
 from benchmarks.study import Missing, Sources
 from formulations import Rule, Trellis, load_rules
 from formulations import constraints as C
@@ -37,54 +37,35 @@ def cora(sources: Sources) -> Iterator[DataSet]:
     """References under the citation rules, with and without ten implications, and each field once as a hard rule."""
     train, dev = train_and_dev(sources.folder, "cora")
     dev = dev[: sources(smoke=2, sample=len(dev), full=len(dev))]
-    rules, everything = cache(partial(load_rules, "citations")), sources.scale == "full"
-    limits = sources(smoke=2, sample=3, full=10), sources(smoke=2, sample=2, full=40)
-    few = sources(smoke=1, sample=2, full=10)
+    everything = sources.scale == "full"
     for size in CORA_SIZES:
         model, chosen = cache(partial(trained, "hmm", train[:size])), size == RIVALS_SIZE
         unseen = items_of(model, train[size:], "train", size) if chosen and everything else []
-        items, note = (*items_of(model, dev, "dev"), *unseen), f"HMM of {size} references"
-        rivals = dict.fromkeys((*SOLVERS, "pulp", "conin"), few) if chosen else {}
-        rivals["toulbar2"] = sources(smoke=1, sample=3, full=20)
-        yield DataSet(f"cora {size}", "cora", items, rules, rivals, *limits, note)
+        items = (*items_of(model, dev, "dev"), *unseen)
+        yield DataSet(f"cora {size}", "cora", items, partial(load_rules, "citations"))
         if chosen or everything:
-            rivals = dict.fromkeys(("pulp", "cp-sat"), sources(smoke=1, sample=1, full=10)) if chosen else {}
-            rivals["toulbar2"] = sources(smoke=1, sample=3, full=20)
-            note += ", ten counted implications"
             more = partial(_with_implications, train[:100])
-            yield DataSet(f"cora {size} implications", "cora", items, more, rivals, *limits, note)
+            yield DataSet(f"cora {size} implications", "cora", items, more)
     model = cache(partial(trained, "hmm", train[:RIVALS_SIZE]))
     items = tuple(items_of(model, dev[: sources(smoke=2, sample=20, full=100)], "dev"))
-    rivals = dict.fromkeys(("conin", "conin a-star", "toulbar2"), few)
-    note = f"HMM of {RIVALS_SIZE} references; a rule that conin can state"
-    limits = sources(smoke=2, sample=3, full=5), sources(smoke=2, sample=4, full=60)
-    yield DataSet(f"cora {RIVALS_SIZE} once", "cora", items, _each_once, rivals, *limits, note)
+    yield DataSet(f"cora {RIVALS_SIZE} once", "cora", items, each_once)
 
 
 def _with_implications(examples: Sequence[Labelled]) -> RuleSet:
     rules = load_rules("citations")
-    counted = implications(examples, 10)
-    return RuleSet((*rules.items, *counted), rules.fields, "citations and ten implications")
+    return RuleSet((*rules.items, *implications(examples, 10)), rules.fields)
 
 
-def _each_once() -> RuleSet:
-    return RuleSet((C.at_most_runs(C.EACH_FIELD, 1),), name="each field once, hard")
+def each_once() -> RuleSet:
+    return RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
 
 
 def umass(sources: Sources) -> Iterator[DataSet]:
     """Hierarchical labels under soft rules mined from the training part."""
     train, dev = train_and_dev(sources.folder, "umass")
     model = cache(partial(trained, "hmm", train))
-    note = (
-        f"at most 0.8 s a reference; HMM of {len(train)} references, at most {UMASS_RULES} mined soft rules"
-    )
     items = tuple(items_of(model, dev[: sources(smoke=2, sample=60, full=660)], "dev"))
-    budget = sources(smoke=2, sample=3, full=60)
-    yield DataSet("umass", "umass", items, partial(_umass_rules, train), {}, 0.8, budget, note)
-
-
-def _umass_rules(examples: Sequence[Labelled]) -> RuleSet:
-    return RuleSet(tuple(soft_rules(examples, UMASS_RULES)))
+    yield DataSet("umass", "umass", items, lambda: RuleSet(tuple(soft_rules(train, UMASS_RULES))))
 
 
 def resume(sources: Sources) -> Iterator[DataSet]:
@@ -92,34 +73,28 @@ def resume(sources: Sources) -> Iterator[DataSet]:
     documents = read_labelled(sources.folder / "resume" / "experience_train.tsv")
     model = cache(partial(trained, "hmm", documents[::2]))
     items = tuple(items_of(model, documents[1::2][: sources(smoke=2, sample=25, full=110)], "odd"))
-    one = sources(smoke=1, sample=1, full=2)
-    rivals = {"toulbar2": sources(smoke=1, sample=2, full=3), "cp-sat": one, "highs": one}
-    limits = sources(smoke=2, sample=2, full=10), sources(smoke=2, sample=3, full=20)
     for kind in ("soft", "hard"):
-        rules = partial(resume_rules, hard=kind == "hard")
-        yield DataSet(
-            f"resume {kind}", "resume", items, rules, rivals, *limits, "HMM of every other document"
-        )
+        yield DataSet(f"resume {kind}", "resume", items, partial(resume_rules, hard=kind == "hard"))
 
 
 def resume_rules(*, hard: bool) -> RuleSet:
-    """Penalties are near the log odds in the documents that the model is trained on."""
-    return RuleSet(tuple(_resume_rules(hard=hard)))
+    """Soft penalties are near the log odds in the documents that the model is trained on."""
+    soft = (
+        C.tag_at("O", token_class="newline", penalty=3.6, name="line breaks are outside"),
+        C.valid_scheme(penalty=6.0),
+        *(C.at_least_runs(field, 1, penalty=2.8) for field in (JOB, COMPANY, DATES)),
+        *(C.max_run_length(field, 9, penalty=4.0) for field in (JOB, COMPANY, DATES, PLACE)),
+        *(
+            C.linear(f"runs({other}) - runs({COMPANY}) <= 1", penalty=1.5, name=f"{other} for each company")
+            for other in (DATES, PLACE)
+        ),
+    )
+    return with_factor(RuleSet(soft), math.inf if hard else 1.0)
 
 
-def _resume_rules(*, hard: bool) -> Iterator[C.Rule]:
-    def cost(nats: float) -> float:
-        return float("inf") if hard else nats
-
-    yield C.tag_at("O", token_class="newline", penalty=cost(3.6), name="line breaks are outside")
-    yield C.valid_scheme(penalty=cost(6.0))
-    for field in (JOB, COMPANY, DATES):
-        yield C.at_least_runs(field, 1, penalty=cost(2.8))
-    for field in (JOB, COMPANY, DATES, PLACE):
-        yield C.max_run_length(field, 9, penalty=cost(4.0))
-    for other in (DATES, PLACE):
-        text = f"runs({other}) - runs({COMPANY}) <= 1"
-        yield C.linear(text, penalty=cost(1.5), name=f"{other} for each company")
+def with_factor(rules: RuleSet, factor: float) -> RuleSet:
+    """The rules with every penalty times a factor; an infinite one makes them hard."""
+    return replace(rules, items=tuple(replace(rule, penalty=factor * rule.penalty) for rule in rules.rules))
 
 
 @cache
@@ -128,7 +103,7 @@ def data_set(sources: Sources, name: str) -> DataSet:
     kind, *rest = name.split()
     if kind == "generator":
         T, K = map(int, rest)
-        return generated.planted(T, K, sources)
+        return sets.planted(T, K, sources)
     some = {"cora": cora, "umass": umass, "resume": resume}[kind](sources)
     return next(data for data in some if data.name == name)
 

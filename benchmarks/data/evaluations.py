@@ -53,13 +53,16 @@ def measured(setting: Setting, method: str, limit: float | None = None, *, reche
     if recheck:
         for trellis in setting.trellises:
             optimum.optimum(trellis, setting.rules, limit or optimum.LIMIT)
-    shares = Measures.of_sums(account(compared).sum().to_numpy(), len(compared))
     return {
-        **dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True)),
+        **in_percent(Measures.of_sums(account(compared).sum().to_numpy(), len(compared))),
         "milliseconds": 1000 * float(compared.seconds.mean()),
         "optimal": int((compared.status == "optimal").sum()),
         "sequences": len(compared),
     }
+
+
+def in_percent(shares: Measures) -> Row:
+    return dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True))
 
 
 def account(compared: DataFrame) -> DataFrame:
@@ -90,8 +93,9 @@ def row_of(evaluation: Evaluation, places: Sequence[int], fields: Iterable[str] 
     }
 
 
-def evaluation_of(rows: Sequence[Row]) -> Evaluation:
+def evaluation_of(some: Sequence[Row] | DataFrame) -> Evaluation:
     """All sequences of some rows, in the order of places; fields are counted together."""
+    rows = rows_of(some)
     order = np.concatenate([row["places"] for row in rows])
     places, where = np.unique(order, return_inverse=True)
 
@@ -115,8 +119,13 @@ def evaluation_of(rows: Sequence[Row]) -> Evaluation:
     )
 
 
-def field_counts(rows: Sequence[Row]) -> Mapping[str, Any]:
+def rows_of(some: Sequence[Row] | DataFrame) -> Sequence[Row]:
+    return some.to_dict("records") if isinstance(some, DataFrame) else some
+
+
+def field_counts(some: Sequence[Row] | DataFrame) -> Mapping[str, Any]:
     """(3,) counts of spans of each field in all rows."""
+    rows = rows_of(some)
     names = dict.fromkeys(name for row in rows for name in row["fields"])
     return {name: np.sum([row["fields"].get(name, (0, 0, 0)) for row in rows], axis=0) for name in names}
 
@@ -141,6 +150,11 @@ def gains(one: Evaluation, other: Evaluation, resamples: int = 1999) -> tuple[st
 def interval(difference: Difference) -> str:
     low, high = (signed(100 * value, 2) for value in (difference.low, difference.high))
     return f"{signed(100 * difference.gain, 2)} [{low}, {high}]"
+
+
+def statuses(solutions: Sequence[Solution], *names: str) -> Row:
+    """How many solutions have each status."""
+    return {name: sum(one.status == name for one in solutions) for name in names}
 
 
 def rechecked(trellises: Sequence[Trellis], rules: RuleSet, limit: float | None = None) -> Sequence[Solution]:

@@ -19,7 +19,8 @@ FOLDER = ROOT / "benchmarks" / "rows" / "models"
 
 def trained(kind: str, examples: Sequence[Labelled], **options: Any) -> TrainedModel:
     """A model, as `ilpinfer.models.training.train` trains it; a kept file is read instead."""
-    path = _kept(kind, examples, options, "json", lambda path: train(kind, examples, **options).save(path))
+    about = [kind, options, examples]
+    path = kept(kind, about, "json", lambda path: train(kind, examples, **options).save(path))
     return cast(TrainedModel, load_model(path))
 
 
@@ -33,19 +34,14 @@ def crfsuite_file(examples: Sequence[Labelled], template: str, **parameters: Any
             trainer.append(made.features(tokens), labels)
         trainer.train(str(path))
 
-    return _kept("crfsuite", examples, {"template": template, **parameters}, "crfsuite", write)
+    about = ["crfsuite", {"template": template, **parameters}, examples]
+    return kept("crfsuite", about, "crfsuite", write)
 
 
-def _kept(
-    kind: str,
-    examples: Sequence[Labelled],
-    options: dict[str, Any],
-    ending: str,
-    write: Callable[[Path], object],
-) -> Path:
-    """The file of a model, written where it is missing."""
-    about = json.dumps([kind, options, examples], sort_keys=True, default=repr)
-    path = FOLDER / f"{kind}-{hashlib.sha256(about.encode()).hexdigest()[:16]}.{ending}"
+def kept(kind: str, about: Sequence[Any], ending: str, write: Callable[[Path], object]) -> Path:
+    """The file of what is told about, written where it is missing."""
+    text = json.dumps(about, sort_keys=True, default=repr)
+    path = FOLDER / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.{ending}"
     if not path.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")

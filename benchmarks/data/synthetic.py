@@ -50,11 +50,6 @@ FIELDS = load_rules("citations").fields
 WORDS = ("systems", "of", "learning", "Proc", "1994", "pp", "J", "12", "editors", "the")
 
 
-def label_set(fields: int = len(FIELDS)) -> LabelSet:
-    """BIO labels of the first so many citation fields."""
-    return LabelSet(tuple(f"{prefix}-{field}" for field in FIELDS[:fields] for prefix in "BI"))
-
-
 def labels_of_size(K: int) -> LabelSet:
     """K labels: BIO labels of citation fields and, beyond those, of numbered ones; `O` where K is odd."""
     names = [*FIELDS, *(f"field {n}" for n in range(len(FIELDS) + 1, K // 2 + 1))][: K // 2]

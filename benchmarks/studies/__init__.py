@@ -1,1 +1,1 @@
-"""Each module or package declares one study as STUDY; its name is that of the study, with hyphens for underscores."""
+"""Each module or package declares one study as STUDY, with `cells`, `measure` and `report`; its name has hyphens for underscores."""

@@ -1,21 +1,20 @@
-"""The best few labellings by compiled rules beside the engine without them."""
+"""Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
 from benchmarks.data.prepared import Prepared
 from benchmarks.report import Report, number
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
-from benchmarks.timing import Work, one_core, time_rounds
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid
+from benchmarks.timing import Work, one_core, time_rounds, viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
@@ -30,23 +29,14 @@ ENGINE, UMASS_BLOCKS = 10, 66
 CORA, UMASS = "cora", "umass"
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """Lists of one length for the references of one model, or of one block."""
-
-    part: str
-    data: str
-    top: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     train_and_dev(sources.folder, part)
     if part == CORA:
-        sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
-        tops = sources(smoke=(2,), sample=TOPS, full=(*TOPS, 200))
-        return (Cell(part, f"HMM of {size}", top) for size in sizes for top in tops)
+        models = [f"HMM of {size}" for size in sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES)]
+        return grid(part, data=models, top=sources(smoke=(2,), sample=TOPS, full=(*TOPS, 200)))
     blocks = range(sources(smoke=0, sample=2, full=UMASS_BLOCKS))
-    return (Cell(part, f"block {block}", 10) for block in blocks)
+    return grid(part, data=[f"block {block}" for block in blocks], top=[10])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -55,7 +45,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         some = prepared.cora(sources.folder, which, "iobes")
     else:
         some = prepared.umass(sources.folder).every(UMASS_BLOCKS, which)
-    yield lists(some, cell.top, sources(smoke=1, sample=REPEATS, full=REPEATS))
+    yield lists(some, cell.top, sources(smoke=1, sample=REPEATS))
 
 
 def lists(some: Prepared, top: int, repeats: int) -> Row:
@@ -104,49 +94,42 @@ def _compare(expected: Sequence[Solution], solutions: Sequence[Solution]) -> boo
     return [s.ids.tolist() for s in expected] == [s.ids.tolist() for s in solutions]
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Lists of the best labellings")
     report.text(
         "Microseconds are means of single calls. `arrays` are the same lists from `Decoder.best_labellings`, "
         "without a solution object for each labelling. The engine's ratio is that of the sequences that it decodes, "
         "to lists of the same sequences."
     )
-    table: list[list[Any]] = []
-    for row in rows:
+
+    def figures(some: DataFrame) -> Iterable[Any]:
+        [row] = some.to_dict("records")
         bare, best, few = (float(np.mean(row[key])) for key in ("bare", "best", "lists"))
         ratio = float(np.sum(row["engine"]) / np.sum([row["lists"][place] for place in row["places"]]))
-        name = f"{'Cora' if row['part'] == CORA else 'UMass'}, {row['data']}"
-        figures = map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
-        table.append([name, row["top"], len(row["bare"]), *figures])
-    columns = (
-        *("sequences", "labellings", "number", "bare pass, µs", "best, µs", "list, µs", "arrays, µs"),
-        *("list × best", "list × bare pass", "engine × list"),
-    )
-    report.table(columns, table)
+        return len(row["bare"]), *map(number, (bare, best, few, row["arrays"], few / best, few / bare, ratio))
+
+    spent = "bare pass, µs", "best, µs", "list, µs", "arrays, µs"
+    titles = "number", *spent, "list × best", "list × bare pass", "engine × list"
+    named = frame.assign(name=frame.part.map({CORA: "Cora, ", UMASS: "UMass, "}) + frame.data)
+    report.pivot(named, {"sequences": "name", "labellings": "top"}, {titles: figures}, left=1)
     report.text(
-        f"On {sum(len(row['engine']) for row in rows)} lists that the engine made too, without compiled rules, all scores are the same, "
-        f"and {sum(row['same'] for row in rows)} lists have the same labellings in the same order."
+        f"On {sum(map(len, frame.engine))} lists that the engine made too, without compiled rules, all scores are the same, "
+        f"and {frame.same.sum()} lists have the same labellings in the same order."
     )
 
 
 STUDY = Study(
     title="The best few labellings",
-    summary="Lists of the best labellings by compiled rules, beside the best one alone and the engine without compiled rules.",
-    design=Design(
-        corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
-        "(smoke none, sample two, full all 660)",
-        model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "
-        "all UMass references for training",
-        rules="`citations` and the scheme for Cora; 240 mined soft rules for UMass",
-        methods=f"1, 2, 10 and 50 labellings (smoke 2, full 200 too) by `Decoder.decode` and `Decoder.best_labellings`; 10 for UMass; "
-        f"one reference of {ENGINE} by the engine without compiled rules",
-        limits="none; best labellings that the engine decodes too are rechecked, and scores of both lists compared",
-        measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
-        "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
-    ),
+    corpus=f"the 100 references of Cora's development part; UMass references of the development part in {UMASS_BLOCKS} blocks "
+    "(smoke none, sample two, full all 660)",
+    model="HMMs of 5, 20 and 300 Cora references in IOBES, which read numbers, initials and months alike (smoke: 20); an HMM of "
+    "all UMass references for training",
+    rules="`citations` and the scheme for Cora; 240 mined soft rules for UMass",
+    methods=f"1, 2, 10 and 50 labellings (smoke 2, full 200 too) by `Decoder.decode` and `Decoder.best_labellings`; 10 for UMass; "
+    f"one reference of {ENGINE} by the engine without compiled rules",
+    limits="none; best labellings that the engine decodes too are rechecked, and scores of both lists compared",
+    measures="microseconds of processor time of a call on one core, half of one of which it takes to read the clock; the median of 3 rounds in which all ways take turns; the engine once. "
+    "Unit: a bare Viterbi pass of the same sequence, and the best labelling alone",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report=report,
     timed=True,
 )

@@ -1,7 +1,6 @@
-"""Labels that a person has to tell until a sequence is right, with and without rules."""
+"""Labels that a person has to tell until a reference is right, with and without rules."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -14,17 +13,13 @@ from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.optimum import recheck
 from benchmarks.report import Cells, Report, fixed, groups, percent, signed
-from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, Trellis, load_rules
 from ilpinfer.decoding.questions import Measure
 from ilpinfer.models.sequence_model import SequenceModel
 
-ALONE, FIRST, CHANGES, ENTROPY = (
-    "every wrong token",
-    "first wrong token",
-    "question of most changes",
-    "question of most entropy",
-)
+ALONE, FIRST = "every wrong token", "first wrong token"
+CHANGES, ENTROPY = "question of most changes", "question of most entropy"
 WAYS = (ALONE, FIRST, CHANGES, ENTROPY)
 WITHOUT, WITH = "without rules", "with rules"
 CORA, UMASS = "cora", "umass"
@@ -32,20 +27,11 @@ SIZES, MINED, LABELLINGS = (20, 300), 5, 50
 RESAMPLES = 1999
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A way of correction on all sequences of one model, with rules or without."""
-
-    part: str
-    model: str
-    rules: str
-    way: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF of 400"]
     split(sources, part)
-    return (Cell(part, model, rules, way) for model in models for rules in (WITHOUT, WITH) for way in WAYS)
+    models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF of 400"]
+    return grid(part, model=models, rules=(WITHOUT, WITH), way=WAYS)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -59,7 +45,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 def _setting(sources: Sources, cell: Cell) -> tuple[SequenceModel, RuleSet, list[Labelled]]:
     size = int(cell.model.split()[-1])
     train, dev = split(sources, cell.part)
-    train = train[: sources(smoke=min(20, size), sample=size, full=size)]
+    train = train[: sources(smoke=min(20, size), sample=size)]
     if cell.part == CORA:
         rules = load_rules("citations") if cell.rules == WITH else RuleSet(())
         return trained("hmm", train), rules, dev
@@ -98,8 +84,7 @@ def corrected(decoder: ilpinfer.Decoder, trellis: Trellis, gold: list[str], way:
     }
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
+def report(frame: DataFrame, report: Report) -> None:
     for (part, model), some in groups(frame, "part", "model"):
         report.heading(f"{part}, {model}")
         cells: Cells = {
@@ -114,11 +99,12 @@ def report(rows: Sequence[Row], report: Report) -> None:
         first = some[(some.rules == WITHOUT) & (some.way == ALONE)]
         report.text(f"{len(first)} references of {first.tokens.mean():.1f} tokens.")
     report.heading("With rules less without, answers of the same references")
-    lines = []
-    for (part, model, way), some in groups(frame, "part", "model", "way"):
+
+    def difference(some: DataFrame) -> str:
         two = [some[some.rules == rules].answers.reset_index(drop=True) for rules in (WITH, WITHOUT)]
-        lines.append([part, model, way, _interval(two[0] - two[1], sign=True)])
-    report.table(["part", "model", "way", "answers"], lines, left=3)
+        return _interval(two[0] - two[1], sign=True)
+
+    report.pivot(frame, {name: name for name in ("part", "model", "way")}, {"answers": difference})
 
 
 def _interval(values: Series, *, sign: bool = False) -> str:
@@ -132,24 +118,18 @@ def _interval(values: Series, *, sign: bool = False) -> str:
 
 STUDY = Study(
     title="Corrections by a person",
-    summary="Labels that a person has to tell until a reference is right, with and without rules.",
-    design=Design(
-        source="Liao et al. 2009, section 2, after Culotta et al. 2006: corrections propagate, since decoding keeps known labels",
-        corpus="Cora and UMass references, the first 100 of each development part whose labels the model knows (all scales: 2, "
-        "100, 1000)",
-        model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
-        rules=f"none and `citations` for Cora; the scheme, and {MINED} mined soft rules beside it, for UMass",
-        methods="the person corrects every wrong token, without decoding again; or the first wrong token, and the rest is decoded "
-        "again; or answers `next_question`, by expected changes or by entropy, "
-        f"with the best {LABELLINGS} labellings in place of all. Answers are gold labels",
-        measures="answers until the whole reference is right, among them those that differ from the label shown (corrections); "
-        "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
-        "labelling, every token is told. The last optimum of each reference is rechecked",
-    ),
+    source="Liao et al. 2009, section 2, after Culotta et al. 2006: corrections propagate, since decoding keeps known labels",
+    corpus="Cora and UMass references, the first 100 of each development part whose labels the model knows (all scales: 2, "
+    "100, 1000)",
+    model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
+    rules=f"none and `citations` for Cora; the scheme, and {MINED} mined soft rules beside it, for UMass",
+    methods="the person corrects every wrong token, without decoding again; or the first wrong token, and the rest is decoded "
+    "again; or answers `next_question`, by expected changes or by entropy, "
+    f"with the best {LABELLINGS} labellings in place of all. Answers are gold labels",
+    measures="answers until the whole reference is right, among them those that differ from the label shown (corrections); "
+    "means with 95 % intervals of the bootstrap over references (1999 resamples). Where known labels and hard rules leave no "
+    "labelling, every token is told. The last optimum of each reference is rechecked",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "way"),

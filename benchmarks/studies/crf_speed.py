@@ -1,22 +1,21 @@
-"""Decoding with a proof beside CRFsuite's own tagger, which knows no rules."""
+"""Trellises and proved labellings under rules in multiples of the time of CRFsuite's own tagger, which knows no rules."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
 import ilpinfer
-from benchmarks import optimum
+from benchmarks.data import evaluations
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import crfsuite_file
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, groups, number
-from benchmarks.study import Design, Missing, Row, Sources, Study
+from benchmarks.study import Cell, Row, Sources, Study, require
 from benchmarks.timing import one_core, time_rounds
 from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
@@ -45,40 +44,29 @@ CORPORA = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What is given to decoders: token texts, features, or what each decodes at last."""
-
-    part: str
-    start: str
-    trained: int
-
-
 Pair = tuple[tuple[str, ...], Any, Any, Trellis]
 """Tokens, features, CRFsuite's items and the trellis of a sequence."""
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    if find_spec("pycrfsuite") is None:
-        raise Missing("python-crfsuite is not installed")
+    """What is given to decoders: token texts, features, or what each decodes at last."""
+    require("pycrfsuite")
     corpus = CORPORA[part]
     size = len(train_and_dev(sources.folder, corpus.name)[0])
-    sizes = dict.fromkeys(
-        min(one, size) for one in (corpus.trained, *sources(smoke=(), sample=(), full=(size,)))
-    )
-    starts = sources(smoke=STARTS if part == "cora" else STARTS[2:], sample=STARTS, full=STARTS)
-    return (Cell(part, start, one) for one in sizes for start in starts)
+    sizes = dict.fromkeys((min(corpus.trained, size), *sources(smoke=(), sample=(), full=(size,))))
+    starts = sources(smoke=STARTS if part == "cora" else STARTS[2:], sample=STARTS)
+    return (Cell(part=part, start=start, trained=one) for one in sizes for start in starts)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     corpus = CORPORA[cell.part]
     train, dev = train_and_dev(sources.folder, corpus.name)
-    parameters = PARAMETERS | sources(smoke={"max_iterations": 10}, sample={}, full={})
+    parameters = PARAMETERS | sources(smoke={"max_iterations": 10}, sample={})
     path = str(crfsuite_file(train[: cell.trained], corpus.rules, **parameters))
     model = CRF.from_crfsuite(path, corpus.rules)
-    pairs = _pairs(model, corpus.rules, dev[:: corpus.step][: sources(smoke=5, sample=None, full=None)])
+    pairs = _pairs(model, corpus.rules, dev[:: corpus.step][: sources(smoke=5, sample=None)])
     rules = rule_sets(model, corpus.rules)
-    repeats = sources(smoke=1, sample=3, full=3)
+    repeats = sources(smoke=1, sample=3)
     with one_core():
         works = {
             name: [lambda w=work: w(pairs)]
@@ -86,7 +74,8 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         }
         spent = time_rounds(works, repeats, time.process_time, np.min)
     if cell.start == SCORES:
-        _recheck(model, pairs, rules)
+        for chosen in rules.values():
+            evaluations.rechecked([pair[3] for pair in pairs], chosen)
     for name, seconds in spent.items():
         tokens = sum(len(pair[0]) for pair in pairs)
         yield {"decoder": name, "seconds": float(seconds[0]), "tokens": tokens, "labels": len(model.labels)}
@@ -133,32 +122,22 @@ def _works(
     yield CRFSUITE, lambda pairs: [tag(pair) for pair in pairs]
     if start != SCORES:
         yield ALONE, lambda pairs: [trellis(pair) for pair in pairs]
+
+    def one_by_one(decoder: ilpinfer.Decoder, pairs: Sequence[Pair]) -> object:
+        return [decoder.decode(trellis(pair)).labels for pair in pairs]
+
+    def together(decoder: ilpinfer.Decoder, pairs: Sequence[Pair]) -> object:
+        return [one.labels for one in decoder.decode_many(map(trellis, pairs))]
+
     for name, chosen in rules.items():
         decoder = ilpinfer.Decoder(chosen, model=model)
-        yield f"proved, {name}", partial(_one_by_one, decoder, trellis)
-        yield f"proved in one call, {name}", partial(_together, decoder, trellis)
+        yield f"proved, {name}", partial(one_by_one, decoder)
+        yield f"proved in one call, {name}", partial(together, decoder)
 
 
-def _one_by_one(
-    decoder: ilpinfer.Decoder, trellis: Callable[[Pair], Trellis], pairs: Sequence[Pair]
-) -> object:
-    return [decoder.decode(trellis(pair)).labels for pair in pairs]
-
-
-def _together(decoder: ilpinfer.Decoder, trellis: Callable[[Pair], Trellis], pairs: Sequence[Pair]) -> object:
-    return [one.labels for one in decoder.decode_many(map(trellis, pairs))]
-
-
-def _recheck(model: CRF, pairs: Iterable[Pair], rules: Mapping[str, RuleSet]) -> None:
-    for chosen in rules.values():
-        decoder = ilpinfer.Decoder(chosen, model=model)
-        for pair in pairs:
-            optimum.recheck(pair[3], chosen, decoder.decode(pair[3]))
-
-
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     """A table for each corpus and model: multiples of CRFsuite's time, and thousands of tokens a second."""
-    for (part, size), some in groups(DataFrame(rows), "part", "trained"):
+    for (part, size), some in groups(frame, "part", "trained"):
         tokens, labels = some.tokens.iloc[0], some.labels.iloc[0]
         name = "Spanish names" if part == "spanish" else "Cora references"
         report.heading(f"{name}, CRF of {size} sequences")
@@ -166,39 +145,26 @@ def report(rows: Sequence[Row], report: Report) -> None:
         seconds = some.pivot(index="decoder", columns="start", values="seconds")[some.start.unique()]
         ratios, rates = seconds / seconds.loc[CRFSUITE], tokens / seconds / 1000
         titles = (f"{kind} from {start}" for kind in ("×", "1000 tokens/s") for start in seconds)
-        report.table(
-            ("decoder", *titles),
-            (
-                (
-                    decoder,
-                    *(number(ratio, 2 if ratio < 1 else 3) for ratio in ratios.loc[decoder]),
-                    *map(number, rates.loc[decoder]),
-                )
-                for decoder in some.decoder.unique()
-            ),
+        shown = ratios.map(lambda ratio: number(ratio, 2 if ratio < 1 else 3)).join(
+            rates.map(number), rsuffix="/s"
         )
+        report.table(("decoder", *titles), ((name, *shown.loc[name]) for name in some.decoder.unique()))
 
 
 STUDY = Study(
     title="Decoding beside CRFsuite",
-    summary="Trellises and proved labellings under rules in multiples of the time of CRFsuite's own tagger, which knows no rules.",
-    design=Design(
-        corpus="every other sentence of the CoNLL-2002 Spanish development part, and the 100 references of Cora's development "
-        "part (smoke: five sequences of each)",
-        model="CRFs trained by CRFsuite (L-BFGS, c1 0.1, c2 0.05, 100 iterations) on the first 2000 Spanish sentences with the template "
-        "`entities` and on the first 300 references with `citations`; at full scale on all sentences and references too",
-        rules="the scheme; the scheme and at most one run of each field at 1 nat; `entities` or `citations`",
-        methods="CRFsuite's tagger; trellises alone; `auto` on one sequence after the other and on all in one call, in one thread. All "
-        "begin with token texts, with extracted features, or with what each decodes at last: CRFsuite's item sequences, whose features "
-        "it still adds up, and finished trellises",
-        limits="none; every optimum is rechecked",
-        measures="processor time for all sequences on one core, the least of 3 rounds after one that is not timed, in which all take "
-        "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time with the same start; "
-        "thousands of tokens a second",
-    ),
+    corpus="every other sentence of the CoNLL-2002 Spanish development part, and the 100 references of Cora's development "
+    "part (smoke: five sequences of each)",
+    model="CRFs trained by CRFsuite (L-BFGS, c1 0.1, c2 0.05, 100 iterations) on the first 2000 Spanish sentences with the template "
+    "`entities` and on the first 300 references with `citations`; at full scale on all sentences and references too",
+    rules="the scheme; the scheme and at most one run of each field at 1 nat; `entities` or `citations`",
+    methods="CRFsuite's tagger; trellises alone; `auto` on one sequence after the other and on all in one call, in one thread. All "
+    "begin with token texts, with extracted features, or with what each decodes at last: CRFsuite's item sequences, whose features "
+    "it still adds up, and finished trellises",
+    limits="none; every optimum is rechecked",
+    measures="processor time for all sequences on one core, the least of 3 rounds after one that is not timed, in which all take "
+    "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time with the same start; "
+    "thousands of tokens a second",
     parts=tuple(CORPORA),
-    cells=cells,
-    measure=measure,
-    report=report,
     timed=True,
 )

@@ -1,25 +1,16 @@
-"""Equal words of a document as one kind of name."""
+"""F1 of names where equal capitalised words of a document, or of a sentence, have the same kind of name, beside a CRF alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pandas import DataFrame
 
+from benchmarks.data import evaluations as E
 from benchmarks.data.corpora import train_and_dev
-from benchmarks.data.evaluations import (
-    MEASURES,
-    beside_gold,
-    evaluation_of,
-    gains,
-    measures,
-    rechecked,
-    row_of,
-)
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, groups
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.report import Cells, Report, groups
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet, join, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import f_measure
@@ -43,23 +34,14 @@ PENALTIES = ("1", "2", "3", "5", HARD)
 """Nats for each word with another kind of name than the equal word before it."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Documents, and the rules that they are labelled under beside the scheme."""
-
-    part: str
-    fold: int
-    rules: str
-    penalty: str = NONE
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Documents, and the rules that they are labelled under beside the scheme."""
     train_and_dev(sources.folder, "names")
     folds = {CHOICE: range(FOLDS // 2), SECOND: range(FOLDS // 2, FOLDS), DEV: [-1]}[part]
-    penalties = sources(smoke=PENALTIES[1:2], sample=PENALTIES, full=PENALTIES)
+    penalties = sources(smoke=PENALTIES[1:2], sample=PENALTIES)
     for fold in folds:
-        yield from (Cell(part, fold, rules) for rules in (SCHEME, ENTITIES))
-        yield from (Cell(part, fold, rules, nats) for rules in (SENTENCE, DOCUMENT) for nats in penalties)
+        yield from grid(part, fold=[fold], rules=(SCHEME, ENTITIES), penalty=[NONE])
+        yield from grid(part, fold=[fold], rules=(SENTENCE, DOCUMENT), penalty=penalties)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
@@ -67,7 +49,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     trellises = [[model.trellis(tokens) for tokens, _ in document] for document in some]
     groups_of = trellises if cell.rules == DOCUMENT else [[one] for each in trellises for one in each]
     joined = list(map(join, groups_of))
-    solutions = rechecked([each.trellis for each in joined], _rules(cell), LIMIT)
+    solutions = E.rechecked([each.trellis for each in joined], _rules(cell), LIMIT)
     labellings = [
         labels
         for each, solution in zip(joined, solutions, strict=True)
@@ -78,10 +60,10 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     pairs = [pair for document in some for pair in document]
     places = [FIRST * (1 + cell.fold) + place for place, document in enumerate(some) for _ in document]
     yield {
-        **row_of(beside_gold(pairs, labellings), places),
+        **E.row_of(E.beside_gold(pairs, labellings), places),
         "documents": len(some),
         "decoded": len(solutions),
-        "optimal": sum(one.status == "optimal" for one in solutions),
+        **E.statuses(solutions, "optimal"),
     }
 
 
@@ -118,56 +100,52 @@ def documents(sentences: Sequence[Labelled]) -> list[list[Labelled]]:
     return result
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
+def report(frame: DataFrame, report: Report) -> None:
     best = {
         name: _best(frame[(frame.part == CHOICE) & (frame.rules == name)]) for name in (SENTENCE, DOCUMENT)
     }
+    chosen = (frame.part != CHOICE) & (frame.penalty == frame.rules.map(best))
+    frame["nats"] = frame.penalty.where(~chosen, frame.penalty + " (chosen)")
+    base = {part: E.evaluation_of(own) for (part,), own in groups(frame[frame.rules == SCHEME], "part")}
+
+    def gain(some: DataFrame) -> str:
+        return (
+            "–"
+            if some.rules.iloc[0] == SCHEME
+            else E.gains(E.evaluation_of(some), base[some.part.iloc[0]])[1]
+        )
+
+    cells: Cells = {
+        E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
+        "F1, points over the first line": gain,
+        "proved": lambda x: f"{x.optimal.sum()} of {x.decoded.sum()}",
+    }
     for (part,), some in groups(frame, "part"):
         report.heading(PARTS[part])
-        base = evaluation_of(some[some.rules == SCHEME].to_dict("records"))
-        lines = []
-        for (rules, nats), own in groups(some, "rules", "penalty"):
-            whole = evaluation_of(own.to_dict("records"))
-            chosen = " (chosen)" if part != CHOICE and nats == best.get(rules) else ""
-            gain = gains(whole, base)[1] if rules != SCHEME else "–"
-            proved = f"{own.optimal.sum()} of {own.decoded.sum()}"
-            lines.append((rules, nats + chosen, *measures(whole), gain, proved))
-        report.table(
-            ("rules", "penalty, nats", *MEASURES, "F1, points over the first line", "proved"), lines, left=2
-        )
-        first = some[some.rules == SCHEME]
-        report.text(f"{first.documents.sum()} documents of {base.tokens.sum()} tokens.")
+        report.pivot(some, {"rules": "rules", "penalty, nats": "nats"}, cells)
+        documents = some.documents[some.rules == SCHEME].sum()
+        report.text(f"{documents} documents of {base[part].tokens.sum()} tokens.")
 
 
 def _best(some: DataFrame) -> str:
     """The penalty with the best F1."""
-    scores = {
-        nats: f_measure(evaluation_of(own.to_dict("records")).of_all())
-        for (nats,), own in groups(some, "penalty")
-    }
+    scores = {nats: f_measure(E.evaluation_of(own).of_all()) for (nats,), own in groups(some, "penalty")}
     return max(scores, key=scores.__getitem__, default=NONE)
 
 
 STUDY = Study(
     title="Equal words of a document",
-    summary="F1 of names where equal capitalised words of a document, or of a sentence, have the same kind of name, beside a CRF alone.",
-    design=Design(
-        source="Finkel, Grenager and Manning 2005; Sutton and McCallum 2004: equal words of a document tend to have one label",
-        corpus="CoNLL-2002 Spanish: the development part, and four folds of the training part by document (smoke: 2 and 8 documents). Penalties are "
-        "chosen on two of the folds. A document begins at a dateline of the agency, such as `Madrid , 23 may ( EFE ) .`, which tokens alone tell",
-        model="linear-chain CRF with the template `entities`; L-BFGS with c1 = 0.05, c2 = 0.1, 100 iterations; of the other three folds, or of the "
-        "whole training part",
-        rules="labels keep their scheme, hard; beside it the catalogue `entities`, or a penalty for each capitalised word with another kind of name than "
-        "the equal one before it, in the sentence or in the document",
-        methods="`auto`, on sentences or on documents joined of their sentences",
-        limits=f"{LIMIT:g} s a sentence or document; what has no labelling counts as wrong",
-        seeds="folds 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans, sentences that are right as a whole. Gains in points with 95 % "
-        "intervals of the paired bootstrap over documents (1999 resamples). Every optimum is rechecked",
-    ),
+    source="Finkel, Grenager and Manning 2005; Sutton and McCallum 2004: equal words of a document tend to have one label",
+    corpus="CoNLL-2002 Spanish: the development part, and four folds of the training part by document (smoke: 2 and 8 documents). Penalties are "
+    "chosen on two of the folds. A document begins at a dateline of the agency, such as `Madrid , 23 may ( EFE ) .`, which tokens alone tell",
+    model="linear-chain CRF with the template `entities`; L-BFGS with c1 = 0.05, c2 = 0.1, 100 iterations; of the other three folds, or of the "
+    "whole training part",
+    rules="labels keep their scheme, hard; beside it the catalogue `entities`, or a penalty for each capitalised word with another kind of name than "
+    "the equal one before it, in the sentence or in the document",
+    methods="`auto`, on sentences or on documents joined of their sentences",
+    limits=f"{LIMIT:g} s a sentence or document; what has no labelling counts as wrong",
+    seeds="folds 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, sentences that are right as a whole. Gains in points with 95 % "
+    "intervals of the paired bootstrap over documents (1999 resamples). Every optimum is rechecked",
     parts=tuple(PARTS),
-    cells=cells,
-    measure=measure,
-    report=report,
 )

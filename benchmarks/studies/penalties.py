@@ -1,7 +1,7 @@
-"""Penalties as published, as counted from gold labels, and as learnt, beside no rules."""
+"""Penalties as published, as counted from gold labels and as learnt, beside no rules, with few and many labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,10 @@ from benchmarks.data.evaluations import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, difference, draws_of, fixed, gain
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import Cell, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
-from ilpinfer.learning import (
-    JointChoice,
-    JointLearner,
-    JointSearch,
-    JointWeights,
-    PenaltyLearner,
-    ScoredExample,
-    held_out_models,
-)
+from ilpinfer import learning
 from ilpinfer.learning.perceptron import log_odds
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.training import rewrite
@@ -48,23 +40,12 @@ MOST_FOLDS = 20
 """With at most so many references, each is left out in turn; otherwise there are five folds."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Every kind of penalties for a model of one draw of references."""
-
-    part: str
-    model: str
-    size: int
-    draw: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Every kind of penalties for a model of one draw of references."""
     references(sources.folder)
-    sizes = sources(smoke=SIZES[:1], sample=SIZES, full=SIZES)
-    models = sources(smoke=["usual HMM"], sample=list(MODELS), full=list(MODELS))
+    sizes, models = sources(smoke=(SIZES[:1], ["usual HMM"]), sample=(SIZES, list(MODELS)))
     for draw in range(sources(smoke=1, sample=3, full=20)):
-        for size in sizes:
-            yield from (Cell(part, model, size, draw) for model in models)
+        yield from (Cell(part=part, model=model, size=size, draw=draw) for size in sizes for model in models)
 
 
 def references(folder: Path) -> list[Labelled]:
@@ -74,7 +55,7 @@ def references(folder: Path) -> list[Labelled]:
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     kind, scheme, options = MODELS[cell.model]
-    known, tested = references(sources.folder), sources(smoke=10, sample=TEST, full=TEST)
+    known, tested = references(sources.folder), sources(smoke=10, sample=TEST)
     known = drawn(known, cell.draw)
     training, test = (
         [(tuple(tokens), tuple(gold)) for tokens, gold in rewrite(some, scheme)]
@@ -83,14 +64,16 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
 
     make: Any = partial(trained, kind, scheme=scheme, **options)
     folds = MOST_FOLDS if cell.size <= MOST_FOLDS else 5
-    scorers = held_out_models(training, make, folds=folds, seed=cell.draw)
-    examples = [ScoredExample(scorer.trellis(x), y) for scorer, (x, y) in zip(scorers, training, strict=True)]
+    scorers = learning.held_out_models(training, make, folds=folds, seed=cell.draw)
+    examples = [
+        learning.ScoredExample(scorer.trellis(x), y) for scorer, (x, y) in zip(scorers, training, strict=True)
+    ]
     model = make(training)
     unseen = setting_of(cell.model, model, test, RuleSet(()))
     given = load_rules("citations")
     given = replace(given, items=(*given, C.valid_scheme()))
     with_order = replace(given, items=(*given, *load_rules("citations-order")))
-    counted, learner = TrainingSet(examples, given), PenaltyLearner(seed=cell.draw)
+    counted, learner = TrainingSet(examples, given), learning.PenaltyLearner(seed=cell.draw)
     learnt, ordered = learner.fit(examples, given), learner.fit(examples, with_order)
     rule_sets = (
         counted.with_weights(0 * counted.given),
@@ -108,16 +91,16 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             left_out = sum(not verdict.learnt for verdict in verdicts)
             row |= {"algorithm": results[name].algorithm, "left_out": left_out, "rules": len(verdicts)}
         yield row
-    joint = JointLearner(seed=cell.draw)
-    fits: dict[str, JointWeights | JointChoice] = {
+    joint = learning.JointLearner(seed=cell.draw)
+    fits: dict[str, learning.JointWeights | learning.JointChoice] = {
         HELD_OUT: joint.fit(training, model, given, scorers=scorers),
         OWN: joint.fit(training, model, given),
     }
     if cell.size <= sources(smoke=MOST_CHOSEN, sample=MOST_CHOSEN, full=SIZES[-1]):
-        fits[BEST] = JointSearch(seed=cell.draw).fit(training, make, given)
+        fits[BEST] = learning.JointSearch(seed=cell.draw).fit(training, make, given)
     for name, fit in fits.items():
         row = measured(setting_of(cell.model, fit.model, test, fit.rules), "auto", recheck=True)
-        chosen = fit.chosen if isinstance(fit, JointChoice) else joint.update
+        chosen = fit.chosen if isinstance(fit, learning.JointChoice) else joint.update
         yield row | {"penalties": name, "algorithm": chosen, "left_out": fit.unscored}
 
 
@@ -126,34 +109,43 @@ def _draws(own: DataFrame, name: str, measure: str = "tokens") -> Series:
 
 
 def _levels(some: Groups, names: Sequence[str], report: Report) -> None:
-    lines = []
-    for (model, size), own in some.items():
-        means = [[fixed(_draws(own, name, one).mean()) for one in MEASURES] for name in names]
-        lines.append([f"{model}, {size}", len(_draws(own, names[0])), *map(" / ".join, means)])
-    report.table(("model, labelled", "draws", *names), lines)
+    def means(own: DataFrame, name: str) -> str:
+        return " / ".join(fixed(_draws(own, name, one).mean()) for one in MEASURES)
+
+    report.table(
+        ("model, labelled", "draws", *names),
+        (
+            (f"{model}, {size}", len(_draws(own, names[0])), *(means(own, name) for name in names))
+            for (model, size), own in some.items()
+        ),
+    )
 
 
 def _gains(some: Groups, names: Sequence[str], base: str, report: Report) -> None:
     report.text("Points, mean over draws ± standard error of the paired difference.")
-    lines = []
-    for (model, size), own in some.items():
-        for measure, text in MEASURES.items():
-            other = _draws(own, base, measure)
-            points = (gain(_draws(own, name, measure), other) for name in names)
-            lines.append([f"{model}, {size}", text, *points])
-    report.table(("model, labelled", "measure", *names), lines, left=2)
+    report.table(
+        ("model, labelled", "measure", *names),
+        (
+            (f"{model}, {size}", text, *(gain(_draws(own, n, one), _draws(own, base, one)) for n in names))
+            for (model, size), own in some.items()
+            for one, text in MEASURES.items()
+        ),
+        left=2,
+    )
 
 
 def _choices(own: DataFrame) -> str:
     """What all weights were on folds, and sequences without a scorer that knows their labels."""
-    chosen = own[own.penalties == BEST]
-    names = ", ".join(f"{each} in {n}" for each, n in chosen.algorithm.value_counts(sort=False).items())
+    names = _algorithms(own[own.penalties == BEST])
     unscored = own[own.penalties == HELD_OUT].left_out.mean()
     return f"All weights: {names or 'not chosen'}; {unscored:.1f} references have no scorer that knows their labels."
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
+def _algorithms(some: DataFrame) -> str:
+    return ", ".join(f"{each} in {n}" for each, n in some.algorithm.value_counts(sort=False).items())
+
+
+def report(frame: DataFrame, report: Report) -> None:
     some = {
         (model, size): own
         for model in MODELS
@@ -179,11 +171,8 @@ def report(rows: Sequence[Row], report: Report) -> None:
     lines = []
     for (model, size), own in some.items():
         learnt = own[own.penalties == PENALTIES[3]]
-        names = ", ".join(
-            f"{each} in {count}" for each, count in learnt.algorithm.value_counts(sort=False).items()
-        )
         lines.append(
-            f"- {model}, {size} labelled: {names} of {len(learnt)} draws; "
+            f"- {model}, {size} labelled: {_algorithms(learnt)} of {len(learnt)} draws; "
             f"{learnt.left_out.mean():.1f} of {learnt['rules'].iloc[0]:.0f} rules left out in the mean. {_choices(own)}"
         )
     report.text("\n".join(lines))
@@ -204,26 +193,20 @@ def report(rows: Sequence[Row], report: Report) -> None:
 
 STUDY = Study(
     title="Penalties of rules",
-    summary="Penalties as published, as counted from gold labels and as learnt, beside no rules, with few and many labels.",
-    design=Design(
-        source="Chang, Ratinov, Roth 2007, section 6, for the published penalties (9.21 nats for every rule); "
-        "Stokman 2011, section 7.1, for learning them",
-        corpus="Cora references; each draw takes 5, 20 or 300 of the 400 at random to train on, and 100 others to decode",
-        model="an HMM of begin and inside (usual), one that has ends, too, and reads numbers, initials and months alike (best), "
-        "and a CRF",
-        rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
-        methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
-        "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
-        "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
-        limits="none; every labelling is proved to be the best one, and the proof is rechecked",
-        seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
-        "(smoke: the usual HMM of 5 references, 10 references decoded)",
-        measures="right tokens, F1 of exact spans and whole references in per cent; paired standard errors of differences",
-        stand_ins="the penalties that the factor of two for few labels starts from, and `citations-order`, were chosen after some of "
-        "the draws had been seen",
-    ),
+    source="Chang, Ratinov, Roth 2007, section 6, for the published penalties (9.21 nats for every rule); "
+    "Stokman 2011, section 7.1, for learning them",
+    corpus="Cora references; each draw takes 5, 20 or 300 of the 400 at random to train on, and 100 others to decode",
+    model="an HMM of begin and inside (usual), one that has ends, too, and reads numbers, initials and months alike (best), "
+    "and a CRF",
+    rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
+    methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
+    "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
+    "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
+    limits="none; every labelling is proved to be the best one, and the proof is rechecked",
+    seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
+    "(smoke: the usual HMM of 5 references, 10 references decoded)",
+    measures="right tokens, F1 of exact spans and whole references in per cent; paired standard errors of differences",
+    stand_ins="the penalties that the factor of two for few labels starts from, and `citations-order`, were chosen after some of "
+    "the draws had been seen",
     parts=("cora",),
-    cells=cells,
-    measure=measure,
-    report=report,
 )

@@ -1,7 +1,6 @@
-"""Minimum-risk decoding beside the most probable labelling."""
+"""Labellings of least expected loss beside the most probable one, with and without rules."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from pandas import DataFrame
 
@@ -9,7 +8,7 @@ from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import measured, mined, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, fixed, groups, number
-from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 
@@ -25,21 +24,13 @@ SIZES, MINED = (20, 300), 5
 CORA, UMASS = "cora", "umass"
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A method on all sequences of one model and one rule set."""
-
-    part: str
-    model: str
-    rules: str
-    method: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    rules = ("none", "citations") if part == CORA else ("scheme", f"scheme and {MINED} mined rules")
-    models = [f"HMM of {size}" for size in SIZES] if part == CORA else ["CRF"]
     split(sources, part)
-    return (Cell(part, model, name, method) for model in models for name in rules for method in METHODS)
+    if part == CORA:
+        models = [f"HMM of {size}" for size in SIZES]
+        return grid(part, model=models, rules=("none", "citations"), method=METHODS)
+    return grid(part, model=["CRF"], rules=("scheme", f"scheme and {MINED} mined rules"), method=METHODS)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -57,8 +48,8 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     yield measured(setting, METHODS[cell.method], LIMIT, recheck=cell.method.startswith("most"))
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    for (part, model, rules), some in groups(DataFrame(rows), "part", "model", "rules"):
+def report(frame: DataFrame, report: Report) -> None:
+    for (part, model, rules), some in groups(frame, "part", "model", "rules"):
         report.heading(f"{part}, {model}, rules: {rules}")
         cells: Cells = {
             ("tokens %", "span F1 %", "whole %"): lambda x: [
@@ -72,20 +63,14 @@ def report(rows: Sequence[Row], report: Report) -> None:
 
 STUDY = Study(
     title="Minimum-risk decoding",
-    summary="Labellings of least expected loss beside the most probable one, with and without rules.",
-    design=Design(
-        corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
-        model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
-        rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
-        methods="Viterbi, constrained Viterbi, `auto`, and `posterior` for the loss of tokens and of spans. Where sums over "
-        "all labellings have too many joint states, the best 20 labellings stand for them",
-        limits="1 s a sequence",
-        measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
-    ),
+    corpus="Cora and UMass references, the first 60 of each development part (all scales: 2, 60, 100)",
+    model="HMMs of 20 and 300 Cora references; a CRF of 400 UMass references",
+    rules="none and `citations` for Cora; the scheme, and five mined soft rules beside it, for UMass",
+    methods="Viterbi, constrained Viterbi, `auto`, and `posterior` for the loss of tokens and of spans. Where sums over "
+    "all labellings have too many joint states, the best 20 labellings stand for them",
+    limits="1 s a sequence",
+    measures="right tokens, F1 of exact spans and whole sequences in per cent; milliseconds a sequence",
     parts=(CORA, UMASS),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         RESPLIT,
         ("part", "model", "rules", "method"),

@@ -1,7 +1,6 @@
-"""Making and checking references beside the decoding of the same problem."""
+"""Making references, and checking them from their tables alone and with the meaning of rules, beside decoding."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from pandas import DataFrame
 
@@ -9,9 +8,8 @@ import ilpinfer
 from benchmarks import optimum
 from benchmarks.data.synthetic import ruled
 from benchmarks.report import Cells, Report, number
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
-from benchmarks.timing import least, one_core
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study
+from benchmarks.timing import least, one_core, viterbi_calls
 from formulations import RuleSet
 from ilpinfer import checker
 from ilpinfer.references.making import make
@@ -22,21 +20,11 @@ REPEATS = 3
 TIMES = ("bare", "decode", "make", "tables", "meaning")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A generated problem: tokens, labels, noise in nats and seed."""
-
-    part: str
-    tokens: int
-    labels: int
-    noise: float
-    seed: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    sizes = sources(smoke=SIZES[:1], sample=SIZES[1:], full=SIZES[1:])
-    seeds = range(sources(smoke=1, sample=3, full=20))
-    return (Cell(part, *size, seed) for size in sizes for seed in seeds)
+    """Generated problems."""
+    for T, K, noise in sources(smoke=SIZES[:1], sample=SIZES[1:]):
+        for seed in range(sources(smoke=1, sample=3, full=20)):
+            yield Cell(part=part, tokens=T, labels=K, noise=noise, seed=seed)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -59,8 +47,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     yield {"leaves": leaves, **{name: 1000 * seconds[name] for name in TIMES}}
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Milliseconds of processor time")
     report.text("Means over seeds; the ratio is that of the check from tables to decoding.")
     times = ("bare pass", "decode", "make", "check from tables", "check with the meaning")
@@ -78,20 +65,14 @@ def report(rows: Sequence[Row], report: Report) -> None:
 
 STUDY = Study(
     title="Checks of references",
-    summary="Making references, and checking them from their tables alone and with the meaning of rules, beside decoding.",
-    design=Design(
-        corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
-        model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
-        rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
-        methods="`auto`; `ilpinfer reference make`; the checker of tables, which imports the standard library alone; `reference verify` "
-        "with the meaning of rules",
-        seeds="0, 1, …",
-        measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
-        "is not timed; unit: a bare pass of the same problem",
-    ),
+    corpus="generated sequences of 50 to 200 tokens with fields in runs (smoke one of 20 tokens; sample 3, full 20 of each size)",
+    model="12 to 30 labels; planted labels score 4 nats more, under Gaussian noise of 1 to 2 nats; random transitions",
+    rules="at most one run of eight labels, 1.5 nats each; one label before another, 2 nats; one label requires another, 1 nat",
+    methods="`auto`; `ilpinfer reference make`; the checker of tables, which imports the standard library alone; `reference verify` "
+    "with the meaning of rules",
+    seeds="0, 1, …",
+    measures="milliseconds of processor time on one core, the least of 3 runs (decoding and bare pass 30, making one) after one that "
+    "is not timed; unit: a bare pass of the same problem",
     parts=("generated",),
-    cells=cells,
-    measure=measure,
-    report=report,
     timed=True,
 )

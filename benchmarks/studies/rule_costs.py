@@ -1,18 +1,17 @@
-"""What each kind of rule costs: in the integer program, to compile, and to decode under."""
+"""Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.report import Report, groups, number
-from benchmarks.study import Design, Row, Sources, Study
-from benchmarks.timing import least, one_core
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.report import Cells, Report, groups, number
+from benchmarks.study import Cell, Row, Sources, Study, grid
+from benchmarks.timing import least, one_core, viterbi_calls
 from formulations import LabelSet, RuleSet, Trellis, catalogue, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -47,20 +46,11 @@ KINDS = {
 CATALOGUE, RULES = "catalogue", "kinds"
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """An entry of the catalogue, or one rule of a kind, on a sequence of so many tokens."""
-
-    part: str
-    rules: str
-    length: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    names = list(catalogue()) if part == CATALOGUE else list(KINDS)
+    names = list(catalogue() if part == CATALOGUE else KINDS)
     lengths = sources(smoke=LENGTHS[:1], sample=LENGTHS, full=(*LENGTHS, 2 * LENGTHS[-1]))
-    names = sources(smoke=names[:3], sample=names, full=names)
-    return (Cell(part, name, length) for name in names for length in lengths)
+    return grid(part, rules=sources(smoke=names[:3], sample=names), length=lengths)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -118,9 +108,8 @@ def growth(lengths: Sequence[int], values: Sequence[float]) -> float | None:
     return math.log(values[-1] / values[-2]) / math.log(lengths[-1] / lengths[-2])
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     """A table at one length, how rows and milliseconds grow with it, and what stands out."""
-    frame = DataFrame(rows)
     shown = SHOWN if SHOWN in set(frame.length) else frame.length.max()
     at = frame[frame.length == shown]
     report.heading(f"Sequences of {shown} tokens")
@@ -134,21 +123,18 @@ def report(rows: Sequence[Row], report: Report) -> None:
         return number(growth(same.length.tolist(), same.rows.tolist()), 2)
 
     titles = at.rules.where(at.part != CATALOGUE, "catalogue: " + at.rules)
-    report.pivot(
-        at.assign(title=titles),
-        {"rules": "title"},
-        {
-            ("rows", "columns", "coefficients"): lambda x: [
-                number(x[name].iloc[0], 6) for name in ("rows", "columns", "entries")
-            ],
-            "exponent": exponent,
-            ("compile, ms", "program, ms"): lambda x: map(number, x[["compile", "program"]].iloc[0]),
-            "program × the path's alone": lambda x: number((x.program / x.path).iloc[0]),
-            "decode × bare pass": lambda x: (
-                number((x.decode / x.bare).iloc[0]) + ", not proved" * (not x.proved.iloc[0])
-            ),
-        },
-    )
+    cells: Cells = {
+        ("rows", "columns", "coefficients"): lambda x: [
+            number(x[name].iloc[0], 6) for name in ("rows", "columns", "entries")
+        ],
+        "exponent": exponent,
+        ("compile, ms", "program, ms"): lambda x: map(number, x[["compile", "program"]].iloc[0]),
+        "program × the path's alone": lambda x: number((x.program / x.path).iloc[0]),
+        "decode × bare pass": lambda x: (
+            number((x.decode / x.bare).iloc[0]) + ", not proved" * (not x.proved.iloc[0])
+        ),
+    }
+    report.pivot(at.assign(title=titles), {"rules": "title"}, cells)
     entries = at[at.part == CATALOGUE]
     if len(entries):
         report.text(
@@ -158,7 +144,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         f"The program of the path alone takes {number(at.path.median())} ms, and a bare pass {number(at.bare.median())} ms (medians)."
     )
     left = [f"{row.rules} ({row.length} tokens)" for row in frame[~frame.proved].itertuples()]
-    text = f"{len(rows) - len(left)} of {len(rows)} sequences are decoded with a proof"
+    text = f"{len(frame) - len(left)} of {len(frame)} sequences are decoded with a proof"
     report.text(f"{text}; not so in {LIMIT:g} s: {', '.join(left)}." if left else f"{text}.")
     kinds = frame[frame.part == RULES]
     if not len(kinds):
@@ -175,21 +161,15 @@ def report(rows: Sequence[Row], report: Report) -> None:
 
 STUDY = Study(
     title="What each kind of rule costs",
-    summary="Rows, columns and coefficients that rules add to the integer program, and milliseconds to compile, write and decode.",
-    design=Design(
-        corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
-        f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
-        model=f"{LABELS} BIO labels with random transitions",
-        rules=f"every entry of the catalogue, and one rule of each of {len(KINDS)} kinds at 1 nat (smoke: three of each)",
-        methods="`compile_problem`, `formulate` and `auto` with rules that are compiled before; a bare Viterbi pass without rules",
-        limits=f"{LIMIT:g} s to decode; optima are rechecked",
-        seeds="the number of tokens",
-        measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
-        "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
-    ),
+    corpus=f"one generated sequence of {', '.join(map(str, LENGTHS))} tokens for each rule set (smoke 25 alone, full 800 too), with "
+    f"fields in runs of 2 to 9 tokens whose labels score {LEAD:g} nats more, under Gaussian noise of {NOISE:g} nats",
+    model=f"{LABELS} BIO labels with random transitions",
+    rules=f"every entry of the catalogue, and one rule of each of {len(KINDS)} kinds at 1 nat (smoke: three of each)",
+    methods="`compile_problem`, `formulate` and `auto` with rules that are compiled before; a bare Viterbi pass without rules",
+    limits=f"{LIMIT:g} s to decode; optima are rechecked",
+    seeds="the number of tokens",
+    measures=f"milliseconds of processor time on one core, the least of {REPEATS} runs after one that is not timed; decoding one run "
+    "after one; multiples of the program of the path alone, and of a bare pass of the same sequence",
     parts=(CATALOGUE, RULES),
-    cells=cells,
-    measure=measure,
-    report=report,
     timed=True,
 )

@@ -1,10 +1,10 @@
-"""The best set of overlapping candidate spans beside the greedy choice."""
+"""The best set of overlapping candidate spans beside the greedy choice: how often it is better, and by how much."""
 
 import math
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from pandas import DataFrame
@@ -12,7 +12,7 @@ from pandas import DataFrame
 import ilpinfer
 from benchmarks.data.models import trained
 from benchmarks.report import Cells, Report, groups, number, percent
-from benchmarks.study import Design, Disagreement, Row, SecondDraw, Sources, Study
+from benchmarks.study import Cell, Disagreement, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.corpus.resumes import items
@@ -41,16 +41,9 @@ RULES = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """All sets of candidates of a kind, under some rules."""
-
-    part: str
-    rules: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    return (Cell(part, rules) for rules in RULES[part])
+    return grid(part, rules=RULES[part])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -133,7 +126,7 @@ def _spans(labels: Sequence[str]) -> Spans:
     return {span for span in named_spans(labels, "plain") if span[0] in FIELDS}
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.heading("Greedy choice and optimum")
     cells: Cells = {
         "sets": len,
@@ -146,12 +139,12 @@ def report(rows: Sequence[Row], report: Report) -> None:
         "optimum F1 %": lambda x: percent(_f1(x.best)),
         "median ms": lambda x: number(1000 * x.seconds.median()),
     }
-    report.pivot(DataFrame(rows), {"candidates of": "part", "rules": "rules"}, cells)
+    report.pivot(frame, {"candidates of": "part", "rules": "rules"}, cells)
     report.text(
         "Improved: the best set is worth more than the greedy one, or the greedy one breaks a hard rule. Gain: of those that are improved and "
         "break none."
     )
-    for (part,), some in groups(DataFrame(rows), "part"):
+    for (part,), some in groups(frame, "part"):
         own = some[some.rules == "none"]
         report.text(
             f"{part}: without rules the greedy choice loses {number(own.loss.sum() / len(own))} nats a set in the mean, and at most "
@@ -165,21 +158,15 @@ def _f1(counts: Iterable[Sequence[int]]) -> float:
 
 STUDY = Study(
     title="Overlapping candidate spans",
-    summary="The best set of overlapping candidate spans beside the greedy choice: how often it is better, and by how much.",
-    design=Design(
-        corpus="generated texts of 60 tokens with planted spans of four labels that keep the rules (smoke 5, sample 300, full 2000), each among candidates that overlap it; "
-        f"generated résumé items (5, 200, 500), whose candidates are the spans of the best {LIST} labellings of an HMM of 60 other items",
-        model=f"log odds of planted spans are 1.5, those of others 0, with normal noise of deviation {NOISE}; the HMM's probability of a span is its share "
-        "among the listed labellings",
-        rules="none; texts: at most 4 spans of a label and no company before a person, soft (1 nat) or hard; items: each field at most once, soft (2 nats) or hard",
-        methods="`ilpinfer.select_spans`: the proved optimum, and the greedy choice, the likeliest span first",
-        measures="share of sets where the optimum is better, gain in nats, F1 of exact spans; milliseconds of processor time of a call, both choices included",
-        seeds="0 for generated texts, 2 and 3 for items",
-    ),
+    corpus="generated texts of 60 tokens with planted spans of four labels that keep the rules (smoke 5, sample 300, full 2000), each among candidates that overlap it; "
+    f"generated résumé items (5, 200, 500), whose candidates are the spans of the best {LIST} labellings of an HMM of 60 other items",
+    model=f"log odds of planted spans are 1.5, those of others 0, with normal noise of deviation {NOISE}; the HMM's probability of a span is its share "
+    "among the listed labellings",
+    rules="none; texts: at most 4 spans of a label and no company before a person, soft (1 nat) or hard; items: each field at most once, soft (2 nats) or hard",
+    methods="`ilpinfer.select_spans`: the proved optimum, and the greedy choice, the likeliest span first",
+    measures="share of sets where the optimum is better, gain in nats, F1 of exact spans; milliseconds of processor time of a call, both choices included",
+    seeds="0 for generated texts, 2 and 3 for items",
     parts=(GENERATED, ITEMS),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         "as many other texts and items, generated with other seeds",
         ("part", "rules"),

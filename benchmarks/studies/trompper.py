@@ -1,17 +1,17 @@
-"""Section titles in Dutch case law: hand-written rules, conditional random fields, and rewards for titles (Trompper 2016)."""
+"""A hand-written tagger, two conditional random fields, and rewards and rules beside them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
 from benchmarks import optimum
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import COLORS, Report, percent
-from benchmarks.study import Design, Row, SecondDraw, Sources, Study
+from benchmarks.report import COLORS, Cells, Report, groups, percent
+from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
@@ -36,27 +36,16 @@ PUBLISHED: dict[str, dict[str, tuple[float | None, ...]]] = {
 """P, R, F1 and F0.5 of titles in per cent: of the text, and of `js/tagger-results.json` in the thesis's repository."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A model trained on all folds but one; the tagger, which needs no training, labels everything at once."""
-
-    part: str
-    condition: str
-    regularisation: str
-    shuffle: int
-    fold: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """A model trained on all folds but one; the tagger, which needs no training, labels everything at once."""
     _documents(sources)
     if part == TAGGER:
-        yield Cell(part, "deterministic tagger", "–", 0, 0)
+        yield from grid(part, condition=["deterministic tagger"], regularisation=["–"], shuffle=[0], fold=[0])
         return
-    for shuffle in range(sources(smoke=1, sample=3, full=20)):
-        for condition in (KEPT, OMITTED):
-            for regularisation in REGULARISATION:
-                folds = range(sources(smoke=1, sample=FOLDS, full=FOLDS))
-                yield from (Cell(part, condition, regularisation, shuffle, fold) for fold in folds)
+    folds = range(sources(smoke=1, sample=FOLDS))
+    for n in range(sources(smoke=1, sample=3, full=20)):
+        conditions = (KEPT, OMITTED)
+        yield from grid(part, condition=conditions, regularisation=REGULARISATION, shuffle=[n], fold=folds)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -74,7 +63,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         training,
         template="case-law",
         c2=REGULARISATION[cell.regularisation],
-        max_iterations=sources(smoke=20, sample=ITERATIONS, full=ITERATIONS),
+        max_iterations=sources(smoke=20, sample=ITERATIONS),
         without_line_breaks=cell.condition == OMITTED,
     )
     assert isinstance(model, CRF)
@@ -111,106 +100,101 @@ def _documents(sources: Sources) -> list[Labelled]:
     return read_labelled(sources.folder / "rechtspraak" / "all.tsv")
 
 
-def counts_of(rows: Iterable[Row], label: str = TITLE) -> Counts:
+def counts_of(confusions: Iterable[Sequence[Sequence[int]]], label: str = TITLE) -> Counts:
     """(3,) tokens of a label: predicted, gold and both."""
-    total = np.sum([row["confusion"] for row in rows], axis=0)
-    place = LABELS.index(label)
+    total, place = np.sum(list(confusions), axis=0), LABELS.index(label)
     return np.array([total[:, place].sum(), total[place].sum(), total[place, place]])
 
 
-def chosen(rows: Sequence[Row], beta: float) -> list[Row]:
+def chosen(own: DataFrame, beta: float) -> DataFrame:
     """For each fold the reward with the best F measure of titles on the other folds of its shuffle."""
     result = []
-    for fold in dict.fromkeys((row["shuffle"], row["fold"]) for row in rows):
-        own = [row for row in rows if (row["shuffle"], row["fold"]) == fold]
-        others = [row for row in rows if row["shuffle"] == fold[0] and row["fold"] != fold[1]] or own
-
-        def value(row: Row, others: Sequence[Row] = others) -> float:
-            same = (other for other in others if other["reward"] == row["reward"])
-            return float(f_measure(counts_of(same), beta))
-
-        result.append(max(own, key=value))
-    return result
+    for (shuffle, fold), some in groups(own, "shuffle", "fold"):
+        others = own[(own.shuffle == shuffle) & (own.fold != fold)]
+        by_reward = groups(others if len(others) else some, "reward")
+        values = {reward: float(f_measure(counts_of(each.confusion), beta)) for (reward,), each in by_reward}
+        result.append(some[some.reward == max(some.reward, key=values.__getitem__)])
+    return concat(result)
 
 
-def _methods(rows: Sequence[Row]) -> Iterator[tuple[tuple[str, str, str], list[Row]]]:
-    """Condition, training and rules, and their rows."""
-    for names in dict.fromkeys((row["condition"], row["regularisation"]) for row in rows):
-        own = [row for row in rows if (row["condition"], row["regularisation"]) == names]
-        rewards = [row for row in own if row["rules"] == "reward"]
-        yield (*names, "none"), [row for row in own if row["reward"] == 0 and row["rules"] != CATALOGUE]
-        if rewards:
-            for name, beta in BETAS.items():
-                yield (*names, f"title reward chosen for {name}"), chosen(rewards, beta)
-        if catalogue := [row for row in own if row["rules"] == CATALOGUE]:
-            yield (*names, "case-law rules"), catalogue
+def _methods(frame: DataFrame) -> DataFrame:
+    """The rows of each method, named by condition, training and rules."""
+    result = []
+    for _, own in groups(frame, "condition", "regularisation"):
+        rewards, catalogue = own[own.rules == "reward"], own[own.rules == CATALOGUE]
+        result.append(own[(own.reward == 0) & (own.rules != CATALOGUE)].assign(method="none"))
+        if len(rewards):
+            result += (
+                chosen(rewards, beta).assign(method=f"title reward chosen for {name}")
+                for name, beta in BETAS.items()
+            )
+        result.append(catalogue.assign(method="case-law rules"))
+    return concat(result)
 
 
-def shares(counts: Counts) -> tuple[float, float, float, float]:
+def shares(confusions: Iterable[Any], label: str = TITLE) -> tuple[float, float, float, float]:
+    """Precision, recall, F1 and F0.5 of a label."""
+    counts = counts_of(confusions, label)
     measures = precision(counts), recall(counts), *(f_measure(counts, beta) for beta in BETAS.values())
     return tuple(map(float, measures))  # type: ignore[return-value]
 
 
-def _rewarded(frame: DataFrame) -> list[Row]:
-    return [row for row in frame.to_dict("records") if row["rules"] == "reward"]
+def _rewarded(frame: DataFrame) -> DataFrame:
+    return frame[frame.rules == "reward"]
 
 
-def _f1(rows: Sequence[Row]) -> str:
-    return percent(shares(counts_of(rows))[2])
+def _f1(frame: DataFrame) -> str:
+    return percent(shares(frame.confusion)[2])
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    methods, names = dict(_methods(rows)), ("condition", "training", "rules")
-    _titles(methods, report)
+NAMES = {"condition": "condition", "training": "regularisation", "rules": "method"}
+FIGURES = ("P %", "R %", "F1 %", "F0.5 %")
+
+
+def report(frame: DataFrame, report: Report) -> None:
+    methods = _methods(frame)
+    report.heading("Figure 8: section titles")
+    cells: Cells = {
+        FIGURES: lambda x: map(percent, shares(x.confusion)),
+        ("published P", "R", "F1", "F0.5", "file P", "R", "F1"): _published,
+    }
+    report.pivot(methods, NAMES, cells)
     report.heading("Every label")
-    lines = (
-        (*name, label, *map(percent, shares(counts_of(own, label))))
-        for name, own in methods.items()
-        for label in LABELS
-    )
-    report.table((*names, "label", "P %", "R %", "F1 %", "F0.5 %"), lines, left=4)
+    labels = methods.assign(label=[LABELS] * len(methods)).explode("label")
+    of_label: Cells = {FIGURES: lambda x: map(percent, shares(x.confusion, x.label.iloc[0]))}
+    report.pivot(labels, NAMES | {"label": "label"}, of_label)
     report.heading("Figure 9: confusion of labels")
     report.text(
         "Tokens by gold label (rows) and label of the method (columns), over all shuffles, without rules."
     )
-    for (condition, training, rules), own in methods.items():
-        if rules == "none":
-            total = np.sum([row["confusion"] for row in own], axis=0).tolist()
-            table = ((label, *line) for label, line in zip(LABELS, total, strict=True))
-            report.table((f"{condition}, {training}", *LABELS), table)
-    _curve(rows, report)
+    for names, own in groups(methods[methods.method == "none"], "condition", "regularisation"):
+        total = np.sum(list(own.confusion), axis=0).tolist()
+        table = ((label, *line) for label, line in zip(LABELS, total, strict=True))
+        report.table((", ".join(names), *LABELS), table)
+    _curve(frame, report)
 
 
-def _titles(methods: Mapping[tuple[str, str, str], list[Row]], report: Report) -> None:
-    report.heading("Figure 8: section titles")
-    lines = []
-    for (condition, training, rules), own in methods.items():
-        figures: tuple[float | None, ...] = (None,) * 7
-        if rules == "none" and training != "L2":
-            figures = (*PUBLISHED[condition]["text"], *PUBLISHED[condition]["file"][:3])
-        shown = ("–" if f is None else f"{f:g}" for f in figures)
-        lines.append((condition, training, rules, *map(percent, shares(counts_of(own))), *shown))
-    names = "condition", "training", "rules", "P %", "R %", "F1 %", "F0.5 %"
-    published = "published P", "R", "F1", "F0.5", "file P", "R", "F1"
-    report.table((*names, *published), lines, left=3)
+def _published(some: DataFrame) -> list[str]:
+    condition, training, rules = some[[*NAMES.values()]].iloc[0]
+    if rules != "none" or training == "L2":
+        return ["–"] * 7
+    figures = (*PUBLISHED[condition]["text"], *PUBLISHED[condition]["file"][:3])
+    return ["–" if f is None else f"{f:g}" for f in figures]
 
 
-def _curve(rows: Sequence[Row], report: Report) -> None:
+def _curve(frame: DataFrame, report: Report) -> None:
     report.heading("Precision and recall by reward")
     report.text(f"Rewards of {', '.join(f'{reward:g}' for reward in REWARDS)} nats for each section title.")
     caption = "Precision and recall of section titles, one point a reward"
     with report.picture("titles", caption, (6.4, 4.4)) as axes:
-        fields = [row for row in rows if row["rules"] == "reward"]
-        pairs = dict.fromkeys((row["condition"], row["regularisation"]) for row in fields)
-        for names, color in zip(pairs, COLORS, strict=False):
-            own = [row for row in fields if (row["condition"], row["regularisation"]) == names]
-            points = [shares(counts_of(r for r in own if r["reward"] == reward)) for reward in REWARDS]
+        by_names = groups(_rewarded(frame), "condition", "regularisation")
+        for (names, own), color in zip(by_names, COLORS, strict=False):
+            points = [shares(own.confusion[own.reward == reward]) for reward in REWARDS]
             x, y = [100 * p[1] for p in points], [100 * p[0] for p in points]
             axes.plot(x, y, "o-", color=color, markersize=4, label=", ".join(names))
-        for row in rows:
-            if row["part"] == TAGGER:
-                p, r, *_ = shares(counts_of([row]))
-                axes.plot([100 * r], [100 * p], "k*", markersize=10, label="deterministic tagger")
+        for confusion in frame.confusion[frame.part == TAGGER]:
+            p, r, *_ = shares([confusion])
+            axes.plot([100 * r], [100 * p], "k*", markersize=10, label="deterministic tagger")
         axes.plot([74, 91], [96, 91], "kx", label="published: tagger, field (text)")
         axes.set(xlabel="recall, per cent", ylabel="precision, per cent")
         axes.legend(frameon=False, fontsize=8)
@@ -218,33 +202,27 @@ def _curve(rows: Sequence[Row], report: Report) -> None:
 
 STUDY = Study(
     title="Section titles in Dutch case law",
-    summary="A hand-written tagger, two conditional random fields, and rewards and rules beside them.",
-    design=Design(
-        source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
-        "of its repository, which differ",
-        corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
-        "documents: smoke 1 (one fold), sample 3, full 20",
-        model="the deterministic tagger, written after the chapter's description; CRFs with the template `case-law`, at most "
-        f"{ITERATIONS} iterations of L-BFGS, newlines kept or omitted (then put back), unregularised as published or with L2 of "
-        f"{REGULARISATION['L2']:g}",
-        rules="none; a reward for each section title, chosen for each fold on the other folds, for F1 and for F0.5; the catalogue's "
-        "`case-law` (penalties counted on all 50 documents, so that its rows are a little too good)",
-        methods="exact decoding (`auto`); with no rules this is Viterbi",
-        seeds="numbers of shuffles",
-        measures=f"precision, recall, F1 and F0.5 of the tokens of each label, in per cent, over {FOLDS} folds by document",
-        stand_ins="The 100 annotated documents of the chapter are not public as a whole; 50 are, so that a field is trained on 40 of them. "
-        "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
-        "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
-    ),
+    source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
+    "of its repository, which differ",
+    corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
+    "documents: smoke 1 (one fold), sample 3, full 20",
+    model="the deterministic tagger, written after the chapter's description; CRFs with the template `case-law`, at most "
+    f"{ITERATIONS} iterations of L-BFGS, newlines kept or omitted (then put back), unregularised as published or with L2 of "
+    f"{REGULARISATION['L2']:g}",
+    rules="none; a reward for each section title, chosen for each fold on the other folds, for F1 and for F0.5; the catalogue's "
+    "`case-law` (penalties counted on all 50 documents, so that its rows are a little too good)",
+    methods="exact decoding (`auto`); with no rules this is Viterbi",
+    seeds="numbers of shuffles",
+    measures=f"precision, recall, F1 and F0.5 of the tokens of each label, in per cent, over {FOLDS} folds by document",
+    stand_ins="The 100 annotated documents of the chapter are not public as a whole; 50 are, so that a field is trained on 40 of them. "
+    "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
+    "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",
     parts=(TAGGER, FIELDS),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         "as many other shuffles of the same documents into folds",
         ("condition", "regularisation"),
         {
-            "F1 % of titles without rules": lambda x: _f1([r for r in _rewarded(x) if not r["reward"]]),
+            "F1 % of titles without rules": lambda x: _f1(_rewarded(x[x.reward == 0])),
             "with a reward chosen for F1": lambda x: _f1(chosen(_rewarded(x), 1.0)),
         },
         lambda cell: cell.part == FIELDS,

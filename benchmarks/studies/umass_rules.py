@@ -1,27 +1,18 @@
-"""Mined rules with learnt penalties on UMass references."""
+"""F1 of spans on UMass references under rules mined from training references, by where their penalties come from."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from math import inf
 
 from pandas import DataFrame
 
+from benchmarks.data import evaluations as E
 from benchmarks.data import umass
-from benchmarks.data.evaluations import (
-    MEASURES,
-    beside_gold,
-    evaluation_of,
-    gains,
-    labels_of,
-    measures,
-    rechecked,
-    row_of,
-)
+from benchmarks.data.corpora import with_factor
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, groups
-from benchmarks.study import Design, Row, Sources, Study
-from formulations import Rule, RuleSet
+from benchmarks.report import Cells, Report, groups
+from benchmarks.study import Cell, Row, Sources, Study, grid
+from formulations import RuleSet
 from ilpinfer.learning import ScoredExample, held_out_examples
 from ilpinfer.learning.minimum_risk import MinimumRisk
 from ilpinfer.learning.perceptron import Perceptron
@@ -51,34 +42,23 @@ PUBLISHED = {
 """F1 of Anzaroot et al. 2014."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A half of the development part, or the whole, under rules of so many references (0: all); of models the fold left out, -1 for none."""
-
-    part: str
-    training: int
-    half: int
-    rules: str = ""
-    penalties: str = ""
+TRIED: Mapping[str, tuple[Sequence[int], Sequence[tuple[str, str]]]] = {
+    MODELS: (range(-1, FOLDS), [("", "")]),
+    TRAINING: ([WHOLE], [("", SCHEME), (umass.MANY, TRAINING_ONLY)]),
+    PENALTIES: (range(2), [("", SCHEME), *((umass.ALL, way) for way in (COUNTED, LEARNT, TRAIN))]),
+    FAMILIES: (range(2), [("+".join(umass.FAMILIES[:n]), LEARNT) for n in (1, 2, 3, 4)]),
+}
+"""Halves of the development part, or of models the fold that is left out, -1 for none; rules and their penalties."""
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Halves under rules of so many references, 0 for all."""
     umass.part(sources, "dev")
-    whole = part in (MODELS, TRAINING)
-    for training in sources(smoke=(0,), sample=(400, 0) if whole else (400,), full=(400, 0)):
-        if part == MODELS:
-            yield from (Cell(part, training, fold) for fold in range(-1, FOLDS))
-            continue
-        if part == TRAINING:
-            yield from (
-                Cell(part, training, WHOLE, *names) for names in (("", SCHEME), (umass.MANY, TRAINING_ONLY))
-            )
-            continue
-        families = [*umass.FAMILIES] if part == FAMILIES else []
-        some = [("+".join(families[:n]), LEARNT) for n in range(1, len(families) + 1)]
-        if part == PENALTIES:
-            some = [("", SCHEME), *((umass.ALL, way) for way in (COUNTED, LEARNT, TRAIN))]
-        yield from (Cell(part, training, half, *names) for names in some for half in range(2))
+    sizes = (400, 0) if part in (MODELS, TRAINING) else (400,)
+    halves, tried = TRIED[part]
+    for training in sources(smoke=(0,), sample=sizes, full=(400, 0)):
+        for rules, penalties in tried:
+            yield from grid(part, training=[training], half=halves, rules=[rules], penalties=[penalties])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
@@ -104,7 +84,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     limit = MANY_SECONDS if cell.part == TRAINING else None
     yield outcome(model, dev, halves[cell.half], rules, limit) | about
     if cell.penalties == TRAIN:
-        hard = replace(rules, items=tuple(_hard(item) for item in rules))
+        hard = with_factor(rules, inf)
         yield outcome(model, dev, halves[cell.half], hard, HARD_SECONDS) | about | {"penalties": HARD}
 
 
@@ -143,86 +123,69 @@ def outcome(
 ) -> Row:
     """The references at some places labelled under rules."""
     some = [dev[place] for place in places]
-    solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules, limit)
+    solutions = E.rechecked([model.trellis(tokens) for tokens, _ in some], rules, limit)
     return {
-        **row_of(beside_gold(some, map(labels_of, solutions), scheme="paths"), places),
-        "optimal": sum(one.status == "optimal" for one in solutions),
-        "infeasible": sum(one.status == "infeasible" for one in solutions),
+        **E.row_of(E.beside_gold(some, map(E.labels_of, solutions), scheme="paths"), places),
+        **E.statuses(solutions, "optimal", "infeasible"),
     }
 
 
-def _hard(item: Any) -> Any:
-    return replace(item, penalty=float("inf")) if isinstance(item, Rule) else item
-
-
-def report(rows: Sequence[Row], report: Report) -> None:
-    lines = [row for row in rows if row["part"] != MODELS]
-    for (part, training), own in groups(
-        DataFrame(lines).assign(part=lambda f: f.part.where(f.part == TRAINING, "")), "part", "training"
-    ):
-        which = "all that is learnt is" if part == TRAINING else "CRF and rules are"
-        report.heading(f"{which[0].upper()}{which[1:]} of {training or 'all'} training references")
-        some = {names: half.to_dict("records") for names, half in groups(own, "rules", "penalties")}
-        _table(some, report)
+def report(frame: DataFrame, report: Report) -> None:
+    for (alone, training), own in groups(frame.assign(alone=frame.part == TRAINING), "alone", "training"):
+        which = "All that is learnt is" if alone else "CRF and rules are"
+        report.heading(f"{which} of {training or 'all'} training references")
+        _table(own, report)
         for title, rules in ((umass.ALL, umass.ALL), (umass.FOUR, EVERY), (umass.MANY, umass.MANY)):
-            if found := next((half for names, half in some.items() if names[0] == rules), None):
-                counts = ", ".join(f"{number} {family}" for family, number in found[0]["families"].items())
+            for families in own.families[own.rules == rules][:1]:
+                counts = ", ".join(f"{number} {family}" for family, number in families.items())
                 report.text(f"{title[0].upper()}{title[1:]}: {counts}.")
 
 
-def _table(some: Mapping[tuple[str, str], Sequence[Row]], report: Report) -> None:
-    whole = {names: evaluation_of(rows) for names, rows in some.items()}
-    base = whole.get(("", SCHEME))
+def _table(own: DataFrame, report: Report) -> None:
+    base = own[own.penalties == SCHEME]
 
-    def line(names: tuple[str, str], rows: Sequence[Row]) -> tuple[Any, ...]:
-        gain = gains(whole[names], base)[1] if base is not None and names[0] else "–"
-        kept, proved, none = (sum(row[name] for row in rows) for name in ("kept", "optimal", "infeasible"))
-        figures = rows[0]["mined"], f"{kept / len(rows):.1f}", *measures(whole[names]), gain, proved
-        return *figures, whole[names].missing, none, PUBLISHED.get(names[1], "–")
+    def gain(some: DataFrame) -> str:
+        return (
+            E.gains(E.evaluation_of(some), E.evaluation_of(base))[1]
+            if some.rules.iloc[0] and len(base)
+            else "–"
+        )
 
-    more = (
-        "F1, points over the first line",
-        "proved",
-        "no labelling",
-        "proved to have none",
-        "published F1 %",
-    )
-    report.table(
-        ("rules", "penalties", "number", "kept", *MEASURES, *more),
-        (
-            (names[0] or SCHEME, names[1] if names[0] else "–", *line(names, rows))
-            for names, rows in some.items()
-        ),
-        left=2,
-    )
+    cells: Cells = {
+        "number": lambda x: x.mined.iloc[0],
+        "kept": lambda x: f"{x.kept.mean():.1f}",
+        E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
+        "F1, points over the first line": gain,
+        ("proved", "no labelling", "proved to have none"): lambda x: x[
+            ["optimal", "missing", "infeasible"]
+        ].sum(),
+        "published F1 %": lambda x: PUBLISHED.get(x.penalties.iloc[0], "–"),
+    }
+    names = {"what": own.rules.replace("", SCHEME), "way": own.penalties.where(own.rules != "", "–")}
+    report.pivot(own.assign(**names), {"rules": "what", "penalties": "way"}, cells)
 
 
 STUDY = Study(
     title="Mined rules with learnt penalties",
-    summary="F1 of spans on UMass references under rules mined from training references, by where their penalties come from.",
-    design=Design(
-        source="Anzaroot, Passos, Belanger and McCallum 2014: soft constraints whose penalties are learnt, beside the same as hard ones",
-        corpus="UMass references, the 660 of the development part: whole, with what training references alone have taught, or in two halves, each "
-        "labelled with what the other has taught. CRF and rules are made from 400 evenly spaced training references, where training references alone "
-        "teach also from all 1457 (full: everywhere; smoke: 12 references of each part)",
-        model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
-        f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
-        rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
-        "a gain of 2 nats at least, switched on one by one. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
-        f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
-        methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
-        f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
-        f"strength {RISK.strength:g}; penalties below {RISK.least:g} nats are left out. Rules, lists and strength were chosen on folds of the training part alone",
-        limits=f"none; {HARD_SECONDS:g} s a reference where all rules are hard, {MANY_SECONDS:g} s where training references alone teach. A reference without a labelling counts as wrong",
-        seeds="halves and folds 0; perceptron 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans at all levels, whole references. Gains in points with 95 % "
-        "intervals of the paired bootstrap over references (1999 resamples). `kept` is the mean number of rules with a penalty. "
-        "Every optimum is rechecked",
-        stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
-        "training references; here they are also learnt on half of the development part, as the tables say",
-    ),
+    source="Anzaroot, Passos, Belanger and McCallum 2014: soft constraints whose penalties are learnt, beside the same as hard ones",
+    corpus="UMass references, the 660 of the development part: whole, with what training references alone have taught, or in two halves, each "
+    "labelled with what the other has taught. CRF and rules are made from 400 evenly spaced training references, where training references alone "
+    "teach also from all 1457 (full: everywhere; smoke: 12 references of each part)",
+    model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
+    f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
+    rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
+    "a gain of 2 nats at least, switched on one by one. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
+    f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
+    methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
+    f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
+    f"strength {RISK.strength:g}; penalties below {RISK.least:g} nats are left out. Rules, lists and strength were chosen on folds of the training part alone",
+    limits=f"none; {HARD_SECONDS:g} s a reference where all rules are hard, {MANY_SECONDS:g} s where training references alone teach. A reference without a labelling counts as wrong",
+    seeds="halves and folds 0; perceptron 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans at all levels, whole references. Gains in points with 95 % "
+    "intervals of the paired bootstrap over references (1999 resamples). `kept` is the mean number of rules with a penalty. "
+    "Every optimum is rechecked",
+    stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
+    "training references; here they are also learnt on half of the development part, as the tables say",
     parts=(MODELS, TRAINING, PENALTIES, FAMILIES),
-    cells=cells,
-    measure=measure,
-    report=report,
+    report={(TRAINING, PENALTIES, FAMILIES): report},
 )

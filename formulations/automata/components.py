@@ -14,7 +14,7 @@ import numpy as np
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine
 from formulations.dtypes import Booleans, Integers, LabelIds
-from formulations.messages import brief
+from formulations.messages import brief, counted
 
 
 class Component(Protocol):
@@ -207,9 +207,9 @@ class FunctionCount:
         if now >= before:
             return now
         t = len(path) - 1
-        after = "all labels, which the function counts" if whole else f"{t + 1} labels"
+        after = "all labels, which the function counts" if whole else counted(t + 1, "label")
         raise ValueError(
-            f"predicate {self.name!r}: its prefix function returned {before} after {t} labels, more than the {now} after "
+            f"predicate {self.name!r}: its prefix function returned {before} after {counted(t, 'label')}, more than the {now} after "
             f"{after} (token {t}, {brief(self.tokens[t])}, label {self.labels[path[t]]}); expected a lower bound that does not fall"
         )
 

@@ -256,10 +256,11 @@ class NumbersContinue(Template):
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         symbols: dict[tuple[ItemNumber, ...], int] = {(): 0}
-        index = [symbols.setdefault(item_numbers(token), len(symbols)) for token in tokens]
+        symbol = {t: symbols.setdefault(item_numbers(t), len(symbols)) for t in dict.fromkeys(tokens)}
         member = labels.field(self.field).member[None, :].astype(np.int64)
         values = np.arange(len(symbols))[:, None, None] * member
-        yield Machine(StepTable(values, np.array(index, np.int64)), _in_sequence(tuple(symbols)))
+        index = np.array([symbol[token] for token in tokens], np.int64)
+        yield Machine(StepTable(values, index), _in_sequence(tuple(symbols)))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         last = None

@@ -18,7 +18,7 @@ from formulations.labels import schemes
 from formulations.labels.label_set import Labelled, LabelSet, label_set
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD
-from formulations.messages import brief, cut, suggestion
+from formulations.messages import brief, counted, cut, suggestion
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
@@ -290,7 +290,7 @@ class Rule:
         names = [view.names[k] for k in view.ids(given)]
         words = [""] * len(names) if tokens is None else texts(tokens, "tokens")
         if len(words) != len(names):
-            raise ValueError(f"{len(words)} tokens are given for {len(names)} labels")
+            raise ValueError(f"{counted(len(words), 'token')} for {counted(len(names), 'label')}")
         result = sum(trial.amount for trial in self.trials(Reading(names, words, view)))
         return min(result, 1) if self.distance == "binary" else result
 

@@ -11,7 +11,7 @@ from formulations.errors import InferenceError
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.labels.selectors import Group
 from formulations.logic.parser import NamedFormula
-from formulations.messages import brief, cut
+from formulations.messages import brief, counted, cut
 
 LONGEST_MESSAGE = 2000  # characters of a message about a rule file
 
@@ -98,7 +98,7 @@ class RuleSet:
             text(getattr(self, name), name)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.rules)} rules, {len(self) - len(self.rules)} features, {len(self.fields)} fields"
+        counts = f"{counted(len(self.rules), 'rule')}, {counted(len(self) - len(self.rules), 'feature')}, {counted(len(self.fields), 'field')}"
         return f"RuleSet({self.name!r}: {counts})"
 
     def __iter__(self) -> Iterator[Rule | Feature]:

@@ -15,7 +15,7 @@ from formulations.labels import schemes
 from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, counted, suggestion
 
 MOST_LABELS = 2**11  # labels of a set; tables of steps grow with their square
 
@@ -95,7 +95,7 @@ class LabelSet:
 
     def __repr__(self) -> str:
         names = ", ".join(self.names[:4]) + (", …" if len(self) > 4 else "")
-        return f"LabelSet({len(self)} labels: {names}; scheme {self.scheme})"
+        return f"LabelSet({counted(len(self), 'label')}: {names}; scheme {self.scheme})"
 
     def with_optional_fields(self, fields: Iterable[str]) -> "LabelSet":
         """The same labels, with more fields that may be absent.
@@ -268,7 +268,9 @@ def label_set(value: object) -> LabelSet:
 def check_label_count(labels: int) -> None:
     """Raise ValueError for more labels than tables of steps can be made for."""
     if labels > MOST_LABELS:
-        raise ValueError(f"{labels} labels; expected at most {MOST_LABELS}, as steps between them are tables")
+        raise ValueError(
+            f"{counted(labels, 'label')}; expected at most {MOST_LABELS}, as steps between them are tables"
+        )
 
 
 _label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields

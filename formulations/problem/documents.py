@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations.arguments import instances, items, text
 from formulations.labels.schemes import OUTSIDE
+from formulations.messages import counted
 from formulations.problem.trellis import Trellis
 
 Value = TypeVar("Value")
@@ -57,7 +58,7 @@ class Document:
         values = items(values, "values")
         if len(values) != len(self.trellis):
             tokens = len(self.trellis)
-            raise ValueError(f"{len(values)} values are given, but the document has {tokens} tokens")
+            raise ValueError(f"{counted(len(values), 'value')} for a document of {counted(tokens, 'token')}")
         return [values[first:end] for first, end in self.sequences]
 
 

@@ -16,7 +16,7 @@ from formulations.files import Unreadable, json_bytes, write_whole
 from formulations.grid import all_nats, nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
 
@@ -285,7 +285,7 @@ class Trellis:
     def __repr__(self) -> str:
         order = "" if self.order == 1 else ", second order"
         known = f", {len(self._given)} known" if self._given else ""
-        return f"Trellis({len(self)} tokens, {len(self.labels)} labels, {self.labels.scheme}{order}{known})"
+        return f"Trellis({counted(len(self), 'token')}, {counted(len(self.labels), 'label')}, {self.labels.scheme}{order}{known})"
 
     @property
     def given(self) -> dict[int, str]:
@@ -373,7 +373,9 @@ class Trellis:
         """
         ids = self.labels.ids(labelling)
         if len(ids) != len(self):
-            raise ValueError(f"the labelling has {len(ids)} labels, but there are {len(self)} tokens")
+            raise ValueError(
+                f"the labelling has {counted(len(ids), 'label')} for {counted(len(self), 'token')}"
+            )
         return ids
 
     def score(self, labelling: Iterable[object]) -> float:
@@ -496,9 +498,9 @@ def _attributes(
         )
     scheme = scheme_name(text(scheme, "scheme")) or own
     if len(names) != K:
-        raise ValueError(f"{len(names)} labels are named, but the scores have {K}")
+        raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
     label_set = labels if isinstance(labels, LabelSet) and own == scheme else LabelSet(names, scheme)
-    words = ("",) * T if tokens is None else texts(tokens, "tokens", f"{T} tokens")
+    words = ("",) * T if tokens is None else texts(tokens, "tokens", counted(T, "token"))
     if len(words) != T:
-        raise ValueError(f"{len(words)} tokens are given, but the scores cover {T}")
+        raise ValueError(f"{counted(len(words), 'token')} for scores of {counted(T, 'token')}")
     return {"lattice": lattice, "labels": label_set, "tokens": words}

@@ -371,7 +371,7 @@ class Program:
 
 
 def check_units(units: str) -> None:
-    if units not in UNITS:
+    if not isinstance(units, str) or units not in UNITS:
         raise ValueError(f"no units {brief(units)}; there are nats, and grid for 2^-20 nats")
 
 

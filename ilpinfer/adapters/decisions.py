@@ -8,7 +8,7 @@ from formulations import Trellis
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from formulations.problem.problem import NoTokens
 from ilpinfer.decoding.decoder import Decoder
 
@@ -40,7 +40,9 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
         if solution.status == "unknown" and not solution.error:
             what = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
             reason = "give rules a penalty, or the method more time"
-        raise AdapterError(f"{len(trellis)} tokens, {trellis.tokens[0]!r:.40} the first: {what}; {reason}")
+        raise AdapterError(
+            f"{counted(len(trellis), 'token')}, {trellis.tokens[0]!r:.40} the first: {what}; {reason}"
+        )
     return solution.ids
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, counted, suggestion
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.tokens import with_columns
@@ -119,7 +119,9 @@ def with_solutions(
 
     parts, found = _parts(table, tokens, sequence), list(solutions)
     if len(parts) != len(found):
-        raise InputError(f"{len(found)} solutions for a frame of {len(parts)} sequences; give one for each")
+        raise InputError(
+            f"{counted(len(found), 'solution')} for a frame of {counted(len(parts), 'sequence')}; give one for each"
+        )
     scored = any(isinstance(each, Solution) for each in found)
     rows = [row for part, each in zip(parts, found, strict=True) for row in _rows(part, each)]
     lists = bool(parts) and parts[0].tokens is not None
@@ -239,7 +241,7 @@ def _example(
         return [None] * part.length if cell is None else _list(cell, part.begin, name)
 
     def row_of(at: int) -> str:
-        return f"row {part.begin + at}" if part.tokens is None else f"row {part.begin}, item {at}"
+        return f"row {part.begin + at}" if part.tokens is None else f"row {part.begin}, token {at}"
 
     texts = of(tokens)
     if not texts:
@@ -251,7 +253,7 @@ def _example(
     if names is not None:
         if len(names) != len(texts):
             raise InputError(
-                f'column "{labels}", {where}: {len(names)} labels, but {len(texts)} tokens in column "{tokens}"'
+                f'column "{labels}", {where}: {counted(len(names), "label")}, but {counted(len(texts), "token")} in column "{tokens}"'
             )
         names = None if all(name is None for name in names) else names
     for at, name in enumerate(names or ()):
@@ -279,7 +281,9 @@ def _rows(part: _Part, found: Solution | Sequence[str] | None) -> list[tuple[Any
         labels, rest = None if found is None else list(found), (None, None, None)
     unlabelled: list[str | None] = [None] * part.length
     if labels is not None and len(labels) != part.length:
-        raise InputError(f"row {part.begin}: {len(labels)} labels for a sequence of {part.length} tokens")
+        raise InputError(
+            f"row {part.begin}: {counted(len(labels), 'label')} for a sequence of {counted(part.length, 'token')}"
+        )
     if part.tokens is not None:
         return [(labels, *rest)]
     return [(label, *rest) for label in labels or unlabelled]

@@ -90,7 +90,7 @@ def run(arguments: Sequence[str]) -> None:
         context = getattr(error, "ctx", None)
         command = f"{context.command_path} " if context is not None else "ilpinfer "
         text = f"{_place(error)}{error.format_message()}".rstrip()
-        end = "" if text.endswith((".", "?", ")")) else "."
+        end = "" if text.endswith((".", "?")) else "."
         raise Failure(f"{text}{end} See {command}-h", 2) from None
     if code == 130:
         raise KeyboardInterrupt

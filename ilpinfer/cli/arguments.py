@@ -1,6 +1,7 @@
 """Arguments and options that several commands share, and the kinds of options of all commands."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -38,14 +39,28 @@ def argument(metavar: str, help_text: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help_text, **more)
 
 
-def value_option(metavar: str, help_text: str, panel: str | None = None, *names: str, **more: Any) -> Any:
-    """An option with a value, in a group of the help; it has the name of its field if no other is given."""
-    return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=panel, **more)
+@dataclass(frozen=True)
+class Group:
+    """A group of options in the help of a command."""
+
+    title: str | None = None
+
+    def option(self, default: Any, text: str, *names: str, **more: Any) -> Any:
+        """A field that is an option with the text `PLACEHOLDER: help`, or a flag with a text of help alone."""
+        metavar, _, help_text = (None, "", text) if isinstance(default, bool) else text.partition(": ")
+        info = value_option(metavar, help_text, self, *names, **more)
+        return field(default=default, metadata={"option": info})
 
 
-def flag(help_text: str, panel: str | None = None) -> Any:
-    """An option without a value, and its opposite."""
-    return typer.Option(help=help_text, rich_help_panel=panel)
+OPTIONS = Group()
+SCORES, LABELS = Group("Scores of sequences"), Group("Labels")
+
+
+def value_option(
+    metavar: str | None, help_text: str, group: Group = OPTIONS, *names: str, **more: Any
+) -> Any:
+    """An option for an annotation; it has the name of its field or parameter if no other is given."""
+    return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=group.title, **more)
 
 
 def output_file(help_text: str) -> Any:
@@ -62,9 +77,9 @@ def output_rows(help_text: str) -> Any:
     return value_option("FILE", help_text, callback=_rows)
 
 
-def model_option(help_text: str, panel: str | None = None) -> Any:
+def model_option(help_text: str, group: Group = OPTIONS) -> Any:
     """An option for a model: a file, or the name of a built-in model."""
-    return value_option("MODEL", help_text, panel, autocompletion=completion.models, callback=_model)
+    return value_option("MODEL", help_text, group, autocompletion=completion.models, callback=_model)
 
 
 def solution_files(help_text: str) -> Any:
@@ -72,16 +87,13 @@ def solution_files(help_text: str) -> Any:
     return argument("SOLUTION", help_text, callback=_solutions)
 
 
-def rules_option(help_text: str, panel: str | None = None, *names: str) -> Any:
-    return value_option("RULES", help_text, panel, *names, autocompletion=completion.rule_sets)
+def rules_option(help_text: str, group: Group = OPTIONS, *names: str) -> Any:
+    return value_option("RULES", help_text, group, *names, autocompletion=completion.rule_sets)
 
 
-def kind_option(help_text: str, panel: str | None = None) -> Any:
-    return value_option("KIND", help_text, panel, autocompletion=completion.kinds)
+def kind_option(help_text: str, group: Group = OPTIONS) -> Any:
+    return value_option("KIND", help_text, group, autocompletion=completion.kinds)
 
-
-SCORES, LABELS = "Scores of sequences", "Labels"
-"""Titles of groups of options."""
 
 Input = Annotated[
     str,
@@ -118,7 +130,8 @@ Reward = Annotated[
 ]
 RulesFirst = Annotated[
     bool,
-    flag(
+    value_option(
+        None,
         "Apply hard rules on single tokens before a CRF computes features. The CRF then does not score tokens that these "
         "rules decide. The labelling is the same, and takes less time.",
         SCORES,

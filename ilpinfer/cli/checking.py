@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
+from formulations.messages import brief, counted
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
@@ -15,7 +16,7 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, comments, files_read, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.sequences import read, require_labels
@@ -109,8 +110,8 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
 
 
 def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
-    shown = table("rule")
-    numbers(shown, "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested")
+    headings = "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested"
+    shown = table("rule", numbers=headings)
     for row in result:
         held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
@@ -132,13 +133,16 @@ def _remarks(row: "RuleReport") -> list[str]:
     if row.contradicts:
         remarks.append(f"cannot always hold together with {', '.join(row.contradicts)}")
     if row.overruled:
-        remarks.append(f"overruled by an earlier rule at {row.overruled} tokens")
+        remarks.append(f"overruled by an earlier rule at {counted(row.overruled, 'token')}")
     return remarks
 
 
 def _example(breach: "Breach") -> str:
     shown = zip(breach.tokens[:4], breach.text, breach.labels, strict=False)
-    places = ", ".join(f"{t} {text} [{label}]" for t, text, label in shown) or "the whole sequence"
+    places = (
+        ", ".join(f"token {t} {brief(text, 30)} [{label}]" for t, text, label in shown)
+        or "the whole sequence"
+    )
     return (
         f"broken in {breach.where.rpartition(', ')[2]} at {places}{', …' if len(breach.tokens) > 4 else ''}"
     )

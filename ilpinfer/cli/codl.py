@@ -10,22 +10,21 @@ import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import plain_name
-from formulations.messages import suggestion
+from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, flag, output_file, value_option
-from ilpinfer.cli.command import command
+from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
+from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read, read_plain_text
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning import CODL, CODLResult
     from ilpinfer.learning.measures import Measures
 
-METHOD = "Method"
+METHOD = Group("Method")
 
 
 @dataclass(frozen=True)
@@ -54,120 +53,62 @@ class CodlOptions:
     rules: arguments.Rules = ()
     kind: arguments.ModelKind = "hmm"
     option: arguments.KindOption = ()
-    baseline: Annotated[
-        str,
-        value_option(
-            "NAME",
-            "codl, or a baseline to compare it with: supervised, hard-em, weighted-hard-em, soft-em, posterior, self-training or "
-            "high-confidence.",
-            METHOD,
-        ),
-    ] = "codl"
-    gamma: Annotated[
-        str | None,
-        value_option(
-            "SHARE",
-            "Weight of the supervised model, 0 to 1, or tokens for the share of labelled tokens. If not given, this, --mixing and "
-            "--penalty-weight are chosen together on folds of LABELLED; 0.9 where one of the other two is given.",
-            METHOD,
-        ),
-    ] = None
-    k: Annotated[
-        int | None,
-        value_option("NUMBER", "Labellings of each sequence of POOL to learn from; 1 if not given.", METHOD),
-    ] = None
-    cycles: Annotated[
-        int | None, value_option("NUMBER", "How many times POOL is labelled; 5 if not given.", METHOD)
-    ] = None
-    e_step: Annotated[
-        str | None,
-        value_option(
-            "NAME",
-            "How POOL is labelled: top-k, beam, weighted-top-k or posterior; top-k if not given.",
-            METHOD,
-        ),
-    ] = None
-    mixing: Annotated[
-        str | None,
-        value_option(
-            "NAME",
-            "What is mixed with the supervised model: probabilities, scores or counts. If not given, chosen as --gamma is, or "
-            "probabilities for an HMM and scores for a crf.",
-            METHOD,
-        ),
-    ] = None
-    penalty_weight: Annotated[
-        float | None,
-        value_option(
-            "WEIGHT",
-            "Weight on all penalties while POOL is labelled. If not given, chosen as --gamma is, or 1.",
-            METHOD,
-        ),
-    ] = None
-    confidence: Annotated[
-        float | None,
-        value_option(
-            "SHARE",
-            "Learn from this share of POOL, the most confidently labelled sequences; 1 if not given.",
-            METHOD,
-        ),
-    ] = None
-    budget: Annotated[
-        int | None,
-        value_option(
-            "NUMBER",
-            "Most joint states of a sequence for probabilities under rules; 200000 if not given.",
-            METHOD,
-        ),
-    ] = None
-    pool_size: Annotated[
-        int | None, value_option("NUMBER", "Use this many sequences of POOL, drawn at random.", METHOD)
-    ] = None
-    held_out: Annotated[
-        str,
-        value_option(
-            "FILE", "Labelled sequences to evaluate the model on after each cycle; - for standard input."
-        ),
-    ] = ""
-    text: Annotated[bool, flag("Read POOL as plain text, one sequence a line. So are .txt files.")] = False
-    split: Annotated[
-        str,
-        value_option(
-            "WHERE",
-            "Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
-        ),
-    ] = "spaces"
+    baseline: str = METHOD.option(
+        "codl",
+        "NAME: codl, or a baseline to compare it with: supervised, hard-em, weighted-hard-em, soft-em, posterior, self-training or "
+        "high-confidence.",
+    )
+    gamma: str | None = METHOD.option(
+        None,
+        "SHARE: Weight of the supervised model, 0 to 1, or tokens for the share of labelled tokens. If not given, this, --mixing and "
+        "--penalty-weight are chosen together on folds of LABELLED; 0.9 where one of the other two is given.",
+    )
+    k: int | None = METHOD.option(
+        None, "NUMBER: Labellings of each sequence of POOL to learn from; 1 if not given."
+    )
+    cycles: int | None = METHOD.option(None, "NUMBER: How many times POOL is labelled; 5 if not given.")
+    e_step: str | None = METHOD.option(
+        None, "NAME: How POOL is labelled: top-k, beam, weighted-top-k or posterior; top-k if not given."
+    )
+    mixing: str | None = METHOD.option(
+        None,
+        "NAME: What is mixed with the supervised model: probabilities, scores or counts. If not given, chosen as --gamma is, or "
+        "probabilities for an HMM and scores for a crf.",
+    )
+    penalty_weight: float | None = METHOD.option(
+        None,
+        "WEIGHT: Weight on all penalties while POOL is labelled. If not given, chosen as --gamma is, or 1.",
+    )
+    confidence: float | None = METHOD.option(
+        None, "SHARE: Learn from this share of POOL, the most confidently labelled sequences; 1 if not given."
+    )
+    budget: int | None = METHOD.option(
+        None,
+        "NUMBER: Largest number of joint states of a sequence for probabilities under rules; 200000 if not given.",
+    )
+    pool_size: int | None = METHOD.option(None, "NUMBER: Use this many sequences of POOL, drawn at random.")
+    held_out: str = OPTIONS.option(
+        "", "FILE: Labelled sequences to evaluate the model on after each cycle; - for standard input."
+    )
+    text: bool = OPTIONS.option(False, "Read POOL as plain text, one sequence per line, as .txt files are.")
+    split: str = OPTIONS.option(
+        "spaces",
+        "WHERE: Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
+    )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
-    seed: Annotated[int, value_option("NUMBER", "Seed of random draws.", min=0)] = 0
+    seed: int = OPTIONS.option(0, "NUMBER: Seed of random draws.", min=0)
     as_json: arguments.AsJson = False
 
     @property
     def method(self) -> "CODL":
-        """The settings; InputError for invalid ones."""
+        """The settings; ValueError for invalid ones."""
         from ilpinfer.learning import CODL
 
-        if self.kind not in KINDS:
-            raise InputError(f'no kind of model "{self.kind}"{suggestion(self.kind, KINDS)}')
-        names = (
-            "k",
-            "cycles",
-            "e_step",
-            "mixing",
-            "penalty_weight",
-            "confidence",
-            "budget",
-            "pool_size",
-            "seed",
-        )
-        given: dict[str, Any] = {"kind": self.kind}
+        given = {**common(self, CODL), "options": parameters(self.option)}
         if self.gamma is not None:
             given["gamma"] = _weight(self.gamma)
-        given |= {name: value for name in names if (value := getattr(self, name)) is not None}
-        try:
-            return CODL.of(self.baseline, **given, options=parameters(self.option))
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        return CODL.of(self.baseline, **given)
 
 
 @command(
@@ -303,18 +244,14 @@ def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
 def _show(result: "CODLResult", screen: "Console") -> None:
     """A line for each trial of settings, and one for each cycle."""
     if result.tried:
-        tried = table("trial", "mixing")
-        numbers(tried, "gamma", "penalty weight")
-        for name in result.tried[0].held_out:
-            numbers(tried, f"{name}: tokens", "F1", "whole sequences")
+        tried = table(
+            "trial", "mixing", numbers=("gamma", "penalty weight", *_headings(result.tried[0].held_out))
+        )
         for number, trial in enumerate(result.tried, 1):
             values = f"{trial.gamma:g}", f"{trial.penalty_weight:.3g}"
             add_row(tried, str(number), trial.mixing, *values, *_cells(trial.held_out))
         screen.print(tried)
-    shown = table("cycle")
-    numbers(shown, "learnt from", "changed", "violations")
-    for name in result.before:
-        numbers(shown, f"{name}: tokens", "F1", "whole sequences")
+    shown = table("cycle", numbers=("learnt from", "changed", "violations", *_headings(result.before)))
     add_row(shown, "supervised", "-", "-", "-", *_cells(result.before))
     for cycle in result.trace:
         counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
@@ -333,7 +270,9 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         if other := {
             way: number for way, number in last.ways.items() if way != result.made["settings"]["e_step"]
         }:
-            counts_text = ", ".join(f"{way} for {number} sequences" for way, number in other.items())
+            counts_text = ", ".join(
+                f"{way} for {counted(number, 'sequence')}" for way, number in other.items()
+            )
             notice(
                 f"the rules need too many joint states for exact probabilities; used instead: {counts_text}"
             )
@@ -343,7 +282,11 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
         weights = f"gamma {made['gamma']:g}" if made["gamma"] is not None else "gamma by tokens"
         softer = "" if made["penalty_weight"] == 1 else f", penalties times {made['penalty_weight']:.3g}"
         remark(f"settings: {made['mixing']}, {weights}{softer} ({result.made['choice']})")
-    remark(f"{options.output}: {len(model.labels)} labels ({model.labels.scheme}), {model.size}")
+    remark(f"{options.output}: {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}")
+
+
+def _headings(held_out: "Mapping[str, Measures]") -> list[str]:
+    return [text for name in held_out for text in (f"{name}: tokens", "F1", "whole sequences")]
 
 
 def _cells(held_out: "Mapping[str, Measures]") -> list[str]:

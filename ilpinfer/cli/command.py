@@ -104,8 +104,9 @@ def build(name: str, panel: str, work: Callable[..., None]) -> Any:
 
 
 def common(options: Any, record: type[Any]) -> dict[str, Any]:
-    """The values of options that are also fields of another record."""
-    return {each.name: getattr(options, each.name) for each in fields(record) if hasattr(options, each.name)}
+    """The values of options that are also fields of another record, where they are given."""
+    values = {each.name: getattr(options, each.name, None) for each in fields(record)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def set_up(quiet: bool | None, no_color: bool | None, log_json: bool | None) -> None:
@@ -117,7 +118,11 @@ def set_up(quiet: bool | None, no_color: bool | None, log_json: bool | None) -> 
 
 def _options(work: Callable[..., Any]) -> Iterator[Parameter]:
     """The parameters of a function or record, with the fields of a record in its place; texts that may be repeated default to ()."""
+    declared = fields(work) if is_dataclass(work) else ()
+    own = {each.name: each.metadata["option"] for each in declared if "option" in each.metadata}
     for each in signature(work).parameters.values():
+        if info := own.get(each.name):
+            each = each.replace(annotation=Annotated[each.annotation, info])
         record, without = _record(each.annotation)
         if record is not None:
             yield from (one for one in _options(record) if one.name not in without)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.arguments import positive
 from ilpinfer.cli import arguments, completion
-from ilpinfer.cli.arguments import output_folder, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, Findings
 from ilpinfer.cli.inputs import (
@@ -62,87 +62,54 @@ TABLE_OPTIONS = (
     "as_json",
 )
 """Options for what is written of a comparison, which folders of results have, too."""
-METHODS, PAPER = "Methods", "Tables and plots"
+METHODS, PAPER = Group("Methods"), Group("Tables and plots")
 
 
 @dataclass(frozen=True)
 class CompareOptions:
     input: InputOptions
     output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
-    methods: Annotated[
-        str,
-        value_option(
-            "NAMES",
-            "Methods, separated by commas, with their options after colons: "
-            "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
-            METHODS,
-            autocompletion=completion.method_lists,
-        ),
-    ] = "auto,viterbi,beam"
-    predictions: Annotated[
-        Sequence[str],
-        value_option(
-            "NAME=FILE",
-            "Labellings of the same sequences from a file, compared as a method. May be repeated.",
-            METHODS,
-        ),
-    ] = ()
+    methods: str = METHODS.option(
+        "auto,viterbi,beam",
+        "NAMES: Methods, separated by commas, with their options after colons: "
+        "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
+        autocompletion=completion.method_lists,
+    )
+    predictions: Sequence[str] = METHODS.option(
+        (), "NAME=FILE: Labellings of the same sequences from a file, compared as a method. May be repeated."
+    )
     time_limit: arguments.Limit = None
     first: arguments.First = None
-    seeds: Annotated[str, value_option("NUMBERS", "Seeds of randomized methods, such as 1,2,3.", METHODS)] = (
-        ""
+    seeds: str = METHODS.option("", "NUMBERS: Seeds of randomized methods, such as 1,2,3.")
+    repeats: int = METHODS.option(
+        1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
     )
-    repeats: Annotated[
-        int,
-        value_option("NUMBER", "Number of runs of randomized methods, with seeds from 0.", METHODS, min=1),
-    ] = 1
-    cap: Annotated[
-        float, value_option("NATS", "Gap that stands for a missing labelling in means over all sequences.")
-    ] = 50.0
-    name: Annotated[
-        Sequence[str],
-        value_option(
-            "NAME=METHOD", "Name of a method in rows, tables, plots and report. May be repeated.", METHODS
-        ),
-    ] = ()
-    join: Annotated[
-        Sequence[str],
-        value_option(
-            "FOLDER",
-            "Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
-        ),
-    ] = ()
-    support: Annotated[
-        int,
-        value_option("NUMBER", "Smallest number of gold fields with which the report names a field.", min=1),
-    ] = 20
-    tables: Annotated[
-        str,
-        value_option(
-            "FORMAT", "Also write tables for papers: csv, markdown, latex or parquet.", PAPER, "--format"
-        ),
-    ] = ""
-    preset: Annotated[
-        str,
-        value_option(
-            "NAME", "paper: one table that fits a column of a two-column paper, with intervals.", PAPER
-        ),
-    ] = ""
-    columns: Annotated[
-        str, value_option("NAMES", "Columns of one table of methods, such as method,f1,mean_gap.", PAPER)
-    ] = ""
-    digits: Annotated[
-        int | None, value_option("NUMBER", "Decimals of numbers that are no counts.", PAPER, min=0)
-    ] = None
-    caption: Annotated[str, value_option("TEXT", "Caption of the tables.", PAPER)] = ""
-    plots: Annotated[
-        str, value_option("FORMAT", "Also write the plots of the report as files: pdf, svg or png.", PAPER)
-    ] = ""
+    cap: float = OPTIONS.option(
+        50.0, "NATS: Gap that stands for a missing labelling in means over all sequences."
+    )
+    name: Sequence[str] = METHODS.option(
+        (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
+    )
+    join: Sequence[str] = OPTIONS.option(
+        (),
+        "FOLDER: Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
+    )
+    support: int = OPTIONS.option(
+        20, "NUMBER: Smallest number of gold fields with which the report names a field.", min=1
+    )
+    tables: str = PAPER.option(
+        "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
+    )
+    preset: str = PAPER.option(
+        "", "NAME: paper: one table that fits a column of a two-column paper, with intervals."
+    )
+    columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
+    digits: int | None = PAPER.option(None, "NUMBER: Decimals of numbers that are no counts.", min=0)
+    caption: str = PAPER.option("", "TEXT: Caption of the tables.")
+    plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
     width: arguments.Width = 10
     threads: arguments.Threads = 1
-    option: Annotated[
-        Sequence[str], value_option("METHOD.NAME=VALUE", "A parameter of a method. May be repeated.", METHODS)
-    ] = ()
+    option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
     as_json: arguments.AsJson = False
 
 
@@ -244,7 +211,7 @@ def _compare_sequences(
 
     files = _prediction_files(options.predictions)
     _plan(options, dict.fromkeys(files, ()))
-    scored, rules, content = prepare(options.input, options.input.reading, options.first, fit=True)
+    scored, rules, content = prepare(options.input, options.first, fit=True)
     _remark(scored, options.input.scheme)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
@@ -363,13 +330,10 @@ def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
     def own(method: "Method") -> dict[str, Any]:
         taken.add(method.name)
         common = method_options(method, width=options.width, threads=options.threads)
-        return {
-            **common,
-            **{option: value for (name, option), value in values.items() if name == method.name},
-        }
+        return common | {key: value for (name, key), value in values.items() if name == method.name}
 
-    for name, option in values:
-        if not option:
+    for name, key in values:
+        if not key:
             raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
     plan = plan_of(
         options.methods,
@@ -379,11 +343,10 @@ def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
         options=own,
         names=_names(options),
     )
-    for name, option in values:
+    for name, key in values:
         if name not in taken:
-            raise InputError(
-                f"--option {name}.{option}: {name} is none of the methods {', '.join(plan.kinds)}"
-            )
+            known = ", ".join(plan.kinds)
+            raise InputError(f"--option {name}.{key}: {name} is none of the methods {known}")
     return plan
 
 

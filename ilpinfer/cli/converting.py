@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, value_option
+from ilpinfer.cli.arguments import OPTIONS, argument
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.streams import notice
@@ -35,33 +36,24 @@ class ConvertOptions:
             "for BRAT.",
         ),
     ]
-    to: Annotated[
-        str,
-        value_option(
-            "FORMAT",
-            "columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it.",
-        ),
-    ] = ""
-    labels: Annotated[
-        str,
-        value_option(
-            "FILE",
-            "Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns.",
-        ),
-    ] = ""
-    unit: Annotated[
-        str, value_option("UNIT", "Part of a BRAT document that is one sequence: line or document.")
-    ] = "line"
-    column: Annotated[
-        str,
-        value_option(
-            "COLUMN",
-            "The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
-        ),
-    ] = ""
-    into: Annotated[
-        str, value_option("COLUMN", "Column of the labels in CoNLL-U that is written: upos, misc.NER, ….")
-    ] = ""
+    to: str = OPTIONS.option(
+        "",
+        "FORMAT: columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it.",
+    )
+    labels: str = OPTIONS.option(
+        "",
+        "FILE: Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns.",
+    )
+    unit: str = OPTIONS.option(
+        "line", "UNIT: Part of a BRAT document that is one sequence: line or document."
+    )
+    column: str = OPTIONS.option(
+        "",
+        "COLUMN: The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
+    )
+    into: str = OPTIONS.option(
+        "", "COLUMN: Column of the labels in CoNLL-U that is written: upos, misc.NER, …."
+    )
     scheme: arguments.Scheme = ""
 
     @property
@@ -89,8 +81,8 @@ def convert(options: ConvertOptions) -> None:
         examples = _with_labels(examples, options)
     written = write(examples, options.output, how, inputs)
     if options.output != "-":
-        place = f"{options.output}: {written} files" if format_ == "brat" else options.output
-        notice(f"{place}: {len(examples)} sequence{'s' * (len(examples) != 1)} as {format_}")
+        place = f"{options.output}: {counted(written, 'file')}" if format_ == "brat" else options.output
+        notice(f"{place}: {counted(len(examples), 'sequence')} as {format_}")
 
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from formulations import RuleSet, Trellis
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import flag, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import (
@@ -47,71 +48,50 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
     from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
-TWO_PHASE = "Two-phase inference"
+TWO_PHASE = Group("Two-phase inference")
 
 
 @dataclass(frozen=True)
 class DecodeOptions:
     input: InputOptions
-    output: Annotated[
-        str, value_option("FILE", "File for the labellings, JSON lines; - for standard output.")
-    ] = "-"
+    output: str = OPTIONS.option("-", "FILE: File for the labellings, JSON lines; - for standard output.")
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
-    top: Annotated[
-        int | None, value_option("NUMBER", "Write this many labellings of each sequence, best first.", min=1)
-    ] = None
-    tau: Annotated[
-        float | None,
-        value_option(
-            "SHARE",
-            "Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
-            "score only.",
-            TWO_PHASE,
-        ),
-    ] = None
-    bound: Annotated[
-        str, value_option("KIND", "How --tau sets the least score: relative or odds.", TWO_PHASE)
-    ] = "relative"
-    risk: Annotated[
-        str,
-        value_option(
-            "UNIT",
-            "With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
-            "or spans.",
-        ),
-    ] = ""
+    top: int | None = OPTIONS.option(
+        None, "NUMBER: Write this many labellings of each sequence, best first.", min=1
+    )
+    tau: float | None = TWO_PHASE.option(
+        None,
+        "SHARE: Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
+        "score only.",
+    )
+    bound: str = TWO_PHASE.option("relative", "KIND: How --tau sets the least score: relative or odds.")
+    risk: str = OPTIONS.option(
+        "",
+        "UNIT: With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
+        "or spans.",
+    )
     width: arguments.Width = 10
     threads: arguments.Threads = 1
-    explain: Annotated[
-        bool,
-        flag(
-            "Add the violations of each rule: where they are, and how the labelling would change without the rule."
-        ),
-    ] = False
-    within: Annotated[
-        float | None,
-        value_option(
-            "NATS", "With --top: only labellings at most this far below the best score; 0 for ties."
-        ),
-    ] = None
-    trace: Annotated[
-        bool,
-        flag(
-            "Add the incumbents and bounds of each sequence over time, in seconds and nats, with the violations of each "
-            "incumbent."
-        ),
-    ] = False
-    questions: Annotated[
-        int | None,
-        value_option(
-            "NUMBER",
-            "Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-            f"labels, by the best {LABELLINGS} labellings.",
-            min=1,
-        ),
-    ] = None
-    jobs: Annotated[int, value_option("NUMBER", "Number of processes.", min=1)] = 1
+    explain: bool = OPTIONS.option(
+        False,
+        "Add the violations of each rule: where they are, and how the labelling would change without the rule.",
+    )
+    within: float | None = OPTIONS.option(
+        None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."
+    )
+    trace: bool = OPTIONS.option(
+        False,
+        "Add the incumbents and bounds of each sequence over time, in seconds and nats, with the violations of each "
+        "incumbent.",
+    )
+    questions: int | None = OPTIONS.option(
+        None,
+        "NUMBER: Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
+        f"labels, by the best {LABELLINGS} labellings.",
+        min=1,
+    )
+    jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)
     option: arguments.MethodOption = ()
 
     def job(self, content: str) -> str:
@@ -129,7 +109,7 @@ class DecodeOptions:
 def decode(options: DecodeOptions) -> None:
     """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
-    It is written as soon as its sequence is decoded. An infeasible sequence, or one that cannot be decoded, has a row, and is
+    It is written as soon as its sequence is decoded. Sequences that are infeasible or cannot be decoded have a row, too, and are
     reported at the end. An invalid line is an error.
     """
     inputs = options.input.files
@@ -242,13 +222,11 @@ class _Work:
                 self.findings.add(row, item.example.where)
             overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
 
-        for item, result in in_order(trellises, self.solve(trellises, self.job.rules)):
-            if result is None:
-                assert item.error is not None
-                result = [failure(item.error, "none")], []
+        results = self.solve(trellises, self.job.rules)
+        for item, result in in_order(trellises, results, lambda error: ([failure(error, "none")], [])):
             done(item, *result)
         for rule, times in overruled.items():
-            notice(f'rule "{rule}" was overruled by an earlier rule at {times} token{"s" * (times > 1)}')
+            notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
 
     def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
         try:

@@ -5,20 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, output_file, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme
 from ilpinfer.cli.outputs import Outputs
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.evaluation import confusion, significance
+from ilpinfer.evaluation import significance
 from ilpinfer.evaluation.counts import UNITS
 from ilpinfer.evaluation.evaluation import Evaluation, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
+from ilpinfer.evaluation.pictures import confusion_picture, mistakes
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
@@ -34,7 +35,7 @@ MISTAKES = 5
 
 VIEWS = ("fields", "report", "matches")
 """Tables: of all measures, in the form of seqeval, and of matches as nervaluate counts them."""
-TEST = "Significance test"
+TEST = Group("Significance test")
 
 
 @dataclass(frozen=True)
@@ -47,31 +48,24 @@ class EvaluateOptions:
         ),
     ]
     gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
-    against: Annotated[
-        str | None,
-        value_option("FILE", "Other predictions; the significance of the difference is tested.", TEST),
-    ] = None
+    against: str | None = TEST.option(
+        None, "FILE: Other predictions; the significance of the difference is tested."
+    )
     output: Annotated[str | None, output_file("File for all measures, JSON")] = None
     picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
-    by: Annotated[str, value_option("UNIT", "Unit that is counted: spans, tokens, lines or characters.")] = (
-        "spans"
+    by: str = OPTIONS.option("spans", "UNIT: Unit that is counted: spans, tokens, lines or characters.")
+    view: str = OPTIONS.option(
+        "fields",
+        "VIEW: Table that is shown: fields, report as of seqeval, or matches of spans as of nervaluate.",
     )
-    view: Annotated[
-        str,
-        value_option(
-            "VIEW", "Table that is shown: fields, report as of seqeval, or matches of spans as of nervaluate."
-        ),
-    ] = "fields"
-    beta: Annotated[
-        float, value_option("NUMBER", "Weight of recall in F; 0.5 prefers precision, 2 recall.")
-    ] = 1.0
-    leave_out: Annotated[
-        Sequence[str], value_option("FIELD", "A field that is not counted; O never is. May be repeated.")
-    ] = ()
+    beta: float = OPTIONS.option(1.0, "NUMBER: Weight of recall in F; 0.5 prefers precision, 2 recall.")
+    leave_out: Sequence[str] = OPTIONS.option(
+        (), "FIELD: A field that is not counted; O never is. May be repeated."
+    )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
-    resamples: Annotated[int, value_option("NUMBER", "Resamples of the test.", TEST, min=1)] = 9999
-    seed: Annotated[int, value_option("NUMBER", "Seed of the resamples.", TEST, min=0)] = 0
+    resamples: int = TEST.option(9999, "NUMBER: Resamples of the test.", min=1)
+    seed: int = TEST.option(0, "NUMBER: Seed of the resamples.", min=0)
     as_json: arguments.AsJson = False
 
 
@@ -103,7 +97,9 @@ def evaluate(options: EvaluateOptions) -> None:
     result = [evaluate_pairs(each, labels=labels, leave_out=options.leave_out) for each in pairs]
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
-            notice(f"{path}: {each.missing} sequences without a labelling: their tokens count as wrong")
+            notice(
+                f"{path}: {counted(each.missing, 'sequence')} without a labelling: their tokens count as wrong"
+            )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
     differences: list[Difference] = []
     with outputs.reserved():
@@ -125,7 +121,7 @@ def evaluate(options: EvaluateOptions) -> None:
         if options.output:
             write_atomically(options.output, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
         if options.picture:
-            write_atomically(options.picture, confusion.picture(labels.names, result[0].confusion))
+            write_atomically(options.picture, confusion_picture(labels.names, result[0].confusion))
 
     def tables(screen: "Console") -> None:
         if options.view == "fields":
@@ -142,20 +138,14 @@ def evaluate(options: EvaluateOptions) -> None:
 
 
 def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
-    shown = table("field")
     f_name = [] if beta == 1 else [f"F{beta:g}"]
     headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
-    numbers(shown, *headings)
+    shown = table("field", numbers=headings)
     rows = [(name, measures(result.counts[unit][:, f], beta)) for f, name in enumerate(result.fields)]
     rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
     for name, row in [*rows, ("all", measures(result.counts[unit].sum(axis=1), beta))]:
-        shares = [
-            row["precision"],
-            row["recall"],
-            row["f1"],
-            *([row["f_beta"]] if f_name else []),
-            row["overlap"],
-        ]
+        kinds = ["precision", "recall", "f1", *(["f_beta"] if f_name else []), "overlap"]
+        shares = [row[kind] for kind in kinds]
         sums = [str(row[key]) for key in ("gold", "predicted", "both")]
         add_row(shown, name, *sums, *map(_percent, shares), style="bold" if name == "all" else "")
     screen.print(shown)
@@ -169,15 +159,14 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
         soft_wrap=True,
         highlight=False,
     )
-    worst = confusion.mistakes(result.labels.names, result.confusion, MISTAKES)
+    worst = mistakes(result.labels.names, result.confusion, MISTAKES)
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
         screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
 
 
 def _show_matches(screen: "Console", matches: Mapping[str, Any]) -> None:
-    shown = table("field", "match")
-    numbers(shown, *KINDS, "precision", "recall", "F1")
+    shown = table("field", "match", numbers=(*KINDS, "precision", "recall", "F1"))
     for name, ways in [*matches["fields"].items(), ("all", matches["all"])]:
         for way, row in ways.items():
             shares = (_percent(row[key]) for key in ("precision", "recall", "f1"))
@@ -187,8 +176,7 @@ def _show_matches(screen: "Console", matches: Mapping[str, Any]) -> None:
 
 
 def _show_differences(screen: "Console", differences: Sequence[Difference], one: str, other: str) -> None:
-    shown = table("in %")
-    numbers(shown, "predicted", "against", "difference", "95 % interval", "p")
+    shown = table("in %", numbers=("predicted", "against", "difference", "95 % interval", "p"))
     for each in differences:
         interval = f"{100 * each.low:+.2f} to {100 * each.high:+.2f}"
         values = _percent(each.value), _percent(each.other), f"{100 * each.gain:+.2f}"

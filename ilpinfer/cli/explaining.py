@@ -1,4 +1,4 @@
-"""`ilpinfer explain` and `ilpinfer schema`."""
+"""`ilpinfer explain`, and what needs no input: `ilpinfer schema`, `methods` and `warm-up`."""
 
 import warnings
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import model_option, value_option
+from ilpinfer.cli.arguments import OPTIONS, model_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, read_rules
-from ilpinfer.cli.screen import add_row, console, numbers, print_json, table
+from ilpinfer.cli.progress import status
+from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
 
@@ -25,9 +26,9 @@ class ExplainOptions:
         str | None,
         model_option("Model whose labels are used; one label for each declared field if not given."),
     ] = None
-    length: Annotated[
-        int, value_option("TOKENS", "Length of the sequence that the sizes are stated for.", min=2, max=500)
-    ] = 25
+    length: int = OPTIONS.option(
+        25, "TOKENS: Length of the sequence that the sizes are stated for.", min=2, max=500
+    )
     scheme: arguments.Scheme = ""
     as_json: arguments.AsJson = False
 
@@ -53,6 +54,54 @@ def explain(options: ExplainOptions) -> None:
 def print_schema() -> None:
     """Print the JSON Schema of rule files, for editors."""
     print_json(schema())
+
+
+@command("ilpinfer methods", "ilpinfer methods --json")
+def show_methods(as_json: arguments.AsJson = False) -> None:
+    """List the decoding methods, exact and heuristic, with their options."""
+    from ilpinfer.core.registry import methods, offered
+
+    if as_json:
+        fields = [
+            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()
+        ] + [
+            {"name": name, "exact": False, "summary": place, "options": ("seed",)}
+            for name, place in offered()
+        ]
+        print_json(fields)
+        return
+    result = table("method", "kind", "what it does", "options")
+    for m in methods():
+        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
+    for name, place in offered():
+        add_row(result, name, "heuristic", f"{place}, of another package", "seed")
+    console().print(result)
+
+
+@command("ilpinfer warm-up")
+def warm_up(as_json: arguments.AsJson = False) -> None:
+    """Compile the kernels in advance and store them, so that the first decoding does not wait for them."""
+    from ilpinfer.decoding.warming import stages
+    from ilpinfer.kernels.jit import place
+
+    screen, done, every = console(), [], stages()
+    for number, stage in enumerate(every, 1):
+        text = f"{number} of {len(every)}, {stage.name}: {stage.purpose}"
+        with status(text):
+            seconds = stage.warm()
+        done.append({"name": stage.name, "purpose": stage.purpose, "seconds": seconds})
+        if not as_json:
+            screen.print(f"{text}, {seconds:.1f} s", highlight=False)
+    folder = place()
+    if as_json:
+        print_json({"stages": done, "folder": None if folder is None else str(folder)})
+        return
+    screen.print(
+        f"stored in {folder}"
+        if folder
+        else "the kernels cannot be stored, and every process compiles them again; set NUMBA_CACHE_DIR to a folder",
+        highlight=False,
+    )
 
 
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
@@ -82,11 +131,11 @@ _PARTIAL = {
 
 def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
     screen = console()
-    shown = table("rule", "form", "kind")
-    numbers(shown, "states")
+    shown = table("rule", "form", "kind", numbers=("states",))
     for name in ("on prefixes", "a prefix shows"):
         shown.add_column(name)
-    numbers(shown, "rows", "columns")
+    for name in ("rows", "columns"):
+        shown.add_column(name, justify="right")
     for row in result:
         states = "too many" if row.states is None else str(row.states)
         states += f" x {row.machines}" if row.machines > 1 else ""

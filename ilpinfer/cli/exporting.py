@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from formulations import Program, RuleSet, Trellis, formulate
-from formulations.messages import suggestion
+from formulations.arguments import one_of
+from formulations.messages import counted
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
 from formulations.programs.program import FORMATS, UNITS
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import flag, output_folder, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.command import command
-from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.failure import LeftOut
 from ilpinfer.cli.inputs import ProgramInput, check_streams, prepare
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
@@ -25,7 +26,7 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
@@ -35,38 +36,26 @@ if TYPE_CHECKING:
 
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
 
-PROGRAM = "Integer program"
+PROGRAM = Group("Integer program")
 
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    program: Annotated[
-        str,
-        value_option(
-            "NAME",
-            "soft: rules with penalties are soft; hard: every rule is hard; two-phase: the second phase of two-phase inference; "
-            "shortest-path: no rules.",
-            PROGRAM,
-        ),
-    ] = "soft"
-    folded: Annotated[
-        bool, flag("Add rules on one token or step to the scores, in place of columns and rows.", PROGRAM)
-    ] = False
-    tau: Annotated[
-        float | None,
-        value_option(
-            "SHARE",
-            "Share that sets the least score of a two-phase program, 0 to 1; 0.9 if not given.",
-            PROGRAM,
-        ),
-    ] = None
-    bound: Annotated[
-        str, value_option("KIND", "How --tau sets the least score: relative or odds.", PROGRAM)
-    ] = "relative"
+    program: str = PROGRAM.option(
+        "soft",
+        "NAME: soft: rules with penalties are soft; hard: every rule is hard; two-phase: the second phase of two-phase inference; "
+        "shortest-path: no rules.",
+    )
+    folded: bool = PROGRAM.option(
+        False, "Add rules on one token or step to the scores, in place of columns and rows."
+    )
+    tau: float | None = PROGRAM.option(
+        None, "SHARE: Share that sets the least score of a two-phase program, 0 to 1; 0.9 if not given."
+    )
+    bound: str = PROGRAM.option("relative", "KIND: How --tau sets the least score: relative or odds.")
 
     def __post_init__(self) -> None:
-        if self.program not in PROGRAMS:
-            raise InputError(f'no program "{self.program}"{suggestion(self.program, PROGRAMS)}')
+        one_of(self.program, "program", PROGRAMS, InputError)
         two_phase = self.program == "two-phase"
         if self.tau is not None and not two_phase:
             raise InputError(f"--tau {self.tau:g}: is for --program two-phase; leave it out")
@@ -124,18 +113,13 @@ class ExportOptions:
         ),
     ]
     program: ProgramOptions
-    format: Annotated[
-        str, value_option("FORMAT", "lp, mps, nl (AMPL) or wcsp (toulbar2, costs in grid units).")
-    ] = "lp"
-    gzip: Annotated[bool, flag("Compress the programs: 0001.lp.gz.")] = False
-    start: Annotated[
-        str,
-        value_option(
-            "METHOD",
-            "Write a labelling of this method as the start of a solver, 0001.mst, for soft programs: auto for the optimum, "
-            "beam:width=50 and others.",
-        ),
-    ] = ""
+    format: str = OPTIONS.option("lp", "FORMAT: lp, mps, nl (AMPL) or wcsp (toulbar2, costs in grid units).")
+    gzip: bool = OPTIONS.option(False, "Compress the programs: 0001.lp.gz.")
+    start: str = OPTIONS.option(
+        "",
+        "METHOD: Write a labelling of this method as the start of a solver, 0001.mst, for soft programs: auto for the optimum, "
+        "beam:width=50 and others.",
+    )
     units: arguments.Units = "nats"
     first: arguments.First = None
     as_json: arguments.AsJson = False
@@ -154,22 +138,20 @@ def export(options: ExportOptions) -> None:
     inputs = options.input.files
     check_streams(False, [], inputs)
     check_folder(options.output)
-    scored, rules, _ = prepare(options.input, options.input.reading, options.first)
+    scored, rules, _ = prepare(options.input, options.first)
     names = numbers(len(scored))
     for name in names:
         for end in (suffix, "columns.json", *(["mst"] if start else [])):
             output_path(Path(options.output, f"{name}.{end}"), inputs)
-    failures, written = [], list[str]()
+    failures, written = LeftOut(), list[str]()
     with progress("exporting", len(scored)) as advance:
         for name, item in zip(names, scored, strict=True):
-            try:
+            program = begun = None
+            with failures.at(item.example.where):
                 trellis = known_trellis(item)
                 program = options.program.formulate(trellis, rules)
                 begun = start(trellis, rules) if start else None
-            except (ValueError, MemoryError) as error:
-                if traceback_wanted():
-                    raise
-                failures.append(f"{item.example.where}: {describe(error)}")
+            if program is None:
                 continue
             place = Path(options.output, f"{name}.{suffix}")
             write_atomically(place, program.text(options.format, units=options.units), inputs)
@@ -181,13 +163,10 @@ def export(options: ExportOptions) -> None:
             written.append(str(place))
             advance()
     count = len(written)
-    notice(
-        f"{options.output}: {count} program{'s' * (count != 1)}, {names[0]}.{suffix} to {names[-1]}.{suffix}"
-    )
+    notice(f"{options.output}: {counted(count, 'program')}, {names[0]}.{suffix} to {names[-1]}.{suffix}")
     if options.as_json:
         print_json({"output": options.output, "programs": written, "failures": failures})
-    if failures:
-        raise Failure(f"{len(failures)} of {len(scored)} sequences have no program: first {failures[0]}", 2)
+    failures.check(f"{len(scored)} sequences have no program", 2)
 
 
 def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
@@ -203,10 +182,8 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
 
 
 def check_texts(format_: str, units: str) -> None:
-    if format_ not in FORMATS:
-        raise InputError(f'no format "{format_}"{suggestion(format_, FORMATS)}')
-    if units not in UNITS:
-        raise InputError(f'no units "{units}"{suggestion(units, UNITS)}')
+    one_of(format_, "format", FORMATS, InputError)
+    one_of(units, "units", UNITS, InputError)
 
 
 def numbers(count: int) -> list[str]:

@@ -1,8 +1,12 @@
 """Failures of commands: one line, and an exit code."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from formulations.messages import counted
+from ilpinfer.errors import describe, traceback_wanted
 
 
 class Failure(Exception):
@@ -11,6 +15,24 @@ class Failure(Exception):
     def __init__(self, message: str, code: int) -> None:
         super().__init__(" ".join(message.split()))
         self.code = code
+
+
+class LeftOut(list[str]):
+    """Messages of the sequences or references that a command has to leave out."""
+
+    @contextlib.contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Keep an error of what is at `where`; it is raised if tracebacks are requested."""
+        try:
+            yield
+        except (ValueError, MemoryError) as error:
+            if traceback_wanted():
+                raise
+            self.append(f"{where}: {describe(error)}")
+
+    def check(self, of: str, code: int) -> None:
+        if self:
+            raise Failure(f"{len(self)} of {of}: first {self[0]}", code)
 
 
 @dataclass
@@ -45,7 +67,7 @@ class Findings:
         failed, infeasible = self._failed, self._infeasible
         more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
         if failed.sequences:
-            count = f"{failed.sequences} sequence{'s' * (failed.sequences > 1)} could not be decoded"
+            count = f"{counted(failed.sequences, 'sequence')} could not be decoded"
             first = f"first {failed.first}" if failed.sequences > 1 else failed.first
             rest = f"; {infeasible.first}{more}" if infeasible.sequences else ""
             raise Failure(f"{count}: {first}{rest}", 1)

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, output_file, output_folder, value_option
+from ilpinfer.cli.arguments import OPTIONS, argument, output_file, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
-from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.failure import LeftOut
 from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.references.files import number_references, write
 from ilpinfer.references.integer_programs import write_programs
 from ilpinfer.references.record import InvalidReference, Reference
@@ -38,17 +38,16 @@ class GenerateOptions:
             "File for the references: NAME.jsonl, or NAME.json for one reference; NAME.jsonl.gz is compressed"
         ),
     ]
-    count: Annotated[
-        int | None,
-        value_option("NUMBER", "Number of references; the set that the package contains if not given."),
-    ] = None
-    seed: Annotated[int, value_option("NUMBER", "Seed; the same seed gives the same references.")] = 0
-    tokens: Annotated[int, value_option("NUMBER", "Tokens of each sequence.")] = 20
-    labels: Annotated[int, value_option("NUMBER", "Number of labels, 3 or more.")] = 6
-    rule_count: Annotated[int, value_option("NUMBER", "Most rules of a sequence.")] = 4
-    hardness: Annotated[
-        float, value_option("SHARE", "How much the scores favor labellings that break rules, 0 to 1.")
-    ] = 0.5
+    count: int | None = OPTIONS.option(
+        None, "NUMBER: Number of references; the set that the package contains if not given."
+    )
+    seed: int = OPTIONS.option(0, "NUMBER: Seed; the same seed gives the same references.")
+    tokens: int = OPTIONS.option(20, "NUMBER: Tokens of each sequence.")
+    labels: int = OPTIONS.option(6, "NUMBER: Number of labels, 3 or more.")
+    rule_count: int = OPTIONS.option(4, "NUMBER: Largest number of rules of a sequence.")
+    hardness: float = OPTIONS.option(
+        0.5, "SHARE: How much the scores favor labellings that break rules, 0 to 1."
+    )
     ties: arguments.Ties = 100
     as_json: arguments.AsJson = False
 
@@ -82,7 +81,7 @@ def generate_references(options: GenerateOptions) -> None:
                 advance()
 
         written = write(options.output, references())
-    notice(f"{options.output}: {written} reference{'s' * (written != 1)} of kind {options.kind}")
+    notice(f"{options.output}: {counted(written, 'reference')} of kind {options.kind}")
     if options.as_json:
         print_json({"output": options.output, "references": written, "kind": options.kind})
 
@@ -98,24 +97,19 @@ def write_reference_programs(
     check_texts("lp", units)
     check_streams(False, [], files)
     check_folder(output)
-    failures, count, taken = list[str](), 0, set[str]()
+    failures, count, taken = LeftOut(), 0, set[str]()
     for path in files:
         for number, each in number_references(path):
             count += 1
-            try:
+            with failures.at(f"{path}, reference {number}"):
                 if isinstance(each, InvalidReference):
                     raise each
                 write_programs([each], Path(output), units=units, taken=taken, inputs=files)
-            except (ValueError, MemoryError) as error:
-                if traceback_wanted():
-                    raise
-                failures.append(f"{path}, reference {number}: {describe(error)}")
     if not count:
         raise InputError(f"{', '.join(files)}: there is no reference")
     if as_json:
         print_json(
             {"output": output, "references": count, "programs": count - len(failures), "failures": failures}
         )
-    notice(f"{output}: {count - len(failures)} program{'s' * (count - len(failures) != 1)}, as .lp and .mps")
-    if failures:
-        raise Failure(f"{len(failures)} of {count} references have no program: first {failures[0]}", 2)
+    notice(f"{output}: {counted(count - len(failures), 'program')}, as .lp and .mps")
+    failures.check(f"{count} references have no program", 2)

@@ -11,16 +11,16 @@ from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.programs.program import UNITS
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, solution_files, value_option
+from ilpinfer.cli.arguments import output_file, solution_files
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
 from ilpinfer.cli.inputs import ProgramInput, prepare
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
-from ilpinfer.cli.screen import numbers as number_columns
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
@@ -45,17 +45,11 @@ class ImportOptions:
         ),
     ]
     output: Annotated[str, output_file("File for the results, JSON lines, in place of a table")] = ""
-    format: Annotated[
-        str,
-        value_option(
-            "FORMAT",
-            "Format of the solved program, where 0001.columns.json is not beside the solution: lp or mps.",
-            PROGRAM,
-        ),
-    ] = ""
-    units: Annotated[str, value_option("UNIT", "Unit of its objective, likewise: nats or grid.", PROGRAM)] = (
-        ""
+    format: str = PROGRAM.option(
+        "",
+        "FORMAT: Format of the solved program, where 0001.columns.json is not beside the solution: lp or mps.",
     )
+    units: str = PROGRAM.option("", "UNIT: Unit of its objective, likewise: nats or grid.")
     program: ProgramOptions = field(default_factory=ProgramOptions)
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
@@ -99,7 +93,7 @@ def import_solutions(options: ImportOptions) -> None:
     check_texts(options.format or "lp", options.units or "nats")
     inputs = [*options.input.files, *options.solutions]
     Outputs(options.as_json, inputs, output=options.output or None)
-    scored, rules, _ = prepare(options.input, options.input.reading)
+    scored, rules, _ = prepare(options.input)
     places = _places(options.solutions, len(scored))
     done = []
     with progress("reading", len(places)) as advance:
@@ -135,7 +129,9 @@ def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
         else:
             number = int(match[1]) - 1
         if not 0 <= number < count:
-            raise InputError(f"{file}: there is no sequence {number + 1}; the input has {count} sequences")
+            raise InputError(
+                f"{file}: there is no program {number + 1}; the input has {counted(count, 'sequence')}"
+            )
         if number in result:
             raise InputError(f"{file}: {result[number]} belongs to the same sequence; give one of them")
         result[number] = file
@@ -214,8 +210,8 @@ def _worth(
 
 
 def _show(done: list[tuple[int, CheckedSolution]]) -> None:
-    shown = table("file", "solver", "status")
-    number_columns(shown, "score", "model", "features", "penalty", "gap", "objective")
+    figures = "score", "model", "features", "penalty", "gap", "objective"
+    shown = table("file", "solver", "status", numbers=figures)
     shown.add_column("claim agrees")
     shown.add_column("broken rules")
     for _, each in done:

@@ -100,7 +100,7 @@ def job_of(options: Scoring) -> Job:
 
 
 def prepare(
-    options: InputOptions, reading: LogitsOptions, first: int | None = None, *, fit: bool = False
+    options: InputOptions, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.pipelines.fit import about_rules
@@ -109,7 +109,7 @@ def prepare(
     source, model = options.source, options.model
     canonical_scheme(options.scheme)
     with about(source):
-        examples = read(source, reading, options.column, notice)[:first]
+        examples = read(source, options.reading, options.column, notice)[:first]
     job = job_of(options)
     with about(source):
         scored = score(examples, job.model, job.scheme)

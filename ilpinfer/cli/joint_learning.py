@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import ilpinfer
 from formulations import RuleSet, dump_rules
+from formulations.messages import counted
 from ilpinfer.cli.command import common
 from ilpinfer.cli.inputs import with_source
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.corrected import Base
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ilpinfer.learning.joint_search import JointChoice, JointSearch
+    from ilpinfer.learning.verdicts import Candidate
 
 
 def searcher(options: Any) -> "JointSearch":
@@ -35,16 +37,7 @@ def searcher(options: Any) -> "JointSearch":
         raise InputError("--weights all: the model is learnt, too; add --output-model FILE")
     if options.algorithm != "cross-validated" or not options.prune:
         raise InputError("--algorithm and --no-prune are for --weights rules")
-    values = {name: value for name, value in common(options, JointSearch).items() if value is not None}
-    try:
-        return JointSearch(**values)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-class Files(NamedTuple):
-    rules: str
-    model: str
+    return JointSearch(**common(options, JointSearch))
 
 
 def learn_all(
@@ -52,7 +45,7 @@ def learn_all(
     pairs: Sequence[Labelled],
     record: TrainingRecord | None,
     rules: RuleSet,
-    files: Files,
+    options: Any,
     outputs: Outputs,
 ) -> None:
     if record is None or record.kind not in ("hmm", "crf"):
@@ -73,26 +66,34 @@ def learn_all(
         "data": record.data,
     }
     job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
-    with outputs.steps(files.rules, job, "part", _resumption) as steps:
+    with outputs.steps(options.output, job, "part", _resumption) as steps:
         with progress("models and folds", 2 * min(search.folds, len(pairs))) as advance:
             result = search.fit(
                 pairs, train, rules, checkpoint=steps.keep, resume=steps.rows, advance=advance
             )
-        write_atomically(files.model, text_of({**record_of(result.model), "made": made}), outputs.inputs)
+        write_atomically(
+            options.output_model, text_of({**record_of(result.model), "made": made}), outputs.inputs
+        )
         steps.finish(_text(result, search, len(pairs), record.data))
-    outputs.show(_record(files, result), lambda screen: _show(result, screen))
+    outputs.show(
+        _record(options, result), lambda screen: show_candidates(result.candidates, result.chosen, screen)
+    )
     if result.unproved:
-        notice(f"{result.unproved} times a sequence had no proved optimum, and was left out")
+        notice(f"left out {counted(result.unproved, 'time')}: a sequence without a proved optimum")
     if result.unscored:
         notice(
             f"{result.unscored} of {len(pairs)} sequences have labels that the models of the other folds lack, and were left out"
         )
-    remark(f"{files.model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
+    remark(f"{options.output_model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
 
 
 def _resumption(rows: Sequence[Row]) -> str:
     folds = sum("model" not in row for row in rows)
-    return f"resumed after fold {folds}" if folds else f"{len(rows)} models of an interrupted run are used"
+    return (
+        f"resumed after fold {folds}"
+        if folds
+        else f"resumed with {counted(len(rows), 'model')} of an interrupted run"
+    )
 
 
 def _how(result: "JointChoice") -> str:
@@ -102,17 +103,17 @@ def _how(result: "JointChoice") -> str:
 def _text(result: "JointChoice", search: "JointSearch", number: int, data: str) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in asdict(search).items())
     made = (
-        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {number} sequences ({data}); "
+        f"learnt {_how(result)} by ilpinfer {version('ilpinfer')} from {counted(number, 'sequence')} ({data}); "
         f"{settings}"
     )
     return dump_rules(with_source(result.rules, made))
 
 
-def _record(files: Files, result: "JointChoice") -> dict[str, Any]:
+def _record(options: Any, result: "JointChoice") -> dict[str, Any]:
     candidates = [{"algorithm": each.algorithm, **each.measures._asdict()} for each in result.candidates]
     return {
-        "output": files.rules,
-        "output_model": files.model,
+        "output": options.output,
+        "output_model": options.output_model,
         "algorithm": result.chosen,
         "candidates": candidates,
         "unproved": result.unproved,
@@ -120,10 +121,10 @@ def _record(files: Files, result: "JointChoice") -> dict[str, Any]:
     }
 
 
-def _show(result: "JointChoice", screen: "Console") -> None:
-    shown = table("on held-out parts")
-    numbers(shown, "token accuracy", "span F1", "whole sequences")
-    for each in result.candidates:
-        name = each.algorithm + (", taken" if each.algorithm == result.chosen else "")
+def show_candidates(candidates: "Sequence[Candidate]", chosen: str, screen: "Console") -> None:
+    """A line for each algorithm that was tried on held-out parts."""
+    shown = table("on held-out parts", numbers=("token accuracy", "span F1", "whole sequences"))
+    for each in candidates:
+        name = each.algorithm + (", taken" if each.algorithm == chosen else "")
         add_row(shown, name, *(f"{100 * share:.2f}" for share in each.measures))
     screen.print(shown)

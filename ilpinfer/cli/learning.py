@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import ilpinfer
 from formulations import dump_rules
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, flag, kind_option, model_option, output_file, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, argument, kind_option, model_option, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.inputs import (
     about,
@@ -23,9 +24,10 @@ from ilpinfer.cli.inputs import (
     read_rules,
     with_source,
 )
+from ilpinfer.cli.joint_learning import learn_all, searcher, show_candidates
 from ilpinfer.cli.outputs import Outputs, Steps
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read, require_labels
@@ -55,7 +57,7 @@ MOST_ROWS = 40
 WEIGHTS = ("rules", "all")
 
 
-MODELS = "Models that score TRAIN"
+MODELS = Group("Models that score TRAIN")
 
 
 @dataclass(frozen=True)
@@ -77,59 +79,37 @@ class LearnOptions:
             MODELS,
         ),
     ] = ""
-    option: Annotated[
-        Sequence[str],
-        value_option(
-            "NAME=VALUE", "A parameter of the kind, as in `ilpinfer train`. May be repeated.", MODELS
-        ),
-    ] = ()
+    option: Sequence[str] = MODELS.option(
+        (), "NAME=VALUE: A parameter of the kind, as in `ilpinfer train`. May be repeated."
+    )
     rules: arguments.Rules = ()
-    algorithm: Annotated[
-        str,
-        value_option(
-            "NAME",
-            "given (penalties of RULES), log-odds (counts of violations), perceptron (towards gold), conservative (towards the best "
-            "labelling that rules can reach), perceptron-given or conservative-given (the same, beginning with the given penalties), "
-            "risk (fewest expected errors), or cross-validated (the best of all but risk).",
-        ),
-    ] = "cross-validated"
-    measure: Annotated[
-        str,
-        value_option(
-            "NAME",
-            "Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
-            "above recall.",
-        ),
-    ] = "all"
-    folds: Annotated[
-        int, value_option("NUMBER", "Folds in which models, algorithms and rules are evaluated.")
-    ] = 5
-    weights: Annotated[
-        str,
-        value_option(
-            "WHICH",
-            "rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
-            "together under inference, on scores of models of the other folds, where that is better on held-out parts.",
-        ),
-    ] = "rules"
+    algorithm: str = OPTIONS.option(
+        "cross-validated",
+        "NAME: given (penalties of RULES), log-odds (counts of violations), perceptron (towards gold), conservative (towards the best "
+        "labelling that rules can reach), perceptron-given or conservative-given (the same, beginning with the given penalties), "
+        "risk (fewest expected errors), or cross-validated (the best of all but risk).",
+    )
+    measure: str = OPTIONS.option(
+        "all",
+        "NAME: Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
+        "above recall.",
+    )
+    folds: int = OPTIONS.option(5, "NUMBER: Folds in which models, algorithms and rules are evaluated.")
+    weights: str = OPTIONS.option(
+        "rules",
+        "WHICH: rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
+        "together under inference, on scores of models of the other folds, where that is better on held-out parts.",
+    )
     output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
-    rate: Annotated[
-        float | None,
-        value_option(
-            "NATS", "Step size of the perceptron, in nats; 0.3 if not given, 0.1 with --weights all."
-        ),
-    ] = None
-    epochs: Annotated[
-        int | None,
-        value_option(
-            "NUMBER",
-            "Passes of the perceptron over TRAIN in each round; 20 if not given, 10 with --weights all.",
-        ),
-    ] = None
-    prune: Annotated[bool, flag("Remove rules that do not improve the measure.")] = True
-    seed: Annotated[
-        int, value_option("NUMBER", "Seed of the folds and of the order of sequences.", min=0)
-    ] = 0
+    rate: float | None = OPTIONS.option(
+        None, "NATS: Step size of the perceptron, in nats; 0.3 if not given, 0.1 with --weights all."
+    )
+    epochs: int | None = OPTIONS.option(
+        None,
+        "NUMBER: Passes of the perceptron over TRAIN in each round; 20 if not given, 10 with --weights all.",
+    )
+    prune: bool = OPTIONS.option(True, "Remove rules that do not improve the measure.")
+    seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of the order of sequences.", min=0)
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
     as_json: arguments.AsJson = False
@@ -143,7 +123,6 @@ class LearnOptions:
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
-    from ilpinfer.cli.joint_learning import Files, learn_all, searcher
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
@@ -153,11 +132,7 @@ def learn(options: LearnOptions) -> None:
     together = searcher(options) if options.weights == "all" else None
     if options.output_model and not together:
         raise InputError("--output-model: a model is learnt with --weights all only")
-    values = {name: value for name, value in common(options, PenaltyLearner).items() if value is not None}
-    try:
-        learner = PenaltyLearner(**values)
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    learner = PenaltyLearner(**common(options, PenaltyLearner))
     inputs = files_read(source, options.model, toml=options.rules)
     outputs = Outputs(
         options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
@@ -167,8 +142,7 @@ def learn(options: LearnOptions) -> None:
     with about(source):
         data = read_training(options, scheme)
         if together:
-            files = Files(options.output, options.output_model or "")
-            learn_all(together, data.pairs, data.record, rules, files, outputs)
+            learn_all(together, data.pairs, data.record, rules, options, outputs)
             return
 
         trained, job = data.record is not None, _job(data, learner)
@@ -208,7 +182,7 @@ def _count(number: int) -> Iterator[Any]:
             done += 1
             tell()
             if update is not None and done % max(1, number) == 0:
-                update(f"learning: {done // number} passes over {number} sequences")
+                update(f"learning: {done // number} passes over {counted(number, 'sequence')}")
 
         yield advance
 
@@ -217,7 +191,7 @@ def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> st
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     made = (
-        f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {result.sequences} sequences "
+        f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {counted(result.sequences, 'sequence')} "
         f"({data}); {settings}"
     )
     text = dump_rules(with_source(result.rules, made))
@@ -227,15 +201,8 @@ def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> st
 
 def _show(result: "LearntPenalties", screen: "Console") -> None:
     if result.candidates:
-        shown = table("on held-out parts")
-        numbers(shown, "token accuracy", "span F1", "whole sequences")
-        for candidate in result.candidates:
-            name = candidate.algorithm + (", taken" if candidate.algorithm == result.algorithm else "")
-            figures = (f"{100 * share:.2f}" for share in candidate.measures)
-            add_row(shown, name, *figures)
-        screen.print(shown)
-    shown = table("rule")
-    numbers(shown, "given", "learnt")
+        show_candidates(result.candidates, result.algorithm, screen)
+    shown = table("rule", numbers=("given", "learnt"))
     shown.add_column("why", overflow="fold")
     for verdict in sorted(result.verdicts, key=lambda v: -abs(v.learnt))[:MOST_ROWS]:
         add_row(shown, verdict.name, f"{verdict.given:.2f}", f"{verdict.learnt:.2f}", verdict.reason)
@@ -313,13 +280,13 @@ def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
         if item.trellis is not None and item.gold is not None
     ]
     if len(examples) < len(scored):
-        notice(f"{len(scored) - len(examples)} sequences could not be scored, and are left out")
+        notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
     scores = "with scores" if own else f"scored by {_shown(options.model)}"
     return TrainingScores(source, pairs, scores, data, examples)
 
 
 def _resumption(rows: Sequence[Row]) -> str:
-    return f"{len(rows)} models of an interrupted run are used"
+    return f"resumed with {counted(len(rows), 'model')} of an interrupted run"
 
 
 def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from formulations import InferenceError, dump_rules
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import InputError
@@ -30,79 +31,48 @@ MOST_ROWS = 20
 """Rules of the table on screen."""
 
 
-SELECTION = "Selection of rules"
+SELECTION = Group("Selection of rules")
 
 
 @dataclass(frozen=True)
 class MineOptions:
     source: arguments.TrainFile
     output: Annotated[str, output_file("File for the rules, TOML")]
-    families: Annotated[
-        str,
-        value_option(
-            "NAMES",
-            "Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
-            "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
-            "conjunctions, first-field, last-field. All but conjunctions if not given.",
-        ),
-    ] = ""
-    support: Annotated[
-        int, value_option("NUMBER", "Least number of places where a rule applies.", SELECTION)
-    ] = 10
-    confidence: Annotated[
-        str,
-        value_option(
-            "SHARE", "Least share of these places where a rule holds, or cross-validated.", SELECTION
-        ),
-    ] = "0.95"
-    gain: Annotated[
-        float,
-        value_option(
-            "NATS",
-            "Least information of a rule, in nats: how much more often it holds than by chance.",
-            SELECTION,
-        ),
-    ] = 5.0
-    word_support: Annotated[
-        int, value_option("NUMBER", "Least number of occurrences of a word.", SELECTION)
-    ] = 5
-    smoothing: Annotated[
-        float,
-        value_option("NUMBER", "Number added to both counts that a penalty is computed from.", SELECTION),
-    ] = 1.0
-    folds: Annotated[
-        int,
-        value_option(
-            "NUMBER", "Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds.", SELECTION
-        ),
-    ] = 5
-    pruning: Annotated[
-        Literal["cover", "none"],
-        value_option(
-            "NAME",
-            "cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
-            SELECTION,
-        ),
-    ] = "cover"
-    power: Annotated[
-        int,
-        value_option(
-            "NUMBER",
-            "Least number of wrong labellings that a rule detects and the rules kept before it do not.",
-            SELECTION,
-        ),
-    ] = 1
-    most: Annotated[int | None, value_option("NUMBER", "Largest number of rules to keep.", SELECTION)] = None
-    predictions: Annotated[
-        str,
-        value_option(
-            "FILE",
-            "TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
-        ),
-    ] = ""
+    families: str = OPTIONS.option(
+        "",
+        "NAMES: Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
+        "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
+        "conjunctions, first-field, last-field. All but conjunctions if not given.",
+    )
+    support: int = SELECTION.option(10, "NUMBER: Least number of places where a rule applies.")
+    confidence: str = SELECTION.option(
+        "0.95", "SHARE: Least share of these places where a rule holds, or cross-validated."
+    )
+    gain: float = SELECTION.option(
+        5.0, "NATS: Least information of a rule, in nats: how much more often it holds than by chance."
+    )
+    word_support: int = SELECTION.option(5, "NUMBER: Least number of occurrences of a word.")
+    smoothing: float = SELECTION.option(
+        1.0, "NUMBER: Number added to both counts that a penalty is computed from."
+    )
+    folds: int = SELECTION.option(
+        5, "NUMBER: Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds."
+    )
+    pruning: Literal["cover", "none"] = SELECTION.option(
+        "cover",
+        "NAME: cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
+    )
+    power: int = SELECTION.option(
+        1, "NUMBER: Least number of wrong labellings that a rule detects and the rules kept before it do not."
+    )
+    most: int | None = SELECTION.option(None, "NUMBER: Largest number of rules to keep.")
+    predictions: str = OPTIONS.option(
+        "",
+        "FILE: TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
+    )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
-    seed: Annotated[int, value_option("NUMBER", "Seed of the folds and of generated wrong labellings.")] = 0
+    seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of generated wrong labellings.")
     as_json: arguments.AsJson = False
 
     @property
@@ -185,8 +155,7 @@ def _tell(result: "MinedRules") -> None:
 
 
 def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
-    shown = table("rule", "family")
-    numbers(shown, "support", "held %", "lift", "penalty", "folds", "power")
+    shown = table("rule", "family", numbers=("support", "held %", "lift", "penalty", "folds", "power"))
     for mined in result.rules[:MOST_ROWS]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
@@ -204,7 +173,7 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         screen.print(f"left out: {reasons}", soft_wrap=True)
     count = len(result.rules)
     remark(
-        f"{options.output}: {count} rule{'s' * (count != 1)} from {result.sequences} sequences of {result.tokens} tokens, "
+        f"{options.output}: {counted(count, 'rule')} from {counted(result.sequences, 'sequence')} of {counted(result.tokens, 'token')}, "
         f"confidence {result.confidence:g}"
     )
     remark(

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import RuleSet
+from formulations.messages import counted
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import flag, output_file, output_rows, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, output_file, output_rows
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import ProgramInput, on_error, prepare
 from ilpinfer.cli.outputs import Outputs, resumable
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import add_row, numbers, table
+from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import compiler_of
@@ -38,7 +39,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Weights on all penalties in the table."""
 
 
-TAU = "Choice of tau"
+TAU = Group("Choice of tau")
 
 
 @dataclass(frozen=True)
@@ -51,35 +52,23 @@ class ParetoOptions:
     summary: Annotated[str, output_file("File for the trade-off over all sequences, JSON")] = ""
     first: arguments.First = None
     time_limit: arguments.Limit = None
-    hull: Annotated[
-        bool,
-        flag(
-            "Find only points that are the single optimum for some weight on all penalties; takes less time."
-        ),
-    ] = False
-    heaviest: Annotated[
-        float | None, value_option("NUMBER", "Leave out points that need a larger weight on all penalties.")
-    ] = None
-    most: Annotated[
-        int | None,
-        value_option("NUMBER", "Largest number of points of a sequence: those with the best scores.", min=1),
-    ] = None
-    choose_tau: Annotated[bool, flag("Also choose tau of two-phase inference, by the gold labels.", TAU)] = (
-        False
+    hull: bool = OPTIONS.option(
+        False,
+        "Find only points that are the single optimum for some weight on all penalties; takes less time.",
     )
-    bound: Annotated[str, value_option("KIND", "How tau sets the least score: relative or odds.", TAU)] = (
-        "relative"
+    heaviest: float | None = OPTIONS.option(
+        None, "NUMBER: Leave out points that need a larger weight on all penalties."
     )
-    measure: Annotated[str, value_option("NAME", "Measure to maximize: accuracy, f1 or whole.", TAU)] = (
-        "accuracy"
+    most: int | None = OPTIONS.option(
+        None, "NUMBER: Largest number of points of a sequence: those with the best scores.", min=1
     )
-    folds: Annotated[
-        int,
-        value_option(
-            "NUMBER", "Folds; tau is evaluated on each fold, after it is chosen on the others.", TAU
-        ),
-    ] = 2
-    seed: Annotated[int, value_option("NUMBER", "Seed of the folds.", TAU, min=0)] = 0
+    choose_tau: bool = TAU.option(False, "Also choose tau of two-phase inference, by the gold labels.")
+    bound: str = TAU.option("relative", "KIND: How tau sets the least score: relative or odds.")
+    measure: str = TAU.option("accuracy", "NAME: Measure to maximize: accuracy, f1 or whole.")
+    folds: int = TAU.option(
+        2, "NUMBER: Folds; tau is evaluated on each fold, after it is chosen on the others."
+    )
+    seed: int = TAU.option(0, "NUMBER: Seed of the folds.", min=0)
     as_json: arguments.AsJson = False
 
     def job(self, content: str) -> str:
@@ -117,7 +106,7 @@ def pareto(options: ParetoOptions) -> None:
     deadline_for(options.time_limit)
     if options.heaviest is not None:
         checked_weight(options.heaviest)
-    scored, rules, content = prepare(options.input, options.input.reading, options.first)
+    scored, rules, content = prepare(options.input, options.first)
     if not scored:
         raise InputError(f"{options.input.source}: no sequences")
     if search is not None and any(item.gold is None for item in scored):
@@ -126,7 +115,9 @@ def pareto(options: ParetoOptions) -> None:
             f"{where}: --choose-tau needs gold labels for every sequence; give them, or leave it out"
         )
     if search is not None and len(scored) < search.folds:
-        raise InputError(f"--folds {search.folds}: there are {len(scored)} sequences; give fewer folds")
+        raise InputError(
+            f"--folds {search.folds}: more than the {counted(len(scored), 'sequence')}; give fewer folds"
+        )
     findings = Findings()
     with (
         outputs.reserved(),
@@ -250,10 +241,12 @@ def _write(
         notice(f"{options.picture}: not written, because no sequence has a frontier")
         return
     if len(scored) == 1:
-        text = sequence_picture(frontiers[0], f"{len(scored[0].tokens)} tokens", _gold(scored[0], rules))
+        text = sequence_picture(
+            frontiers[0], counted(len(scored[0].tokens), "token"), _gold(scored[0], rules)
+        )
     else:
         text = corpus_picture(
-            curve, f"{len(curve.frontiers)} sequences, {len(curve.points)} choices of a weight"
+            curve, f"{counted(len(curve.frontiers), 'sequence')}, {len(curve.points)} choices of a weight"
         )
     write_atomically(options.picture, text)
 
@@ -296,14 +289,13 @@ def _tell(curve: "CorpusFrontier", most: int | None, left_out: int) -> None:
             "longer --time-limit or a --heaviest weight may complete them"
         )
     if left_out:
-        notice(f"{left_out} sequences have no frontier, and are left out of the trade-off")
+        notice(f"left out of the trade-off: {counted(left_out, 'sequence')} without a frontier")
 
 
 def _show_curve(curve: "CorpusFrontier", screen: "Console") -> None:
     measured = curve.points[0].measures is not None
-    shown = table("weight")
     names = ["right tokens", "F1 of spans", "whole"] if measured else []
-    numbers(shown, "loss of score", "cost", *names)
+    shown = table("weight", numbers=("loss of score", "cost", *names))
     last = curve.points[-1]
     weights = [weight for weight in WEIGHTS if weight <= last.high]
     lines = [(f"{weight:g}", curve.at(weight)) for weight in weights]
@@ -328,8 +320,7 @@ def _figures(curve: "CorpusFrontier", point: "TradeOff") -> list[str]:
 
 
 def _show_taus(choice: "TauChoice", screen: "Console") -> None:
-    shown = table("tau")
-    numbers(shown, "right tokens", "F1 of spans", "whole", "cost", "proved")
+    shown = table("tau", numbers=("right tokens", "F1 of spans", "whole", "cost", "proved"))
     for row in choice.table:
         mark = f"{row.tau:g}{' *' * (row.tau == choice.tau)}"
         figures = f"{row.accuracy:.2%}", f"{row.f1:.2%}", f"{row.whole:.2%}"

@@ -16,7 +16,7 @@ from ilpinfer.kernels import notices
 from ilpinfer.kernels.notices import Step
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
 
 @dataclass(eq=False)
@@ -86,15 +86,10 @@ def progress(
     if not (shown() and bar):
         yield lambda: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn
 
-    from ilpinfer.cli.screen import console
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as screen:
-        count = _Count(screen, screen.add_task(task, total=total, completed=done), total, done)
-        with _on_screen(_Line(task, count.show)):
-            yield lambda: count.set(count.done + 1)
+    with _bar(task, total, done, MofNCompleteColumn()) as count:
+        yield lambda: count.set(count.done + 1)
 
 
 @contextlib.contextmanager
@@ -109,20 +104,11 @@ def rate_progress(
     if not (shown() and bar):
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import TaskProgressColumn, TextColumn
 
-    from ilpinfer.cli.screen import console
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        *([] if total is None else [TaskProgressColumn()]),
-        TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(),
-    )
+    shares = [] if total is None else [TaskProgressColumn()]
     began = first = time.monotonic(), 0
-    with Progress(*columns, console=console(stderr=True), transient=True) as screen:
-        count = _Count(screen, screen.add_task(task, total=total, rows=""), total)
+    with _bar(task, total, 0, *shares, TextColumn("{task.fields[rows]}")) as count:
 
         def show(size: int, rows: int, proved: int) -> None:
             nonlocal first
@@ -132,8 +118,20 @@ def rate_progress(
             since, before = first if rows > first[1] else began
             count.set(size, rows=_rate(rows, proved, (rows - before) / max(now - since, 1e-9)))
 
+        yield show
+
+
+@contextlib.contextmanager
+def _bar(task: str, total: int | None, done: int, *columns: "ProgressColumn") -> Iterator[_Count]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from ilpinfer.cli.screen import console
+
+    around = TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn()
+    with Progress(*around, console=console(stderr=True), transient=True) as screen:
+        count = _Count(screen, screen.add_task(task, total=total, completed=done, rows=""), total, done)
         with _on_screen(_Line(task, count.show)):
-            yield show
+            yield count
 
 
 def _pace(rate: float) -> str:

@@ -7,18 +7,19 @@ from typing import Annotated, Any
 
 from formulations import RuleSet, parse_rules
 from formulations.errors import InferenceError
+from formulations.messages import counted
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, value_option
+from ilpinfer.cli.arguments import OPTIONS, output_file, value_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.failure import Failure
+from ilpinfer.cli.failure import Failure, LeftOut
 from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.references.files import number_references, write
 from ilpinfer.references.record import InvalidReference, Reference
@@ -34,7 +35,7 @@ class MakeOptions:
             "File for the references: NAME.jsonl, or NAME.json for one sequence; NAME.jsonl.gz is compressed"
         ),
     ]
-    top: Annotated[int | None, value_option("NUMBER", "List at least this many labellings.", min=1)] = None
+    top: int | None = OPTIONS.option(None, "NUMBER: List at least this many labellings.", min=1)
     ties: arguments.Ties = 100
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
@@ -45,7 +46,7 @@ class _Work:
     options: MakeOptions
     scored: list[ScoredSequence]
     rules: RuleSet
-    failures: list[str] = field(default_factory=list)
+    failures: LeftOut = field(default_factory=LeftOut)
 
     def references(self) -> Iterator[Reference]:
         from ilpinfer.references.making import make
@@ -53,7 +54,7 @@ class _Work:
         options = self.options
         with progress("making references", len(self.scored)) as advance:
             for item in self.scored:
-                try:
+                with self.failures.at(item.example.where):
                     if item.trellis is None:
                         raise item.error or InputError("it has no scores")
                     yield make(
@@ -64,10 +65,6 @@ class _Work:
                         time_limit=options.time_limit,
                         top=options.top,
                     )
-                except (ValueError, MemoryError) as error:
-                    if traceback_wanted():
-                        raise
-                    self.failures.append(f"{item.example.where}: {describe(error)}")
                 advance()
 
 
@@ -79,7 +76,7 @@ def make_references(options: MakeOptions) -> None:
     """
     inputs = options.input.files
     Outputs(options.as_json, inputs, output=options.output)
-    scored, rules, _ = prepare(options.input, options.input.reading, fit=True)
+    scored, rules, _ = prepare(options.input, fit=True)
     if len(scored) > 1 and ".jsonl" not in options.output and not options.output.startswith("/dev/"):
         raise InputError(
             f"--output {options.output}: a JSON file holds one reference, and there are {len(scored)}; use .jsonl"
@@ -90,15 +87,10 @@ def make_references(options: MakeOptions) -> None:
     written = 0
     if first is not None:
         written = write(options.output, chain([first], references), inputs)
-    notice(
-        f"{options.output}: {written} reference{'s' * (written != 1)}" if written else "no reference was made"
-    )
+    notice(f"{options.output}: {counted(written, 'reference')}" if written else "no reference was made")
     if options.as_json:
         print_json({"output": options.output, "references": written, "failures": work.failures})
-    if work.failures:
-        raise Failure(
-            f"{len(work.failures)} of {len(scored)} sequences have no reference: first {work.failures[0]}", 1
-        )
+    work.failures.check(f"{len(scored)} sequences have no reference", 1)
 
 
 @command("ilpinfer reference verify references.jsonl", "ilpinfer reference verify - <references.jsonl")
@@ -113,13 +105,17 @@ def verify_references(
     ] = "meaning",
     max_steps: Annotated[
         int | None,
-        value_option("NUMBER", "Most steps of a reference; as many as a minute takes if not given.", min=1),
+        value_option(
+            "NUMBER",
+            "Largest number of steps to check a reference; as many as a minute takes if not given.",
+            min=1,
+        ),
     ] = None,
     as_json: arguments.AsJson = False,
 ) -> None:
     """Verify references. No solver is needed.
 
-    Those that are wrong, or no references, are reported.
+    Wrong references, and records that are not references, are reported.
     """
     if depth not in DEPTHS:
         raise InputError(f"--depth {depth}: expected {' or '.join(DEPTHS)}")
@@ -146,7 +142,7 @@ def verify_references(
     if faults:
         raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
     if not as_json:
-        show_line(f"{count} reference{'s' * (count > 1)} hold{'s' * (count == 1)} ({depth})")
+        show_line(f"{counted(count, 'reference')} hold{'s' * (count == 1)} ({depth})")
 
 
 @command("ilpinfer reference show references.jsonl --number 1")
@@ -212,14 +208,14 @@ def _lines(reference: Reference) -> Iterator[str]:
     yield f"  status   {reference.status}"
     if reference.score is not None:
         others = "" if reference.complete else ", and there may be more"
-        yield f"  score    {reference.score!r} nats, {len(reference.optima)} labelling{'s' * (len(reference.optima) != 1)}{others}"
+        yield f"  score    {reference.score!r} nats, {counted(len(reference.optima), 'labelling')}{others}"
         yield f"  margin   {'none' if reference.margin is None else f'{reference.margin!r} nats'}"
         for labelling in reference.optima[:3]:
             pairs = zip(reference.tokens, reference.named(labelling), strict=True)
             yield "  optimum  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
         if len(reference.optima) > 3:
             yield f"           and {len(reference.optima) - 3} more"
-    yield f"  size     {len(reference.tokens)} tokens, {len(reference.labels)} labels"
+    yield f"  size     {counted(len(reference.tokens), 'token')}, {counted(len(reference.labels), 'label')}"
     for title in _rules(reference) or ["none"]:
         yield f"  rule     {title}"
     for level in reference.levels:

@@ -11,9 +11,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
+from formulations.messages import counted
 from formulations.problem.digest import digest
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, flag, output_folder, value_option
+from ilpinfer.cli.arguments import Group, argument, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from ilpinfer.reprocessing.shards import Work
     from ilpinfer.reprocessing.tables import ShardEntry
 
-RUN = "Run"
+RUN = Group("Run")
 
 
 @dataclass(frozen=True)
@@ -53,40 +54,28 @@ class ReprocessOptions:
     ]
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
-    budget: Annotated[
-        float | None,
-        value_option("SECONDS", "Seconds after which the run stops; --resume continues it.", RUN),
-    ] = None
-    shard_size: Annotated[int, value_option("NUMBER", "Sequences of one output file.", RUN, min=1)] = 1000
-    longest: Annotated[
-        int, value_option("TOKENS", "Most tokens of a sequence; longer sequences are rejected.", RUN, min=1)
-    ] = 100_000
-    jobs: Annotated[int, value_option("NUMBER", "Number of processes; 0 for one a core.", RUN, min=0)] = 0
-    part: Annotated[
-        str,
-        value_option(
-            "PART",
-            "Take only a part of the records, such as 3/20: the third of 20 and each 20th after it.",
-            RUN,
-        ),
-    ] = ""
-    resume: Annotated[bool, flag("Continue the run in the output folder.", RUN)] = False
-    only_unproved: Annotated[
-        bool,
-        flag(
-            "Decode again only the sequences of a finished run that have no proof, for example with a longer time limit.",
-            RUN,
-        ),
-    ] = False
-    dry_run: Annotated[
-        bool, flag("Decode a few sequences, estimate the time of the run, and write nothing.", RUN)
-    ] = False
-    scheduler: Annotated[
-        str,
-        value_option(
-            "ADDRESS", "Decode on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786.", RUN
-        ),
-    ] = ""
+    budget: float | None = RUN.option(
+        None, "SECONDS: Seconds after which the run stops; --resume continues it."
+    )
+    shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
+    longest: int = RUN.option(
+        100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
+    )
+    jobs: int = RUN.option(0, "NUMBER: Number of processes; 0 for one per core.", min=0)
+    part: str = RUN.option(
+        "", "PART: Take only a part of the records: 3/20 takes record 3 and every 20th record after it."
+    )
+    resume: bool = RUN.option(False, "Continue the run in the output folder.")
+    only_unproved: bool = RUN.option(
+        False,
+        "Decode again only the sequences of a finished run that have no proof, for example with a longer time limit.",
+    )
+    dry_run: bool = RUN.option(
+        False, "Decode a few sequences, estimate the time of the run, and write nothing."
+    )
+    scheduler: str = RUN.option(
+        "", "ADDRESS: Decode on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786."
+    )
     option: arguments.MethodOption = ()
     as_json: arguments.AsJson = False
 
@@ -269,24 +258,22 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
         print_json({**tried, **whole})
         return
     show_line(
-        f"the first {_several(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
-        f"{_several(result.rejected, 'record')} rejected"
+        f"the first {counted(result.sequences, 'sequence')}: {result.proved} proved, {result.rate:.0f} a second in one process, "
+        f"{counted(result.rejected, 'record')} rejected"
     )
     if seconds is None or result.total is None:
         show_line("the number of sequences is not known before the input is read")
     else:
-        show_line(f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} processes")
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
+        show_line(
+            f"about {result.total:.0f} sequences, {duration(seconds)} with {jobs} process{'es' * (jobs != 1)}"
+        )
 
 
 def _show(record: Mapping[str, Any]) -> None:
-    sequences, files = _several(record["sequences"], "sequence"), _several(record["files"], "file")
+    sequences, files = counted(record["sequences"], "sequence"), counted(record["files"], "file")
     show_line(
         f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
-        f"{_several(record['rejected'], 'record')} rejected"
+        f"{counted(record['rejected'], 'record')} rejected"
     )
 
 
@@ -315,10 +302,10 @@ def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
         faults.append(f"--budget {options.budget:g} s are over; continue with {how}")
     if outcome.first_rejection:
         faults.append(
-            f"{_several(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
+            f"{counted(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"
         )
     if failed:
-        faults.append(f"{_several(failed, 'sequence')} could not be decoded: first {outcome.first_failure}")
+        faults.append(f"{counted(failed, 'sequence')} could not be decoded: first {outcome.first_failure}")
     if faults:
         raise Failure("; ".join(faults), 1)
     if not rows and not options.only_unproved and not options.part:

@@ -1,5 +1,6 @@
 """Results on standard output: tables for people, JSON for programs."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from formulations.plain_values import plain
@@ -41,22 +42,19 @@ def console_beside(*outputs: str | None) -> "Console":
     return console(stderr=STDOUT in outputs)
 
 
-def table(*headings: str, padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)) -> "Table":
-    """A table without a frame, with columns of texts; numbers get theirs from `numbers`."""
+def table(
+    *texts: str, numbers: Iterable[str] = (), padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)
+) -> "Table":
+    """A table without a frame: headings of columns of texts, and of columns of numbers after them."""
     from rich.table import Table
     from rich.text import Text
 
     result = Table(box=None, pad_edge=False, padding=padding, header_style="bold")
-    for heading in headings:
+    for heading in texts:
         result.add_column(Text(heading))
+    for heading in numbers:
+        result.add_column(Text(heading), justify="right")
     return result
-
-
-def numbers(table: "Table", *headings: str) -> None:
-    from rich.text import Text
-
-    for heading in headings:
-        table.add_column(Text(heading), justify="right")
 
 
 def add_row(table: "Table", *cells: str, style: str = "") -> None:

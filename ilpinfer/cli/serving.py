@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations import RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import read_text
+from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
 from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import model_option, value_option
+from ilpinfer.cli.arguments import OPTIONS, Group, model_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.inputs import about, canonical_scheme, parameters, read_rules, with_rewards
@@ -38,10 +39,7 @@ RESERVED, RESERVED_EACH = 48, 8
 """File descriptors for files, libraries and connections that are about to close, and those for the solver of each thread."""
 LEAST_CONNECTIONS = 8
 MOST_EXAMPLES = 50
-
-
-def _limit(metavar: str, help_text: str, **more: Any) -> Any:
-    return value_option(metavar, help_text, "Limits", **more)
+LIMITS = Group("Limits")
 
 
 @dataclass(frozen=True)
@@ -57,49 +55,39 @@ class ServeOptions:
     scheme: arguments.Scheme = ""
     method: arguments.MethodName = "auto"
     option: arguments.MethodOption = ()
-    examples: Annotated[
-        str | None,
-        value_option(
-            "FILE",
-            f"Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads.",
-        ),
-    ] = None
-    host: Annotated[str, value_option("ADDRESS", "Address to listen at; 0.0.0.0 for all addresses.")] = (
-        "127.0.0.1"
+    examples: str | None = OPTIONS.option(
+        None,
+        f"FILE: Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads.",
     )
-    port: Annotated[int, value_option("NUMBER", "Port to listen at; 0 for a free one.", min=0, max=65535)] = (
-        8000
+    host: str = OPTIONS.option("127.0.0.1", "ADDRESS: Address to listen at; 0.0.0.0 for all addresses.")
+    port: int = OPTIONS.option(8000, "NUMBER: Port to listen at; 0 for a free one.", min=0, max=65535)
+    workers: int = OPTIONS.option(WORKERS, "NUMBER: Threads that decode.", min=1, max=1024)
+    deadline: float = LIMITS.option(
+        Limits.deadline,
+        "SECONDS: Time of a request, waiting included, where the request names none, in seconds.",
     )
-    workers: Annotated[int, value_option("NUMBER", "Threads that decode.", min=1, max=1024)] = WORKERS
-    deadline: Annotated[
-        float,
-        _limit("SECONDS", "Time of a request, waiting included, where the request names none, in seconds."),
-    ] = Limits.deadline
-    longest_deadline: Annotated[
-        float, _limit("SECONDS", "Longest time that a request may name, in seconds.")
-    ] = Limits.longest_deadline
-    queue: Annotated[int, _limit("NUMBER", "Requests that may wait for a thread.")] = Limits.queue
-    body: Annotated[int, _limit("BYTES", "Largest size of a request, in bytes.")] = Limits.body
-    tokens: Annotated[int, _limit("NUMBER", "Most tokens of a sequence.")] = Limits.tokens
-    sequences: Annotated[int, _limit("NUMBER", "Most sequences of a request.")] = Limits.sequences
-    labels: Annotated[int, _limit("NUMBER", "Most labels of scores in a request.")] = Limits.labels
-    top: Annotated[int, _limit("NUMBER", "Most labellings of a sequence.")] = Limits.top
-    rule_text: Annotated[
-        int, _limit("BYTES", "Largest text of rules of a request, in bytes; 0 to take none.", min=0)
-    ] = Limits.rule_text
-    headers: Annotated[int, _limit("BYTES", "Largest size of the headers of a request, in bytes.")] = (
-        Limits.headers
+    longest_deadline: float = LIMITS.option(
+        Limits.longest_deadline, "SECONDS: Longest time that a request may name, in seconds."
     )
-    headers_time: Annotated[float, _limit("SECONDS", "Time in which headers must arrive, in seconds.")] = (
-        Limits.headers_time
+    queue: int = LIMITS.option(Limits.queue, "NUMBER: Requests that may wait for a thread.")
+    body: int = LIMITS.option(Limits.body, "BYTES: Largest size of a request, in bytes.")
+    tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Largest number of tokens of a sequence.")
+    sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Largest number of sequences of a request.")
+    labels: int = LIMITS.option(Limits.labels, "NUMBER: Largest number of labels of scores in a request.")
+    top: int = LIMITS.option(Limits.top, "NUMBER: Largest number of labellings of a sequence.")
+    rule_text: int = LIMITS.option(
+        Limits.rule_text, "BYTES: Largest text of rules of a request, in bytes; 0 to take none.", min=0
     )
-    connections: Annotated[int, _limit("NUMBER", "Most connections.")] = Limits.connections
-    idle: Annotated[int, _limit("NUMBER", "Most connections without a request.")] = Limits.idle
-    idle_time: Annotated[float, _limit("SECONDS", "Time that they are kept, in seconds.")] = Limits.idle_time
-    grace: Annotated[
-        float,
-        _limit("SECONDS", "Seconds that running requests may take after the service is told to stop.", min=0),
-    ] = 30.0
+    headers: int = LIMITS.option(Limits.headers, "BYTES: Largest size of the headers of a request, in bytes.")
+    headers_time: float = LIMITS.option(
+        Limits.headers_time, "SECONDS: Time in which headers must arrive, in seconds."
+    )
+    connections: int = LIMITS.option(Limits.connections, "NUMBER: Largest number of connections.")
+    idle: int = LIMITS.option(Limits.idle, "NUMBER: Largest number of connections without a request.")
+    idle_time: float = LIMITS.option(Limits.idle_time, "SECONDS: Time that they are kept, in seconds.")
+    grace: float = LIMITS.option(
+        30.0, "SECONDS: Seconds that running requests may take after the service is told to stop.", min=0
+    )
 
     @property
     def limits(self) -> Limits:
@@ -124,7 +112,7 @@ def serve(options: ServeOptions) -> None:
         host, port = listening.getsockname()[:2]
         most = _most_connections(limits.connections, options.workers)
         shown = f"[{host}]" if ":" in host else host
-        remark(f"ilpinfer: serving at http://{shown}:{port}, {options.workers} threads")
+        remark(f"ilpinfer: serving at http://{shown}:{port}, {counted(options.workers, 'thread')}")
         sys.setswitchinterval(SWITCH_SECONDS)
         _serve(app, listening, options.grace, limits, most)
 

@@ -1,36 +1,13 @@
-"""The tables of several commands."""
+"""The table of a comparison."""
 
 import math
 from typing import TYPE_CHECKING
 
-from ilpinfer.cli import arguments
-from ilpinfer.cli.command import command
-from ilpinfer.cli.screen import add_row, console, print_json, table
+from formulations.messages import counted
+from ilpinfer.cli.screen import add_row, console, table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@command("ilpinfer methods", "ilpinfer methods --json")
-def show_methods(as_json: arguments.AsJson = False) -> None:
-    """List the decoding methods, exact and heuristic, with their options."""
-    from ilpinfer.core.registry import methods, offered
-
-    if as_json:
-        fields = [
-            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()
-        ] + [
-            {"name": name, "exact": False, "summary": place, "options": ("seed",)}
-            for name, place in offered()
-        ]
-        print_json(fields)
-        return
-    result = table("method", "kind", "what it does", "options")
-    for m in methods():
-        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
-    for name, place in offered():
-        add_row(result, name, "heuristic", f"{place}, of another package", "seed")
-    console().print(result)
 
 
 def show_comparison(summary: "pd.DataFrame") -> None:
@@ -83,7 +60,7 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
     first = summary.iloc[0]
     known, common = int(summary.optimum_known.max()), first.common
     remarks = [
-        f"mean gap: nats below the proved optimum, over {known} sequence{'s' * (known != 1)}, where {first.cap:g} stands for a missing "
+        f"mean gap: nats below the proved optimum, over {counted(known, 'sequence')}, where {first.cap:g} stands for a missing "
         f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",
         f"sequences with a labelling that breaks a rule: {_by_method(summary, summary.breaking)}",
     ]
@@ -91,7 +68,7 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
     if seeds > 1:
         remarks.append(f"means over {seeds} seeds; spread: standard deviation of the mean gap between them")
     if first.infeasible:
-        remarks.append(f"left out: {first.infeasible} sequences that are proved to have no labelling")
+        remarks.append(f"left out: {counted(first.infeasible, 'sequence')} proved to have no labelling")
     if summary.failed.any():
         failed = _by_method(summary[summary.failed > 0], summary.failed)
         remarks.append(

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
+from formulations.arguments import one_of
 from formulations.errors import RuleNotice
-from formulations.messages import suggestion
+from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, rules_option, value_option
+from ilpinfer.cli.arguments import Group, output_file, rules_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.screen import add_row, numbers, print_json, table
+from ilpinfer.cli.screen import add_row, print_json, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.models.crf.training import Iteration, Progress
 
-EVALUATION = "Evaluation"
+EVALUATION = Group("Evaluation")
 
 
 @dataclass(frozen=True)
@@ -47,47 +48,27 @@ class TrainOptions:
     column: arguments.Column = ""
     first: arguments.First = None
     option: arguments.KindOption = ()
-    held_out: Annotated[
-        str,
-        value_option(
-            "FILE|SHARE",
-            "Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
-            EVALUATION,
-        ),
-    ] = ""
-    folds: Annotated[
-        int,
-        value_option(
-            "NUMBER",
-            "Cross-validate with this number of folds; 0 for no cross-validation.",
-            EVALUATION,
-            "--cross-validate",
-        ),
-    ] = 0
-    documents: Annotated[
-        str,
-        value_option(
-            "FILE",
-            "File with the document of each sequence, one name a line; a document is never split between training and evaluation.",
-            EVALUATION,
-        ),
-    ] = ""
+    held_out: str = EVALUATION.option(
+        "",
+        "FILE|SHARE: Sequences to evaluate the model on: a file, or a share of TRAIN such as 0.2 that is not trained on.",
+    )
+    folds: int = EVALUATION.option(
+        0, "NUMBER: Cross-validate with this number of folds; 0 for no cross-validation.", "--cross-validate"
+    )
+    documents: str = EVALUATION.option(
+        "",
+        "FILE: File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
+    )
     rules: Annotated[
         Sequence[str],
         rules_option("Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION),
     ] = ()
-    seed: Annotated[
-        int, value_option("NUMBER", "Seed of the split into training and evaluation.", EVALUATION, min=0)
-    ] = 0
-    line_breaks: Annotated[
-        str,
-        value_option(
-            "in|out",
-            "in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
-            "most frequent label in TRAIN, or the label of the field around it.",
-            arguments.LABELS,
-        ),
-    ] = "in"
+    seed: int = EVALUATION.option(0, "NUMBER: Seed of the split into training and evaluation.", min=0)
+    line_breaks: str = arguments.LABELS.option(
+        "in",
+        "in|out: in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
+        "most frequent label in TRAIN, or the label of the field around it.",
+    )
     as_json: arguments.AsJson = False
 
 
@@ -100,8 +81,7 @@ def train(options: TrainOptions) -> None:
     from ilpinfer.pipelines.cross_validation import predict
 
     source, kind = options.source, options.kind
-    if kind not in KINDS:
-        raise InputError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    one_of(kind, "kind of model", KINDS, InputError)
     scheme = canonical_scheme(options.scheme)
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
@@ -134,8 +114,8 @@ def train(options: TrainOptions) -> None:
         save_trained(options.output, model, record)
     tokens = sum(len(labels) for _, labels in training)
     remark(
-        f"{options.output}: {KINDS[kind].title}, {len(model.labels)} labels ({model.labels.scheme}), {model.size}, "
-        f"from {len(training)} sequence{'s' * (len(training) > 1)} of {tokens} token{'s' * (tokens > 1)}"
+        f"{options.output}: {KINDS[kind].title}, {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}, "
+        f"from {counted(len(training), 'sequence')} of {counted(tokens, 'token')}"
     )
     predicted = predict(model, held_out, rules) if held_out else []
     if options.as_json:
@@ -154,7 +134,7 @@ def train(options: TrainOptions) -> None:
         print_json({**made, **measures})
     elif predicted:
         shown = _table("held out")
-        _add(shown, f"{len(held_out)} sequences", predicted)
+        _add(shown, counted(len(held_out), "sequence"), predicted)
         outputs.screen.print(shown)
 
 
@@ -258,7 +238,9 @@ def _documents(options: TrainOptions, number: int) -> Sequence[Any]:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     names = [name.strip() for name in names if name.strip()]
     if len(names) < number or (len(names) > number and options.first is None):
-        raise InputError(f"{path}: {len(names)} lines for {number} sequences; expected a line each")
+        raise InputError(
+            f"{path}: {counted(len(names), 'line')} for {counted(number, 'sequence')}; expected one line for each"
+        )
     return names[:number]
 
 
@@ -281,7 +263,7 @@ def _cross_validate(
 def _show_folds(folds: Sequence[Sequence[Pair]], screen: "Console") -> None:
     shown = _table("cross-validation")
     for number, pairs in enumerate(folds, 1):
-        _add(shown, f"fold {number}, {len(pairs)} sequences", pairs)
+        _add(shown, f"fold {number}, {counted(len(pairs), 'sequence')}", pairs)
     every = [pair for pairs in folds for pair in pairs]
     _add(shown, f"all {len(every)}", every)
     screen.print(shown)
@@ -292,9 +274,7 @@ def _measures(pairs: Sequence[Pair]) -> dict[str, Any]:
 
 
 def _table(title: str) -> "Table":
-    result = table(title)
-    numbers(result, "token accuracy", "span precision", "recall", "F1", "whole sequences")
-    return result
+    return table(title, numbers=("token accuracy", "span precision", "recall", "F1", "whole sequences"))
 
 
 def _add(shown: "Table", name: str, pairs: Sequence[Pair]) -> None:

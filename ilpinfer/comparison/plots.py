@@ -12,8 +12,7 @@ from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.evaluation import pictures
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import check_folder, output_path
+from ilpinfer.system.files import write_files
 
 COLOURS = (
     *("#0f5fa8", "#c2481a", "#0b7a4f", "#94357f", "#8a6a00", "#1581a3", "#3d4450"),
@@ -68,14 +67,8 @@ def write_plots(
 ) -> list[Path]:
     """Write each plot into a folder, but over none of the inputs."""
     check_plots(kind)
-    check_folder(folder)
-    drawn, inputs = drawings(comparison), list(inputs)
-    places = [Path(folder, f"{name}.{kind}") for name in drawn]
-    for place in places:
-        output_path(place, inputs)
-    for place, draw in zip(places, drawn.values(), strict=True):
-        write_atomically(place, plot(draw, kind), inputs)
-    return places
+    contents = {f"{name}.{kind}": plot(draw, kind) for name, draw in drawings(comparison).items()}
+    return write_files(folder, contents, inputs)
 
 
 def styles(methods: Sequence[str]) -> dict[str, Style]:

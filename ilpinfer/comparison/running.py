@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from formulations import Trellis
-from formulations.arguments import iterable, positive, texts
+from formulations.arguments import choice, iterable, positive, texts
+from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
 from formulations.problem.trellis import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
@@ -114,7 +115,9 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
     known = list(iterable(trellises, "trellises", "a list of them"))
     golden = [None] * len(known) if gold is None else list(gold)
     if len(golden) != len(known):
-        raise ValueError(f"gold has {len(golden)} labellings, but there are {len(known)} trellises")
+        raise ValueError(
+            f"gold has {counted(len(golden), 'labelling')} for {counted(len(known), 'sequence')}"
+        )
     cases = []
     for number, (trellis, labels) in enumerate(zip(known, golden, strict=True)):
         if isinstance(trellis, Exception):
@@ -123,7 +126,9 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
             raise ValueError(f"trellis {number} is {trellis!r}; expected a Trellis")
         own = None if labels is None else texts(labels, f"gold {number}", "labels")
         if own is not None and len(own) != len(trellis):
-            raise ValueError(f"gold {number} has {len(own)} labels for {len(trellis)} tokens")
+            raise ValueError(
+                f"gold {number} has {counted(len(own), 'label')} for {counted(len(trellis), 'token')}"
+            )
         cases.append(Case(trellis, own))
     if not cases:
         raise ValueError("no trellises to compare methods on")
@@ -202,9 +207,7 @@ def compare(
        auto      1.0      0.00
     viterbi      0.0      0.25
     """
-    if on_error not in get_args(OnError):
-        expected = " or ".join(map(repr, get_args(OnError)))
-        raise ValueError(f"on_error is {on_error!r}; expected {expected}")
+    choice(on_error, "on_error", get_args(OnError))
     positive(cap, "cap", "nats")
     cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)
@@ -218,11 +221,13 @@ def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[
     """Raise ValueError where predictions are not for these sequences."""
     for name, labellings in predictions.items():
         if len(labellings) != len(cases):
-            raise ValueError(f"{name} has {len(labellings)} labellings, but there are {len(cases)} sequences")
+            raise ValueError(
+                f"{name} has {counted(len(labellings), 'labelling')} for {counted(len(cases), 'sequence')}"
+            )
         for number, (case, labels) in enumerate(zip(cases, labellings, strict=True)):
             if case.trellis is None or labels is None:
                 continue
             if len(texts(labels, f"{name}, sequence {number},", "labels")) != len(case.trellis):
                 raise ValueError(
-                    f"{name}, sequence {number}: {len(labels)} labels for {len(case.trellis)} tokens"
+                    f"{name}, sequence {number}: {counted(len(labels), 'label')} for {counted(len(case.trellis), 'token')}"
                 )

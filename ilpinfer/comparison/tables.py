@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from formulations.arguments import whole
 from ilpinfer.comparison.columns import COLUMNS, OF_METHODS, Column, readable
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import check_folder, output_path
+from ilpinfer.system.files import write_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,17 +120,11 @@ def write_tables(
 ) -> list[Path]:
     """Write tables of the lines of each into a folder, but over none of the inputs."""
     layout.check(kind)
-    check_folder(folder)
     contents = {
         name + SUFFIXES[kind]: content(lines[name], columns, kind, layout, name)
         for name, columns in layout.tables(lines).items()
     }
-    inputs, places = list(inputs), [Path(folder, name) for name in contents]
-    for place in places:
-        output_path(place, inputs)
-    for place, data in zip(places, contents.values(), strict=True):
-        write_atomically(place, data, inputs)
-    return places
+    return write_files(folder, contents, inputs)
 
 
 def content(

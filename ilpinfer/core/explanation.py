@@ -10,6 +10,7 @@ from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
+from formulations.messages import counted
 from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import Problem
@@ -97,7 +98,7 @@ class Broken(PlainRecord):
 
     def __str__(self) -> str:
         cost = "hard" if self.hard else f"{self.cost:.4g} nats"
-        lines = [f"{self.rule}: {self.violations} violation{'s' * (self.violations > 1)}, {cost}"]
+        lines = [f"{self.rule}: {counted(self.violations, 'violation')}, {cost}"]
         lines += [f"  because {self.reason}"] if self.reason else []
         lines += [f"  at {place}" for place in self.places]
         if self.without is None:

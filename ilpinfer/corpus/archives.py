@@ -19,7 +19,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
@@ -161,7 +161,9 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
         raise InputError(f"{path}: no logits_0; expected arrays logits_0, logits_1, … of shape (T, K)")
     for number in range(len(sequences)):
         if "logits" not in sequences.get(number, {}):
-            raise InputError(f"{path}: no logits_{number}, but {len(sequences)} sequences; they count from 0")
+            raise InputError(
+                f"{path}: no logits_{number}, but {counted(len(sequences), 'sequence')}; they count from 0"
+            )
     for number in range(len(sequences)):
         yield _example({**shared, **sequences[number]}, f"{path}, sequence {number}", reading)
 
@@ -176,7 +178,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
                 raise InputError(f"{where}: {name} are bytes; save them as an array of texts")
             texts[name] = tuple(map(str, record[name].reshape(-1).tolist()))
             if len(texts[name]) != T:
-                raise InputError(f"{where}: {len(texts[name])} {name}, but logits for {T} tokens")
+                raise InputError(f"{where}: {len(texts[name])} {name}, but logits for {counted(T, 'token')}")
     return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
-from ilpinfer.system.addresses import files_beside, is_file, open_bytes
+from ilpinfer.system.addresses import files_beside, is_file, read_bytes
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
@@ -62,11 +62,7 @@ def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example
 
 def _read(path: str) -> str:
     """The text of a file, with its line ends as they are, since offsets count them."""
-    try:
-        with open_bytes(path) as stream:
-            data = stream.read()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    data = read_bytes(path, InputError)
     try:
         return data.decode()
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from formulations.arguments import number
 from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from ilpinfer.corpus.passages import Passage, token_offsets
 from ilpinfer.corpus.scores import Scores
 
@@ -91,7 +91,9 @@ def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
         start, end, label, score = (value[key] for key in keys)
     elif isinstance(value, list | tuple):
         if len(value) != 4:
-            raise CandidateError(f"{where} has {len(value)} items; expected start, end, label and score")
+            raise CandidateError(
+                f"{where} has {counted(len(value), 'item')}; expected start, end, label and score"
+            )
         start, end, label, score = value
     else:
         start, end, label, score = _of_object(value, where, tokens)
@@ -300,5 +302,7 @@ def read_candidates(
         raise ValueError("an empty text has no labelling: expected at least one token")
     for n, each in enumerate(placed):
         if each.end > len(tokens):
-            raise CandidateError(f"candidate {n}: end {each.end}, but there are {len(tokens)} tokens")
+            raise CandidateError(
+                f"candidate {n}: end {each.end}, but the text has {counted(len(tokens), 'token')}"
+            )
     return CandidateSet.of(tokens, placed, fields, prior, kept), len(every) - len(kept)

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import InputError, Notify
 
 DOCUMENT = "-DOCSTART-"
@@ -133,7 +133,7 @@ def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Noti
     has_names = names or names.occur_in(split(lines[at - 1], separator))
     if not has_names and (separator != " " or count > 2):
         raise InputError(
-            f"{name}, line {at}: {excerpt(lines[at - 1])} has {count} columns separated by {SEPARATORS[separator]}, as all "
+            f"{name}, line {at}: {excerpt(lines[at - 1])} has {counted(count, 'column')} separated by {SEPARATORS[separator]}, as all "
             f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count)}, or in a "
             f"header token,label; or {AS_JSON}"
         )
@@ -165,7 +165,7 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
         begin, usual = next(parts)
         odd, other = next((n, count) for n, count in parts if count != usual)
         raise InputError(
-            f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {other} part{'s' * (other > 1)} between spaces, but line "
+            f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {counted(other, 'part')} between spaces, but line "
             f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
         )
     if names:
@@ -173,7 +173,7 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
             f"{name}: no columns for --column {names.label or names.token}: it has a token a line"
         )
     if spaced:
-        more = f", as {len(spaced) - 1} more are" if len(spaced) > 1 else ""
+        more = f", like {counted(len(spaced) - 1, 'other line')}" if len(spaced) > 1 else ""
         notify(
             f"{name}, line {spaced[0]}: no tabs; {excerpt(lines[spaced[0] - 1])} is read as one token with a space in it{more}"
         )
@@ -205,6 +205,14 @@ def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) 
         return True
     again = (split(line, separator) for line in lines[number:])
     return not any(len(row) > at and row[at] == cells[at] for row in again)
+
+
+def further_labels(header: Cells, names: ColumnNames) -> str:
+    """A hint where several columns of a header may hold the labels, and the first of them is read."""
+    found = [n for n, cell in enumerate(header, 1) if cell.strip().lower() in LABEL_NAMES]
+    if names or len(found) < 2:
+        return ""
+    return f"; labels are in column {found[0]}; --column {found[1]} reads them from another"
 
 
 def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separator: str) -> Places:

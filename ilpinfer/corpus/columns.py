@@ -15,6 +15,7 @@ from ilpinfer.corpus.column_form import (
     excerpt,
     find_places,
     find_separator,
+    further_labels,
     is_border,
     is_header,
     split,
@@ -48,7 +49,7 @@ def columns(
     header = first[1] if is_header(first, head, separator, names) else []
     if header:
         line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)
-        notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header")
+        notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header{further_labels(header, names)}")
     places = find_places(first, header, names, name, separator).with_further(len(first[1]), header)
     unlike = None
     if header and not whole and places.label is not None and not names:

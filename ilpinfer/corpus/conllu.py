@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.column_form import ColumnNames, Row, excerpt
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines, blocks
@@ -195,7 +195,7 @@ def _comments(example: Example, shown: str) -> Iterator[str]:
 def _fault(cells: list[str], columns: Sequence[str], id_at: int | None) -> str:
     if len(cells) != len(columns):
         hint = "name the file .tsv or .conll where it has others" if tuple(columns) == COLUMNS else ""
-        return f"has {len(cells)} columns separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"
+        return f"has {counted(len(cells), 'column')} separated by tabs; expected {len(columns)}{'; ' * bool(hint)}{hint}"
     if "" in cells:
         return f"has nothing in column {cells.index('') + 1}; an empty one has {EMPTY}"
     if id_at is not None and not _ID.fullmatch(cells[id_at]):

@@ -7,7 +7,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.passages import Doubts, Passage, Span
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.addresses import read_bytes
 from ilpinfer.system.extras import require
 
 SUFFIX = ".spacy"
@@ -17,11 +17,7 @@ MISSING = "tokens without a word about entities, beside others, are read as outs
 def read_docbin(path: str, notify: Notify) -> Iterator[Example | Rejection]:
     """The documents of a file; one without any entity annotation has no labels. Tokens of white space are left out."""
     spacy, tokens = _spacy(path)
-    try:
-        with open_bytes(path) as stream:
-            data = stream.read()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    data = read_bytes(path, InputError)
     try:
         docs = list(tokens.DocBin().from_bytes(data).get_docs(spacy.blank("xx").vocab))
     except MemoryError:

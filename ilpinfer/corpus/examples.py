@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
+from formulations.messages import counted
 from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.scores import Scores
@@ -31,13 +32,7 @@ class InputError(InferenceError, ValueError):
 
 
 class InputNotice(UserWarning):
-    """Warning about how a file was read, if that had to be inferred, such as columns without tabs.
-
-    Examples
-    --------
-    >>> issubclass(InputNotice, Warning)
-    True
-    """
+    """Warning about how a file was read, if that had to be inferred, such as columns without tabs."""
 
 
 Notify = Callable[[str], None]
@@ -144,7 +139,9 @@ class Example:
             For a number of labels that is not the number of tokens.
         """
         if labels is not None and self.tokens and len(labels) != len(self.tokens):
-            raise InputError(f"{self.where}: {len(labels)} labels for {len(self.tokens)} tokens")
+            raise InputError(
+                f"{self.where}: {counted(len(labels), 'label')} for {counted(len(self.tokens), 'token')}"
+            )
         return replace(self, labels=None if labels is None else tuple(labels))
 
     @property

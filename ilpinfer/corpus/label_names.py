@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ilpinfer.errors import ModelError
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.addresses import read_bytes
 
 
 def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
@@ -76,10 +76,9 @@ def read_label_names(path: str | Path) -> tuple[str, ...]:
     ('O', 'B-name')
     """
     try:
-        with open_bytes(path) as stream:
-            record = json.loads(stream.read().decode())
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+        record = json.loads(read_bytes(path, ModelError).decode())
+    except ModelError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not JSON: {error}") from None
     if isinstance(record, dict):

@@ -27,7 +27,8 @@ class Lines:
     def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
         self._stream, self.name, self._longest = stream, name, longest
         self._lines: deque[str | Rejection] = deque()
-        self._rest, self._number, self._ended = list[bytes](), 0, False
+        self._rest, self._number = list[bytes](), 0
+        self.ended = False  # all lines were read, though perhaps not taken
         self._returns = False
         self.live, self._size = _is_live(stream), 0
         # of the lines that were read, and of those taken, without their ends
@@ -38,7 +39,7 @@ class Lines:
 
     def __next__(self) -> Line:
         while not self._lines:
-            if self._ended:
+            if self.ended:
                 raise StopIteration
             self._fill()
         self._number += 1
@@ -77,16 +78,11 @@ class Lines:
     @property
     def paused(self) -> bool:
         """Whether the next line with a text may have to be waited for."""
-        return self.live and not self._ended and all(line == "" or line == "\r" for line in self._lines)
-
-    @property
-    def ended(self) -> bool:
-        """Whether all lines were read, though perhaps not taken."""
-        return self._ended
+        return self.live and not self.ended and all(line == "" or line == "\r" for line in self._lines)
 
     def ahead(self, most: int | None, enough: Callable[[list[str]], bool] = lambda _: False) -> list[str]:
         """The next lines, not taken, rejections empty: `most` bytes, all where that is None, or, of a pipe, until `enough`."""
-        while not self._ended and (most is None or not self._suffices(most, enough)):
+        while not self.ended and (most is None or not self._suffices(most, enough)):
             self._fill()
         return self._texts()
 
@@ -102,7 +98,7 @@ class Lines:
 
     def text(self) -> str:
         """The text of all lines that were not taken; InputError where one is rejected."""
-        while not self._ended:
+        while not self.ended:
             self._fill()
         lines = list(islice(self._lines, None))
         for line in lines:
@@ -140,12 +136,12 @@ class Lines:
 
     def _take(self, chunk: bytes) -> None:
         """Add a chunk; an empty one is the end."""
-        self._ended = not chunk
+        self.ended = not chunk
         if self._next == 1 and self._is_macintosh(chunk):
             self._rest, chunk, self._returns = [], b"".join([*self._rest, chunk]), True
         first, *others = re.split(rb"[\r\n]", chunk) if self._returns else chunk.split(b"\n")
         self._rest.append(first)
-        if others or self._ended:
+        if others or self.ended:
             self._add(b"".join(self._rest))
             self._rest = [others.pop()] if others else []
             try:
@@ -178,7 +174,7 @@ class Lines:
             return Rejection(self.name, self._next, text)
 
     def _end(self, why: str) -> None:
-        self._ended, self._rest = True, []
+        self.ended, self._rest = True, []
         place = re.match(r", line ([0-9]+)", why)
         self._lines.append(Rejection(self.name, int(place[1]) if place else 0, f"{self.name}{why}"))
 

@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.errors import InferenceError
 from formulations.grid import snap
-from formulations.messages import cut, near_name
+from formulations.messages import counted, cut, near_name
 from formulations.plain_values import positions, repeated
 from formulations.plain_values import text as plain_text
 from ilpinfer.core.solution_fields import ABOUT, OWN
@@ -71,10 +71,6 @@ USUAL = ColumnNames()
 class DuplicateKey(InferenceError, ValueError): ...
 
 
-def loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object)
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
@@ -99,7 +95,7 @@ def json_array(
     text: str, name: str, reading: LogitsOptions | None, notify: Notify, names: ColumnNames = USUAL
 ) -> Iterator[Example | Rejection]:
     """The sequences of a text that holds a list of objects; InputError where it holds none."""
-    records = _parse(text, name)
+    records = parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     doubts = Doubts(name)
@@ -128,7 +124,7 @@ def _read(
     """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
     where = f"{name}, {what} {number}"
     try:
-        record = _usual_keys(_parse(record, where) if what == "line" else record, names, where)
+        record = _usual_keys(parse(record, where) if what == "line" else record, names, where)
         item = _any_example(record, where, reading, doubts)
     except InputError as error:
         yield Rejection(name, number, str(error))
@@ -155,11 +151,12 @@ def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
     return {**result, "tokens": record[token], "labels": record.get(label)}
 
 
-def _parse(text: str, where: str) -> Any:
+def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
+    """The value of a text of JSON; InputError where it is none."""
     try:
-        return loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON: {error}; {EXPECTED}") from None
+        raise InputError(f"{where}: not JSON: {error}; {expected}") from None
     except DuplicateKey as error:
         raise InputError(f"{where}: {error}") from None
     except (ValueError, RecursionError):
@@ -198,7 +195,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
     labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
     if labels is not None and tokens and len(labels) != len(tokens):
-        raise InputError(f"{where}: {len(labels)} labels for {len(tokens)} tokens")
+        raise InputError(f"{where}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
     rank = record.get("rank", 1)
     if not isinstance(rank, int) or isinstance(rank, bool):
         raise InputError(f"{where}: rank is {_kind(rank)}; expected a whole number")

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from formulations.messages import suggestion
+from formulations.arguments import one_of
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
@@ -124,8 +124,7 @@ SPLITS: Mapping[str, Callable[[str], list[str]]] = {"spaces": str.split, "punctu
 
 def read_plain_text(source: str | Path, split: str = "spaces") -> list[Example]:
     """The lines of a file, or of standard input where the source is `-`, as sequences without labels; empty lines are left out."""
-    if split not in SPLITS:
-        raise InputError(f'no split "{split}"{suggestion(split, SPLITS)}')
+    one_of(split, "split", SPLITS, InputError)
     name = source_name(source)
     lines = enumerate(text_of(source).splitlines(), 1)
     texts = [(number, tuple(SPLITS[split](line))) for number, line in lines]

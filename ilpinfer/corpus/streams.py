@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+from formulations.arguments import one_of
 from formulations.files import plain_name
-from formulations.messages import suggestion
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
@@ -60,8 +60,7 @@ class CorpusForm:
     unit: str = "line"
 
     def __post_init__(self) -> None:
-        if self.unit not in brat.UNITS:
-            raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, brat.UNITS)}')
+        one_of(self.unit, "unit", brat.UNITS, InputError)
 
 
 class ExampleStream:

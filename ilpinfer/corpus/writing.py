@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from formulations.arguments import one_of
 from formulations.files import is_packed, plain_name
-from formulations.messages import suggestion
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
 from ilpinfer.corpus.column_form import is_border, split
@@ -21,8 +21,8 @@ from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Passage, Span
 from ilpinfer.system.extras import require
-from ilpinfer.system.files import write_atomically
-from ilpinfer.system.output_paths import OutputError, check_folder, output_path
+from ilpinfer.system.files import write_atomically, write_files
+from ilpinfer.system.output_paths import OutputError
 
 BY_SUFFIX = {
     **dict.fromkeys((".tsv", ".conll", ".bio", ".iob", ".iob2", ".txt"), "columns"),
@@ -86,11 +86,9 @@ class WriteOptions:
         InputError
             For an unknown format or unit, and if the name of the output does not determine the format.
         """
-        if self.unit not in UNITS:
-            raise InputError(f'no unit "{self.unit}"{suggestion(self.unit, UNITS)}')
+        one_of(self.unit, "unit", UNITS, InputError)
         if self.format:
-            if self.format not in FORMATS:
-                raise InputError(f'no format "{self.format}"{suggestion(self.format, FORMATS)}')
+            one_of(self.format, "format", FORMATS, InputError)
             return self.format
         suffix = Path(plain_name(path)).suffix
         known = "brat" if Path(path).is_dir() or (not suffix and path != "-") else BY_SUFFIX.get(suffix, "")
@@ -219,15 +217,9 @@ def _write_brat(
 ) -> int:
     if not path or path == "-" or os.path.isfile(path):
         raise OutputError(f"{path or '--output'}: BRAT documents need a folder; name one")
-    check_folder(path)
     known, spans = _spans(examples, scheme, whole=True)
-    files = list(brat_files(known, [each or [] for each in spans], options.unit))
-    places = [Path(path, name) for name, _ in files]
-    for place in places:
-        output_path(place, inputs)
-    for place, (_, text) in zip(places, files, strict=True):
-        write_atomically(place, text.encode(), inputs)
-    return len(files)
+    files = brat_files(known, [each or [] for each in spans], options.unit)
+    return len(write_files(path, {name: text.encode() for name, text in files}, inputs))
 
 
 def _columns(examples: list[Example]) -> str:

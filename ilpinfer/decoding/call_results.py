@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.exact.calls import Call
+from ilpinfer.exact.calls import Call, words_of_work
 from ilpinfer.exact.compiled import Tables
 from ilpinfer.kernels.evaluation import FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
 from ilpinfer.kernels.tables import ACTIVE, BOUND, CODE, MULTIPLIERS, PROVED, TOO_MUCH_WORK
@@ -125,7 +125,7 @@ class CallResults:
                 "model_score": parts[MODEL_SCORE] / UNITS_PER_NAT,
                 "feature_score": parts[FEATURE_SCORE] / UNITS_PER_NAT,
                 "penalty": parts[PENALTY] / UNITS_PER_NAT,
-                "method": _method(result[ACTIVE], result[MULTIPLIERS]),
+                "method": f"auto: {words_of_work(result[ACTIVE], result[MULTIPLIERS])}",
                 "seconds": self.seconds,
                 "warm_up_seconds": self.warm_up,
                 "path": path,
@@ -171,7 +171,7 @@ class CallResults:
             excluded = tuple(map(tuple, paths[:k].tolist()))
             if k == len(paths) - 1 and len(paths) < call.top:
                 rest = Rest(-math.inf, replace(leaf, multipliers={}))
-        source = _method(result[ACTIVE], result[MULTIPLIERS]).removeprefix("auto: ")
+        source = words_of_work(result[ACTIVE], result[MULTIPLIERS])
         return Certificate("exact", source, {}, leaf, excluded, rest, partial(self.digest, n))
 
     def _leaf(self, n: int) -> Leaf:
@@ -205,11 +205,3 @@ class CallResults:
 
 
 NO_MACHINES = Leaf()
-
-
-@lru_cache(1024)
-def _method(machines: int, multipliers: int) -> str:
-    """The method of labellings that kernels found."""
-    words = [f"{multipliers} multipliers"] if multipliers else []
-    words += [f"label setting over {machines} machines"] if machines else []
-    return f"auto: {', '.join(words) or 'viterbi'}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, overload
 from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, path, seconds, texts, whole
 from formulations.labels.label_set import LabelSet, label_set
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.problem.trellis import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
@@ -101,7 +101,7 @@ class Decoder:
 
     def __repr__(self) -> str:
         labels = "any labels" if self.labels is None else f"labels {shown(self.labels)}"
-        return f"Decoder({len(self.rules)} rules, {labels}, method {self._runner.request.method.name})"
+        return f"Decoder({counted(len(self.rules), 'rule')}, {labels}, method {self._runner.request.method.name})"
 
     @property
     def rules(self) -> RuleSet:

@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.automata.machine import Automaton, Machine
+from formulations.constraints.template import Trial
 from formulations.dtypes import LabelIds
 from formulations.grid import HARD
 from formulations.labels.reading import Reading
@@ -134,6 +135,11 @@ def check_rules(
     return relate(reports, rules, gold, labels)
 
 
+def trials_of(rule: Rule, reading: Reading, lost: set[int]) -> list[Trial]:
+    """The trials of a rule but for those at tokens where an earlier rule overrules it."""
+    return [t for t in rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
+
+
 class _Tally:
     def __init__(self, name: str, rule: Rule) -> None:
         self.name, self.rule = name, rule
@@ -143,7 +149,7 @@ class _Tally:
         self.breaches: list[Breach] = []
 
     def add(self, gold: Gold, reading: Reading, lost: set[int]) -> None:
-        trials = [t for t in self.rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
+        trials = trials_of(self.rule, reading, lost)
         broken = [t for t in trials if t.amount]
         self.applies += len(trials)
         self.applicable += bool(trials)

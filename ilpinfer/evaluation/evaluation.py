@@ -8,6 +8,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
+from formulations.messages import counted
 from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
 
@@ -95,7 +96,7 @@ class Evaluation:
         return float(self.whole.mean())
 
     def __repr__(self) -> str:
-        return f"Evaluation({len(self.tokens)} sequences, {len(self.fields)} fields, accuracy {self.accuracy:.4f})"
+        return f"Evaluation({counted(len(self.tokens), 'sequence')}, {counted(len(self.fields), 'field')}, accuracy {self.accuracy:.4f})"
 
     def of_field(self, name: str, unit: str = "spans") -> Counts:
         """Counts of a field over the corpus.
@@ -235,8 +236,8 @@ def evaluate(
     for number, pair in enumerate(pairs):
         if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
             raise ValueError(
-                f"sequence {number} has {len(pair.tokens)} tokens, {len(pair.predicted or ())} predicted and "
-                f"{len(pair.gold)} gold labels; expected as many of each"
+                f"sequence {number} has {counted(len(pair.tokens), 'token')}, {len(pair.predicted or ())} predicted and "
+                f"{counted(len(pair.gold), 'gold label')}; expected as many of each"
             )
         gold = counter.labelling(pair.gold)
         predicted = None if pair.predicted is None else counter.labelling(pair.predicted)

@@ -6,6 +6,7 @@ from pathlib import Path
 from formulations import LabelSet
 from formulations.labels import schemes
 from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
+from formulations.messages import counted
 from ilpinfer.corpus.conversion import convert_all, iob1_remark, shown_scheme, strip
 from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
 from ilpinfer.evaluation.evaluation import Pair
@@ -93,7 +94,7 @@ def check_same(result: list[Example], gold: list[Example], path: str, gold_path:
     """Raise InputError unless both files hold the same sequences, and one of them labels."""
     if len(result) != len(gold):
         other = f"{source_name(gold_path)} has {len(gold)}"
-        raise InputError(f"{source_name(path)} has {len(result)} sequences, but {other}")
+        raise InputError(f"{source_name(path)} has {counted(len(result), 'sequence')}, but {other}")
     if all(each.labels is None for each in result):
         raise InputError(
             f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
@@ -102,7 +103,7 @@ def check_same(result: list[Example], gold: list[Example], path: str, gold_path:
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
         if len(lengths) > 1:
             raise InputError(
-                f"{one.where}: {len(one.labels or one.tokens)} tokens, but {len(two.labels or ())} in {two.where}"
+                f"{one.where}: {counted(len(one.labels or one.tokens), 'token')}, but {len(two.labels or ())} in {two.where}"
             )
         if not any(one.tokens) or not any(two.tokens):
             continue

@@ -1,13 +1,14 @@
 """A call of the decoding kernels: sequences with the tables that they read, and the labellings that are found."""
 
 import time
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.grid import Grid
+from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.counts import Counts
 from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
@@ -178,3 +179,11 @@ class Call:
         """Multipliers of components that are sums, grid units."""
         values, components = self._views[4][n, 1].tolist(), self.entry.components
         return {components[m]: value for m, value in enumerate(values) if value}
+
+
+@lru_cache(1024)
+def words_of_work(machines: int, multipliers: int) -> str:
+    """What the kernels did, in words."""
+    words = [counted(multipliers, "multiplier")] if multipliers else []
+    words += [f"label setting over {counted(machines, 'machine')}"] if machines else []
+    return ", ".join(words) or "viterbi"

@@ -20,6 +20,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.auto import auto
+from ilpinfer.exact.ground import Ground, reweighted
 from ilpinfer.exact.hull import Unfound, is_corner, weight_ranges
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import LABEL_SETTING, Prefixes, Relaxation, undominated
@@ -59,6 +60,7 @@ class FrontierSearch:
         self.unit = self.weights.unit
         self._probed: dict[Weight, Known] = {}
         self._closing: Known | None = None
+        self._grounds: dict[bool, Ground] = {}
         self.add(self.best)
 
     def run(self) -> None:
@@ -158,7 +160,7 @@ class FrontierSearch:
 
     def solve(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by the stages of the engine; None where they leave it open."""
-        known = self._probed[weight] = Known.of(self.weights.weighted(weight), self.deadline)
+        known = self._probed[weight] = self._known(weight)
         end = solve(known)
         if not (end.complete and end.paths):
             return None
@@ -166,6 +168,15 @@ class FrontierSearch:
         if point is not None:
             self.bounds.append((weight, weight.value(point)))
         return point
+
+    def _known(self, weight: Weight | None = None, *, unfolded: bool = False) -> Known:
+        """What is known of the problem at a weight, or as it is, at the beginning. Machines are packed once for all weights."""
+        problem = self.problem if weight is None else self.weights.weighted(weight)
+        known = (Known.unfolded if unfolded else Known.of)(problem, self.deadline)
+        if unfolded in self._grounds:
+            known.ground = reweighted(self._grounds[unfolded], known.folded)
+        self._grounds[unfolded] = known.ground
+        return known
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by any method; None where that is not proved."""
@@ -185,7 +196,7 @@ class FrontierSearch:
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
         self.deadline.excuse(LABEL_SETTING.warm())
-        probed, known = self._probed.get(weight), Known.unfolded(self.weights.weighted(weight), self.deadline)
+        probed, known = self._probed.get(weight), self._known(weight, unfolded=True)
         components = set(self._local)
         if probed is not None:
             known.multipliers, components = dict(probed.multipliers), components | probed.active_components
@@ -197,7 +208,7 @@ class FrontierSearch:
         """The cheapest labellings of at least a score, those as cheap as the cheapest so far among them; None where they are
         too many."""
         self.deadline.excuse(LABEL_SETTING.warm())
-        known = self._closing = Known.unfolded(self.weights.weighted(weight), self.deadline)
+        known = self._closing = self._known(weight, unfolded=True)
         known.active = known.broken([self.best, cheapest.path])
 
         def attempt() -> list[LabelIds] | None:
@@ -278,7 +289,7 @@ class FrontierSearch:
             if isinstance(probed.tree, Leaf):
                 components |= set(probed.tree.multipliers)
                 stages |= {key for keys in (probed.tree.product, *probed.tree.stages) for key in keys}
-        known = Known.unfolded(self.problem, self.deadline)
+        known = self._known(unfolded=True)
         one = known.ground
         machines = [
             m

@@ -1,7 +1,7 @@
-"""The second door: one sequence with its ground rules as arrays for kernels."""
+"""One sequence with its ground rules as arrays for kernels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,13 @@ from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.machines import Symbols
-from ilpinfer.kernels.packing import PlainMachine, lattice_scores, pack_machines, room_of
+from ilpinfer.kernels.packing import (
+    PlainMachine,
+    lattice_scores,
+    pack_machines,
+    room_of,
+    with_penalties,
+)
 from ilpinfer.kernels.tables import Chain, Machines, Rules, Scores, Windows
 
 NO_WINDOWS = Windows(
@@ -105,6 +111,15 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
     both = np.stack([np.append(0, lattice.step), classes]).astype(np.int64)
     scores = lattice_scores(lattice)
     return Ground(lattice, scores, machines, both, which, tuple(plain), tuple(keys), tuple(components))
+
+
+def reweighted(one: Ground, problem: Problem) -> Ground:
+    """The arrays of a problem with the machines of another one, but other scores and penalties of soft rules."""
+    lattice = problem.lattice
+    penalties = [rule.penalty for rule in problem.rules for _ in rule.machines]
+    plain = tuple(m._replace(penalty=penalty) for m, penalty in zip(one.plain, penalties, strict=True))
+    scores, machines = lattice_scores(lattice), with_penalties(one.machines, plain)
+    return replace(one, lattice=lattice, scores=scores, machines=machines, plain=plain)
 
 
 def _distinct(rows: Integers) -> tuple[Integers, Integers]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from formulations.dtypes import LabelIds
 from formulations.grid import nats
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime, time_limit
 from ilpinfer.core.deadline import Deadline
@@ -74,7 +74,9 @@ def beginning(options: SolverOptions, problem: Problem, task: Task) -> Beginning
     if options.request is None:
         path = problem.labels.ids(options.start)
         if len(path) != problem.shape[0]:
-            raise ValueError(f"start has {len(path)} labels, but there are {problem.shape[0]} tokens")
+            raise ValueError(
+                f"start has {counted(len(path), 'label')} for {counted(problem.shape[0], 'token')}"
+            )
     else:
         words = str(options.start)
         with share_of(task.deadline) as deadline:

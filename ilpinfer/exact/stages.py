@@ -5,8 +5,9 @@ import numpy as np
 from formulations import constraints as C
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.messages import counted
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.calls import limits_within
+from ilpinfer.exact.calls import limits_within, words_of_work
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
@@ -99,10 +100,7 @@ def _result(known: Known, states: np.ndarray, result: list[int]) -> SearchResult
 
 def how(known: Known) -> str:
     """The work of the kernels in words."""
-    prices = sum(map(bool, known.multipliers.values()))
-    words = [f"{prices} multipliers"] * bool(prices)
-    words += [f"label setting over {len(known.active)} machines"] * bool(known.active)
-    return ", ".join(words) or "viterbi"
+    return words_of_work(len(known.active), sum(map(bool, known.multipliers.values())))
 
 
 def by_products(known: Known, most: int | None = None) -> SearchResult | None:
@@ -129,7 +127,9 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds)
         if path is not None:
-            words = f"a product of {len(known.inside)} machines, " * bool(known.inside) + how(known)
+            words = f"a product of {counted(len(known.inside), 'machine')}, " * bool(known.inside) + how(
+                known
+            )
             return SearchResult([path], words, True, known.tree)
         if is_forbidden(known.bound):
             return SearchResult([], "no labelling is possible", True, known.tree)
@@ -222,7 +222,7 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
     missed = {name for path in result for name in known.evaluate(path).machineless}
     if missed:
         return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
-    return SearchResult(result, f"refinement by {count} machines", True, known.tree)
+    return SearchResult(result, f"refinement by {counted(count, 'machine')}", True, known.tree)
 
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:

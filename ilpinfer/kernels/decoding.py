@@ -12,6 +12,7 @@ from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import multiply_machines, no_machines
 from ilpinfer.kernels.label_setting import NONE, set_labels
 from ilpinfer.kernels.multipliers import tighten
+from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.prefixes import no_prefixes, spell
 from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, room_jointly, trace, width_of
 from ilpinfer.kernels.tables import (
@@ -74,13 +75,23 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
-def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps):
-    """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states.
+def _total(penalty, machines):
+    """The sum of penalties, as a floating-point number, since those of hard rules are large."""
+    total = 0.0
+    for m in machines:
+        total += penalty[m]
+    return total
+
+
+@subroutine
+def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps, least):
+    """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states; at first those of the
+    largest penalty, where these are worth more in all.
 
     The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
     the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
-    Returns the joint automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay
-    outside.
+    Bounds of values below `least` may be too high. Returns the joint automaton, its recursion as `set_labels` reads it, and the number of
+    machines in `room` that stay outside.
     """
     T, S, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count
@@ -100,9 +111,17 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     layout, penalty, hard = handle.machines.layout, handle.machines.penalty, False
     for a in range(count):
         hard = hard or (layout[every[a], STRIDE] > 0 and penalty[every[a]] == HARD)
-    joint, inside = multiply_machines(handle.machines, tokens[MACHINES, :T], S, every, marks[1], most, hard)
+    classes = tokens[MACHINES, :T]
+    joint, inside = multiply_machines(handle.machines, classes, S, every, marks[1], most, hard)
+    if most == FEWEST_JOINT and not inside.all():
+        others = every[descending(penalty[every], len(every))]
+        other, within = multiply_machines(handle.machines, classes, S, others, marks[1], most, hard)
+        if _total(penalty, others[within]) > _total(penalty, every[inside]):
+            joint, every, inside = other, others, within
     completion, tail = room_jointly(joint, T, width)
-    total = complete_jointly(handle.scores, emission, rows, tokens[NODES], tokens[3], joint, completion, tail)
+    total = complete_jointly(
+        handle.scores, emission, rows, tokens[NODES], tokens[3], joint, least, completion, tail
+    )
     count = 0
     for a in range(len(every)):
         mask[every[a]] = INSIDE if inside[a] else 1
@@ -134,7 +153,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             return
         if end < 0:
             joint, recursion, count = multiply_active(
-                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK]
+                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK], result[VALUE]
             )
             result[BOUND] = min(result[BOUND], recursion[2])
             work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
@@ -396,7 +415,9 @@ def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
     completion, tail = room_jointly(joint, T, width)
-    total = complete_jointly(handle.scores, emission, order, 0 * order, edge_at, joint, completion, tail)
+    total = complete_jointly(
+        handle.scores, emission, order, 0 * order, edge_at, joint, FORBIDDEN, completion, tail
+    )
     return joint, inside, completion, tail, total
 
 

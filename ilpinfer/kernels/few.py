@@ -103,7 +103,7 @@ def _relax(handle, emission, rows, tokens, recursion, limits, found, least, earl
             if few >= work or (early and count_sums(handle.machines, active)):
                 return least
             joint, ends, count = multiply_active(
-                handle, emission, rows, tokens, marks, room, count, most, work - result[WORK]
+                handle, emission, rows, tokens, marks, room, count, most, work - result[WORK], least
             )
             few, most = (work if most == MOST_JOINT else result[WORK] + work // 4), MOST_JOINT
             bound = min(bound, ends[2])

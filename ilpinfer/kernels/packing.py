@@ -1,3 +1,4 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled rules as flat arrays for kernels."""
 
 from collections.abc import Sequence
@@ -10,11 +11,12 @@ from formulations.automata.components import StepChoice
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Automaton
 from formulations.automata.sums import Sum
-from formulations.dtypes import Integers, Small
-from formulations.grid import FORBIDDEN, Grid, add, violation_costs
+from formulations.dtypes import Integers
+from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
-from ilpinfer.kernels.tables import ARC, FINAL, WEIGHT, Machines, Scores, Windows
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WEIGHT, WIDTH, Machines, Scores, Windows
 
 BLOCK = 8
 """The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
@@ -135,10 +137,8 @@ def pack_machines(
         [violation_costs(count, m.penalty) for count, m in zip(each, machines, strict=True)]
         for each in (arcs, ends)
     )
-    steps = (labels + 1, labels) if states == labels else (1, states)
-    begin, event = _events(machines, costs, which, steps, most)
     weights = [_weights(machine) for machine in machines]
-    layout = [
+    columns = [
         _starts([cost.size for cost in costs]),
         [cost.shape[1] for cost in costs],
         [labels if v.shape[1] > 1 else 0 for v in values],
@@ -146,12 +146,18 @@ def pack_machines(
         [len(final) for final in finals],
         _starts([len(weight) for weight in weights]),
     ]
+    table, layout = _starts([v.size for v in values]) + which * rows, np.array(columns, np.int64).T.copy()
+    symbols, next_state = _flat(values, np.int16), _flat([one.next_state for one in automata], np.int32)
+    cost, steps = _flat(costs, np.int64), (labels + 1) * labels if states == labels else states
+    begin, event = np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
+    if which.size * steps <= most and len(machines) <= np.iinfo(np.int16).max:
+        begin, event = index_events(symbols, table, layout, next_state, cost, states, labels)
     return Machines(
-        symbols=_flat(values, np.int16),
-        table=_starts([v.size for v in values]) + which * rows,
-        layout=np.array(layout, np.int64).T.copy(),
-        next_state=_flat([automaton.next_state for automaton in automata], np.int32),
-        cost=_flat(costs, np.int64),
+        symbols=symbols,
+        table=table,
+        layout=layout,
+        next_state=next_state,
+        cost=cost,
         final=_flat(finals, np.int64),
         begin=begin,
         event=event,
@@ -162,6 +168,20 @@ def pack_machines(
         penalty=np.array([machine.penalty for machine in machines], np.int64),
         violations=_flat(arcs, np.int64),
         last=_flat(ends, np.int64),
+    )
+
+
+def with_penalties(packed: Machines, machines: Sequence[PlainMachine]) -> Machines:
+    """Packed machines of soft rules with the penalties of these, which are the same otherwise."""
+    penalty = np.array([machine.penalty for machine in machines], np.int64)
+    soft, owner = penalty < HARD, np.arange(len(penalty))
+    arcs = np.repeat(owner, packed.layout[:, WIDTH] * packed.layout[:, STATES])
+    states = np.repeat(owner, packed.layout[:, STATES])
+    return packed._replace(
+        cost=np.where(soft[arcs], penalty[arcs] * packed.violations, packed.cost),
+        final=np.where(soft[states], penalty[states] * packed.last, packed.final),
+        sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
+        penalty=penalty,
     )
 
 
@@ -216,33 +236,40 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
     return int(holds and len(steps.values) > 1)
 
 
-def _events(
-    machines: Sequence[PlainMachine],
-    costs: Sequence[Grid],
-    which: Integers,
-    steps: tuple[int, int],
-    most: int,
-) -> tuple[Small, NDArray[np.int16]]:
-    """The events of each step: machines whose state or cost it can change, and their symbols, by class and step; none where they would
-    be too many.
-    """
-    R = steps[0] * steps[1]
-    if which.size * R > most or len(machines) > np.iinfo(np.int16).max:
-        return np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
-    begin, events = [0], [np.zeros((0, 2), np.int64)]
-    changes = []
-    for machine, cost in zip(machines, costs, strict=True):
-        stays = machine.automaton.next_state == np.arange(machine.automaton.states)[:, None]
-        changes.append((~stays | (cost != 0)).any(axis=0))
-    for chosen in which:
-        moved, symbols = np.empty((len(machines), *steps), bool), np.empty((len(machines), *steps), np.int16)
-        for m, (machine, change, p) in enumerate(zip(machines, changes, chosen.tolist(), strict=True)):
-            symbols[m] = machine.symbols[p]
-            moved[m] = change[symbols[m]]
-        at, read = (array.reshape(len(machines), R).T for array in (moved, symbols))
-        begin += (begin[-1] + np.cumsum(at.sum(axis=1))).tolist()
-        events.append(np.stack([np.nonzero(at)[1], read[at]], axis=1))
-    return np.array(begin, np.int32), np.concatenate(events).astype(np.int16)
+@kernel
+def index_events(symbols, table, layout, next_state, cost, states, labels):
+    """The events of each step, see `Machines`, by class and step; `begin` and `event`."""
+    (C, M), befores = table.shape, labels + 1 if states == labels else 1
+    begin, changed = np.zeros(C * befores * states + 1, np.int32), np.empty(states, np.int64)
+    event = np.empty((0, 2), np.int16)
+    for fill in range(2):
+        place = begin[:-1].copy()
+        for m in range(M):
+            width, stride = layout[m, WIDTH], layout[m, STRIDE]
+            changes, count = np.zeros(width, np.bool_), 0
+            for a in range(layout[m, STATES] * width):
+                arc = layout[m, ARC] + a
+                changes[a % width] |= next_state[arc] != a // width or cost[arc] != 0
+            for c in range(C):
+                for before in range(befores):
+                    at, step = table[c, m] + before * stride, (c * befores + before) * states
+                    if stride or before == 0:
+                        count = 0
+                        for j in range(states):
+                            changed[count] = j
+                            count += changes[symbols[at + j]]
+                    for n in range(count):
+                        j = changed[n]
+                        if fill:
+                            event[place[step + j], 0], event[place[step + j], 1] = m, symbols[at + j]
+                            place[step + j] += 1
+                        else:
+                            begin[step + j + 1] += 1
+        if not fill:
+            for step in range(len(place)):
+                begin[step + 1] += begin[step]
+            event = np.empty((begin[-1], 2), np.int16)
+    return begin, event
 
 
 def _starts(sizes: list[int]) -> Integers:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from formulations import RuleSet
-from formulations.arguments import number, positive, whole
+from formulations.arguments import number, one_of, positive, whole
 from formulations.messages import suggestion
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import Learner, learner_of
@@ -99,8 +99,7 @@ class Settings:
     learner: Learner | None = None
 
     def __post_init__(self) -> None:
-        if self.e_step not in E_STEPS:
-            raise ValueError(f'no E-step "{self.e_step}"{suggestion(str(self.e_step), E_STEPS)}')
+        one_of(self.e_step, "E-step", E_STEPS)
         if self.gamma not in (None, AUTO):
             number(self.gamma, "gamma", 0, 1)
         if self.penalty_weight is not None:
@@ -185,22 +184,6 @@ class TriedSettings:
     mixing: str
     penalty_weight: float
     held_out: dict[str, Measures]
-
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any]) -> "TriedSettings":
-        """The trial of a row of `CODL.fit`.
-
-        Parameters
-        ----------
-        row : mapping of str to object
-            Plain values.
-
-        Returns
-        -------
-        TriedSettings
-            The trial.
-        """
-        return cls(**{**row["tried"], "held_out": measures_of(row["tried"])})
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Protocol
 
 import numpy as np
 
@@ -20,28 +19,6 @@ from ilpinfer.exact.product import MARGINALS, product_of
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequence_model import SequenceModel
-
-
-class Estimate(Protocol):
-    """A sequence whose labels are estimated."""
-
-    @property
-    def place(self) -> int: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def best(self) -> Integers:
-        """(T,) the label ids that stand for the estimate."""
-        ...
-
-    def nodes(self, K: int) -> Floats:
-        """(T, K) weight of each label at each token; each row adds up to 1."""
-        ...
-
-    def steps(self, shape: tuple[int, ...], places: "Places") -> Floats:
-        """Weights of steps between labels, in the shape of a model's transitions."""
-        ...
-
 
 Places = Callable[[Integers], tuple[Integers, ...]]
 """Where the steps of a labelling (T,) are in a model's transitions, such as `HMM.steps`."""
@@ -61,15 +38,18 @@ class WeightedLabellings:
 
     @property
     def best(self) -> Integers:
+        """(T,) the label ids that stand for the estimate."""
         return np.asarray(self.paths[0])
 
     def nodes(self, K: int) -> Floats:
+        """(T, K) weight of each label at each token; each row adds up to 1."""
         n, T = self.paths.shape
         result = np.zeros((T, K))
         np.add.at(result, (np.tile(np.arange(T), n), self.paths.ravel()), np.repeat(self.weights, T))
         return result
 
     def steps(self, shape: tuple[int, ...], places: Places) -> Floats:
+        """Weights of steps between labels, in the shape of a model's transitions."""
         result = np.zeros(shape)
         for path, weight in zip(self.paths, self.weights, strict=True):
             np.add.at(result, places(path), weight)
@@ -94,6 +74,8 @@ class Expectations:
         return self.edges
 
 
+Estimate = WeightedLabellings | Expectations
+"""A sequence whose labels are estimated."""
 E_STEPS: Mapping[str, str] = {
     "top-k": "the K best labellings, exactly, with weight 1/K each",
     "beam": "the K best labellings in a beam of width K, with weight 1/K each",

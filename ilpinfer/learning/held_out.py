@@ -8,7 +8,7 @@ from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.pipelines.cross_validation import make_folds, without
 
 Model = TypeVar("Model", bound=SequenceModel)
 Trained = TypeVar("Trained", bound=TrainedModel)
@@ -60,8 +60,7 @@ def held_out_models(
     names = range(len(pairs)) if documents is None else documents
     result: dict[int, Model] = {}
     for fold in make_folds(names, min(folds, len(set(names))), seed):
-        left_out = set(fold)
-        model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
+        model = train([pairs[place] for place in without(fold, len(pairs))])
         result |= dict.fromkeys(fold, model)
         advance()
     return [result[place] for place in range(len(pairs))]

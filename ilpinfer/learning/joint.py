@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations import RuleSet
-from formulations.arguments import positive, whole
+from formulations.arguments import one_of, positive, whole
 from formulations.dtypes import Floats, Integers
-from formulations.messages import suggestion
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.perceptron import LARGEST
@@ -96,8 +95,7 @@ class JointLearner:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.update not in UPDATES:
-            raise ValueError(f'no update "{self.update}"{suggestion(str(self.update), UPDATES)}')
+        one_of(self.update, "update", UPDATES)
         positive(self.rate, "rate")
         positive(self.margin, "margin")
         whole(self.epochs, "epochs", 1)

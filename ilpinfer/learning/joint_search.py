@@ -9,6 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
+from formulations.messages import counted
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.evaluation.counts import LabelCounter
@@ -18,7 +19,7 @@ from ilpinfer.learning.measures import MEASURES, Measures, beta_of, check_measur
 from ilpinfer.learning.verdicts import Candidate
 from ilpinfer.models.corrected import Base, Corrected
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.pipelines.cross_validation import make_folds, predict
+from ilpinfer.pipelines.cross_validation import make_folds, predict, without
 
 APART = "apart"
 """The model as it was trained, and the rules as they are given."""
@@ -148,7 +149,7 @@ class JointSearch:
         number = min(self.folds, len(pairs))
         if number < 2:
             raise ValueError(
-                f"{len(pairs)} labelled sequence{'s' * (len(pairs) != 1)}; all weights are learnt on folds of at least 2: add sequences"
+                f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
             )
         given = rule_set(rules)
         make = kept_models(train, resume[:number], checkpoint)
@@ -177,10 +178,10 @@ class JointSearch:
         self, pairs: Sequence[Labelled], scorers: Sequence[Base], fold: Sequence[int], rules: RuleSet
     ) -> Row:
         """Counts of each candidate on a fold, learnt on the others and applied to the model that was trained on them."""
-        base, left_out = scorers[fold[0]], set(fold)
+        base = scorers[fold[0]]
         names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
         counter = LabelCounter(LabelSet(tuple(names), base.labels.scheme))
-        seen = [place for place in range(len(pairs)) if place not in left_out]
+        seen = without(fold, len(pairs))
         some, others = [pairs[place] for place in seen], [scorers[place] for place in seen]
         result: Row = {}
         for name in (APART, *UPDATES):

@@ -14,25 +14,6 @@ from formulations.tokens.token_pattern import TokenPattern
 
 
 @dataclass(frozen=True)
-class TokenIndex:
-    words: tuple[str, ...]
-    ids: Integers  # (N,)
-
-    @classmethod
-    def of(cls, texts: Sequence[Sequence[str]]) -> "TokenIndex":
-        index: dict[str, int] = {}
-        ids = [index.setdefault(token, len(index)) for text in texts for token in text]
-        return cls(tuple(index), np.array(ids, np.int64))
-
-    def select(self, places: Integers) -> "TokenIndex":
-        return TokenIndex(self.words, self.ids[places])
-
-    def matching(self, pattern: TokenPattern) -> Booleans:
-        fits: Booleans = np.array([pattern.matches(word) for word in self.words], bool)[self.ids]
-        return fits
-
-
-@dataclass(frozen=True)
 class FieldRuns:
     """Where a field is, in N tokens of M sequences."""
 
@@ -54,12 +35,16 @@ class LabelArrays:
     labels: LabelSet
     ids: Integers  # (N,)
     lengths: Integers  # (M,)
-    words: TokenIndex
+    words: tuple[str, ...]
+    tokens: Integers  # (N,) places in words
 
     @classmethod
     def of(cls, labels: LabelSet, texts: Sequence[Sequence[str]], ids: Sequence[Integers]) -> "LabelArrays":
         lengths = np.array([len(text) for text in texts], np.int64)
-        return cls(labels, np.concatenate([np.zeros(0, np.int64), *ids]), lengths, TokenIndex.of(texts))
+        index: dict[str, int] = {}
+        tokens = [index.setdefault(token, len(index)) for text in texts for token in text]
+        joined = np.concatenate([np.zeros(0, np.int64), *ids])
+        return cls(labels, joined, lengths, tuple(index), np.array(tokens, np.int64))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -130,5 +115,6 @@ class LabelArrays:
     def matching(self, pattern: TokenPattern) -> Booleans:
         """(N,) which tokens match."""
         if pattern not in self._matches:
-            self._matches[pattern] = self.words.matching(pattern)
+            fits = np.array([pattern.matches(word) for word in self.words], bool)
+            self._matches[pattern] = fits[self.tokens]
         return self._matches[pattern]

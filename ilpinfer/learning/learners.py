@@ -9,14 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from formulations import LabelSet
+from formulations.arguments import one_of
 from formulations.dtypes import Floats, Integers
-from formulations.messages import suggestion
 from ilpinfer.learning.expectation import Estimate, WeightedLabellings
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
-from ilpinfer.models.hmm.emissions import Emissions
-from ilpinfer.models.hmm.model import CountedHMM
+from ilpinfer.models.hmm.emissions import Emissions, words_of
+from ilpinfer.models.hmm.model import CountedHMM, of_weights
 from ilpinfer.models.hmm.smoothing import as_smoothing
 from ilpinfer.models.mixture import MIXINGS, Mixture, Part
 from ilpinfer.models.training import KINDS
@@ -54,10 +54,7 @@ class CountingLearner:
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
         vocabulary = self.arguments["vocabulary"]
-        tokens = [[vocabulary.word(token) for token in text] for text in texts]
-        words = tuple(sorted({word for text in tokens for word in text}))
-        row = {word: i for i, word in enumerate(words)}
-        rows = [np.array([row[word] for word in text], np.int64) for text in tokens]
+        words, rows = words_of(texts, vocabulary)
         smoothing = as_smoothing(self.arguments.get("emissions", "witten-bell"))
         empty = Emissions(words, np.zeros((0, 0)), smoothing, vocabulary)
         return partial(self._count, labels, rows, empty)
@@ -65,24 +62,12 @@ class CountingLearner:
     def _count(
         self, labels: LabelSet, rows: Sequence[Integers], empty: Emissions, estimates: Iterable[Estimate]
     ) -> HMM | SecondOrderHMM:
-        K = len(labels)
-        start, end, transitions = np.zeros(K), np.zeros(K), np.zeros(self.kind.shape(K))
-        counts = np.zeros((len(empty.words), K))
-        for each in estimates:
-            nodes = each.nodes(K)
-            start += nodes[0]
-            end += nodes[-1]
-            transitions += each.steps(transitions.shape, self.kind.steps)
-            np.add.at(counts, rows[each.place], nodes)
-        smoothing = as_smoothing(self.arguments.get("transitions", self.kind.TRANSITIONS))
-        return self.kind(
-            labels,
-            start=start,
-            end=end,
-            transitions=transitions,
-            emissions=replace(empty, counts=counts),
-            smoothing=smoothing,
+        K, smoothing = len(labels), as_smoothing(self.arguments.get("transitions", self.kind.TRANSITIONS))
+        weighted = (
+            (rows[each.place], each.nodes(K), each.steps(self.kind.shape(K), self.kind.steps))
+            for each in estimates
         )
+        return of_weights(self.kind, labels, empty, weighted, smoothing)
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
         if mixing != "counts" or not 0 < gamma < 1:
@@ -152,8 +137,7 @@ def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | 
 
 
 def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
-    if kind not in KINDS:
-        raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    one_of(kind, "kind of model", KINDS)
     arguments = KINDS[kind].arguments(options)
     if kind == "crf":
         return DiscriminativeLearner(arguments)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,33 +158,12 @@ def choose_confidence(
     wrong_table: LabelArrays,
 ) -> float:
     """The highest confidence whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
-    known = _Known(samples[0].table, samples[0].fold, wrong, wrong_table)
-    ranked = [(_share_below(sample, families, smoothing, known), sample) for sample in samples]
+    table, fold = samples[0].table, samples[0].fold
+    counts = cache(lambda statement: count(table, statement, fold))
+    more = cache(partial(_more_violations, table, wrong, wrong_table))
+    ranked = [(_share_below(sample, families, smoothing, wrong, counts, more), sample) for sample in samples]
     best = max(ranked, key=lambda pair: (round(pair[0], 6), pair[1].thresholds.confidence))
     return best[1].thresholds.confidence
-
-
-class _Known:
-    """Counts of statements, which several confidences share."""
-
-    def __init__(
-        self, table: LabelArrays, fold: Integers, wrong: WrongLabellings, wrong_table: LabelArrays
-    ) -> None:
-        self.table, self.fold, self.wrong, self.wrong_table = table, fold, wrong, wrong_table
-        self._counts: dict[Template, FoldCounts] = {}
-        self._more: dict[Template, NDArray[np.int16]] = {}
-
-    def counts(self, statement: Template) -> FoldCounts:
-        if statement not in self._counts:
-            self._counts[statement] = count(self.table, statement, self.fold)
-        return self._counts[statement]
-
-    def more(self, statement: Template) -> NDArray[np.int16]:
-        """(S,) violations that each wrong labelling has more than the right one."""
-        if statement not in self._more:
-            right = violations(self.table, statement)[self.wrong.sequence]
-            self._more[statement] = (violations(self.wrong_table, statement) - right).astype(np.int16)
-        return self._more[statement]
 
 
 def _name(statement: Template) -> str:
@@ -192,19 +172,34 @@ def _name(statement: Template) -> str:
     return "" if shown == statement.sentence() else cut(shown, LONGEST_NAME)
 
 
-def _share_below(sample: Sample, families: Sequence[str], smoothing: float, known: _Known) -> float:
+def _more_violations(
+    table: LabelArrays, wrong: WrongLabellings, wrong_table: LabelArrays, statement: Template
+) -> NDArray[np.int16]:
+    """(S,) violations that each wrong labelling has more than the right one."""
+    right = violations(table, statement)[wrong.sequence]
+    return (violations(wrong_table, statement) - right).astype(np.int16)
+
+
+def _share_below(
+    sample: Sample,
+    families: Sequence[str],
+    smoothing: float,
+    wrong: WrongLabellings,
+    counts_of: Callable[[Template], FoldCounts],
+    more: Callable[[Template], NDArray[np.int16]],
+) -> float:
     """The share of wrong labellings that cost more than the right one, held out."""
-    t, folds, wrong = sample.thresholds, int(sample.fold.max()) + 1, known.wrong
+    t, folds = sample.thresholds, int(sample.fold.max()) + 1
     excess: Floats = np.zeros((folds, len(wrong)))
     for family in families:
         for rule, base in FAMILIES[family](sample):
-            counts = known.counts(rule.statement)
+            counts = counts_of(rule.statement)
             held, broken = (side.sum() - side for side in (counts.held, counts.broken))
             taught = held + broken >= t.support * (folds - 1) / folds
             taught &= held >= t.confidence * (held + broken)
             taught &= gains(held, broken, base) >= t.gain
             for fold in np.flatnonzero(taught):
                 penalty = cost(int(held[fold]), int(broken[fold]), smoothing)
-                excess[fold] += penalty * known.more(rule.statement)
+                excess[fold] += penalty * more(rule.statement)
     own = excess[sample.fold[wrong.sequence], np.arange(len(wrong))]
     return float(((own > 0) + 0.5 * (own == 0)).mean()) if len(own) else 0.0

@@ -11,7 +11,7 @@ from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
 from formulations.dtypes import Integers
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, counted, suggestion
 from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.measuring import GRID, choose_confidence, measure, without_contradictions
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
@@ -206,7 +206,7 @@ class RuleMiner:
                 places = make_folds([m // together for m in range(sequences)], self.folds, self.seed)
             except ValueError:
                 raise ValueError(
-                    f"folds is {self.folds}, but there are {sequences} sequences; take fewer folds, or 0 for none"
+                    f"folds is {self.folds}, more than the {counted(sequences, 'sequence')}; take fewer folds, or 0 for none"
                 ) from None
             for number, members in enumerate(places):
                 fold[members] = number
@@ -236,13 +236,13 @@ class RuleMiner:
         chosen = " (cross-validated)" if self.confidence == "cross-validated" else ""
         made = (
             f"families {', '.join(self.families)}; support {self.support}, {self.word_support} of a word; confidence "
-            f"{confidence:g}{chosen}; gain {self.gain:g} nats; smoothing {self.smoothing:g}; {self.folds} folds; pruning "
+            f"{confidence:g}{chosen}; gain {self.gain:g} nats; smoothing {self.smoothing:g}; {counted(self.folds, 'fold')}; pruning "
             f"{self.pruning}; seed {self.seed}"
         )
         return RuleSet(
             items=tuple(mined.rule for mined in rules),
             fields=fields,
-            title=f"Rules mined from {len(texts)} sequences of {tokens} tokens",
+            title=f"Rules mined from {counted(len(texts), 'sequence')} of {tokens} tokens",
             source=f"ilpinfer {version('ilpinfer')}, mine: {made}; sha256 of the sequences {digest(labels.scheme, examples)}",
         )
 
@@ -255,11 +255,13 @@ def _names(
         return None
     if len(predictions) != len(examples):
         raise PredictionsError(
-            f"{len(predictions)} predictions for {len(examples)} sequences; expected one each"
+            f"{counted(len(predictions), 'prediction')} for {counted(len(examples), 'sequence')}; expected one each"
         )
     for number, ((tokens, _), labels) in enumerate(zip(examples, predictions, strict=True)):
         if labels is not None and len(labels) != len(tokens):
-            raise PredictionsError(f"prediction {number} has {len(labels)} labels for {len(tokens)} tokens")
+            raise PredictionsError(
+                f"prediction {number} has {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}"
+            )
     labellings: list[Iterable[str]] = [labels for _, labels in examples]
     labellings += [labels for labels in predictions if labels is not None]
     return sorted({name for labels in labellings for name in labels})

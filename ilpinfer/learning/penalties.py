@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from formulations import RuleSet
-from formulations.arguments import whole
+from formulations.arguments import positive, whole
 from formulations.dtypes import Floats
 from formulations.messages import suggestion
 from formulations.plain_values import PlainValues
@@ -170,9 +170,7 @@ class PenaltyLearner:
         for name, least in (("folds", 2), ("epochs", 1), ("seed", 0)):
             whole(getattr(self, name), name, least)
         for name in ("rate", "scale"):
-            number = getattr(self, name)
-            if not (isinstance(number, int | float) and 0 < number < float("inf")):
-                raise ValueError(f"{name} is {number!r}; expected a number above 0")
+            positive(getattr(self, name), name)
 
     def fit(
         self,

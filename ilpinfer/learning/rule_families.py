@@ -113,11 +113,11 @@ def _state_change(sample: Sample) -> Candidates:
 def _delimiters(sample: Sample) -> list[str]:
     """The most frequent punctuation tokens and line marks, with as many occurrences as a rule needs trials."""
     table = sample.table
-    counts = np.bincount(table.words.ids, minlength=len(table.words.words))
+    counts = np.bincount(table.tokens, minlength=len(table.words))
     patterns = C.tokens(token_class="punctuation"), C.tokens(token_class="newline")
     candidates = [
         (-int(n), word)
-        for word, n in zip(table.words.words, counts, strict=True)
+        for word, n in zip(table.words, counts, strict=True)
         if n >= sample.thresholds.support and any(pattern.matches(word) for pattern in patterns)
     ]
     return list(dict.fromkeys(word.lower() for _, word in sorted(candidates)))[:DELIMITERS]

@@ -132,15 +132,15 @@ class Sample:
 
     @cached_property
     def spelled(self) -> Booleans:
-        spelled: Booleans = np.array([bool(word) for word in self.table.words.words])[self.table.words.ids]
+        spelled: Booleans = np.array([bool(word) for word in self.table.words])[self.table.tokens]
         return spelled
 
     @cached_property
     def lower(self) -> tuple[list[str], Integers]:
         """The different words without their case, and that of each token."""
         index: dict[str, int] = {}
-        of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words.words]
-        return list(index), np.array(of_word, np.int64)[self.table.words.ids]
+        of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words]
+        return list(index), np.array(of_word, np.int64)[self.table.tokens]
 
     def word_rules(self) -> Candidates:
         """Words that lie in a field, and classes of tokens that do."""

@@ -7,13 +7,14 @@ from typing import ClassVar, get_args
 
 from formulations import Trellis
 from formulations.arguments import number, whole
+from formulations.messages import counted
 from formulations.plain_values import PlainRecord
 from formulations.programs.formulation import score_floor
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.two_phase import Floor, decode_two_phase
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning.measures import Measures
-from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.pipelines.cross_validation import make_folds, without
 
 TAUS = (1.0, 0.999, 0.995, 0.99, 0.98, 0.97, 0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.5)
 """Relative floors that are tried where none are given."""
@@ -168,7 +169,7 @@ class TauSearch:
         given = list(trellises)
         if len(gold) != len(given):
             raise ValueError(
-                f"there are {len(gold)} gold labellings for {len(given)} sequences; give one for each"
+                f"{counted(len(gold), 'gold labelling')} for {counted(len(given), 'sequence')}; give one for each"
             )
         parts = make_folds(range(len(given)), int(self.folds), self.seed)
         compiler, pairs, rows = compiler_of(rules), list[list[Pair]](), list[TauRow]()
@@ -185,7 +186,7 @@ class TauSearch:
             rows.append(TauRow(tau, **self._measures(given, pairs[-1]), cost=cost, proved=proved))
         chosen, mixed = list[float](), list[Pair]()
         for part in parts:
-            others = [place for place in range(len(given)) if place not in set(part)]
+            others = without(part, len(given))
             worth = [self._measures(given, [one[place] for place in others])[self.measure] for one in pairs]
             best = worth.index(max(worth))
             chosen.append(self.taus[best])

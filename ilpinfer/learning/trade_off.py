@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis, plain_values
 from formulations.grid import snap
+from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
@@ -173,7 +174,7 @@ def sum_frontiers(
         raise ValueError("no sequences to trade off; give at least one")
     if gold is not None and len(gold) != len(frontiers):
         raise ValueError(
-            f"there are {len(gold)} gold labellings for {len(frontiers)} sequences; give one for each"
+            f"{counted(len(gold), 'gold labelling')} for {counted(len(frontiers), 'sequence')}; give one for each"
         )
     for number, frontier in enumerate(frontiers):
         if not frontier.points:

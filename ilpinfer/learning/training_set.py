@@ -11,6 +11,7 @@ from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.reading import Reading
+from formulations.messages import counted
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.decoding.decoder import Decoder
@@ -315,7 +316,7 @@ def _check(examples: Sequence[ScoredExample]) -> None:
         trellis = example.trellis
         if len(example.gold) != len(trellis):
             raise ValueError(
-                f"sequence {place}: {len(example.gold)} gold labels for {len(trellis)} tokens; expected one for each"
+                f"sequence {place}: {counted(len(example.gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"
             )
         if trellis.labels.scheme != scheme:
             raise ValueError(

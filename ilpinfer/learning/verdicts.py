@@ -11,6 +11,7 @@ from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.measures import Measures, losses
 from ilpinfer.learning.perceptron import FittedWeights
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
+from ilpinfer.pipelines.cross_validation import without
 
 Fit = Callable[[TrainingSet, Floats, Sequence[int]], FittedWeights]
 """Learns from a training set, weights (R,) to start with, and the places of the examples to learn from."""
@@ -42,9 +43,7 @@ class Trial:
         counts = np.zeros((len(data), 6), np.int64)
         weights = []
         for fold in folds:
-            left_out = set(fold)
-            others = [i for i in range(len(data)) if i not in left_out]
-            weights.append(fit(data, data.given, others).weights)
+            weights.append(fit(data, data.given, without(fold, len(data))).weights)
             counts[list(fold)] = data.measure(weights[-1], fold)
         return cls(tuple(tuple(fold) for fold in folds), tuple(weights), counts)
 
@@ -94,8 +93,8 @@ class Ablation:
         tokens, whole = after[1] - before[1], after[5] - before[5]
         spans = 100 * (Measures.of_counts(self.with_rule).f1 - Measures.of_counts(self.without_rule).f1)
         return (
-            f"changes {self.changed} of {self.sequences} held-out labellings: {tokens:+d} tokens, {whole:+d} whole "
-            f"sequences, span F1 {spans:+.1f} on these"
+            f"changes {self.changed} of {self.sequences} held-out labellings: right tokens {tokens:+d}, right "
+            f"sequences {whole:+d}, span F1 {spans:+.1f} on these"
         )
 
 

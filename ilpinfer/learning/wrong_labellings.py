@@ -132,14 +132,7 @@ MOST_LABELLINGS = 10_000
 
 
 class PredictionsError(ValueError):
-    """Error for predictions that cannot be used; the message gives the reason.
-
-    Examples
-    --------
-    >>> from ilpinfer import learning
-    >>> issubclass(learning.PredictionsError, ValueError)
-    True
-    """
+    """Error for predictions that cannot be used; the message gives the reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +154,8 @@ class WrongLabellings:
             right.labels,
             np.concatenate([none, *self.ids]),
             np.array([len(ids) for ids in self.ids], np.int64),
-            right.words.select(np.concatenate([none, *places])),
+            right.words,
+            right.tokens[np.concatenate([none, *places])],
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.arguments import one_of
 from formulations.dtypes import Floats
-from formulations.messages import suggestion
 from formulations.problem.token_scores import TokenScores, check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.combination import combine
@@ -46,8 +46,7 @@ class Mixture(ModelFile):
     VERSION: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if self.mixing not in MIXINGS:
-            raise ValueError(f'no mixing "{self.mixing}"{suggestion(str(self.mixing), MIXINGS)}')
+        one_of(self.mixing, "mixing", MIXINGS)
         if not self.models or len(self.models) != len(self.weights):
             raise ValueError(f"{len(self.weights)} weights for {len(self.models)} models; expected one each")
         if min(self.weights) <= 0 or not math.isclose(sum(self.weights), 1):

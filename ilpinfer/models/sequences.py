@@ -9,7 +9,7 @@ from formulations.arguments import texts as check_list
 from formulations.dtypes import Integers
 from formulations.labels import schemes
 from formulations.labels.schemes import OUTSIDE
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 
 Labelled = tuple[Sequence[str], Sequence[str]]
@@ -27,7 +27,9 @@ def encode(
     texts = check_texts(tokens for tokens, _ in pairs)
     for number, (tokens, labels) in enumerate(pairs):
         if len(tokens) != len(labels):
-            raise ValueError(f"sequence {number} has {len(labels)} labels for {len(tokens)} tokens")
+            raise ValueError(
+                f"sequence {number} has {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}"
+            )
     occurring = sorted({label for _, labels in pairs for label in labels})
     known = occurring if names is None else list(names)
     for label in occurring:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
-from formulations.arguments import texts
+from formulations.arguments import one_of, texts
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.models import plain_values
@@ -119,8 +119,7 @@ def train(
     >>> train("hmm", [(["Ada", "Lovelace"], ["B-name", "I-name"])], scheme="iobes").labels.names
     ('B-name', 'E-name')
     """
-    if kind not in KINDS:
-        raise ValueError(f'no kind of model "{kind}"{suggestion(kind, KINDS)}')
+    one_of(kind, "kind of model", KINDS)
     pairs, held_out = rewrite(pairs, scheme), rewrite(held_out, scheme)
     return KINDS[kind].make(pairs, scheme, held_out, progress, options)
 

@@ -22,6 +22,12 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
     return [[i for i, name in enumerate(documents) if fold_of[name] == fold] for fold in range(number)]
 
 
+def without(fold: Sequence[int], number: int) -> list[int]:
+    """The places of `number` sequences that are not in a fold."""
+    left_out = set(fold)
+    return [place for place in range(number) if place not in left_out]
+
+
 def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[int]:
     """Places of the sequences of a random share of the documents, at least one document and not all."""
     names = _shuffle(documents, seed, "keep a share")
@@ -45,8 +51,7 @@ def cross_validate(
 ) -> Iterator[list[Pair]]:
     """The sequences of each fold, with labels by a model trained on the other folds, under rules."""
     for fold in folds:
-        left_out = set(fold)
-        model = train([pair for place, pair in enumerate(pairs) if place not in left_out])
+        model = train([pairs[place] for place in without(fold, len(pairs))])
         yield predict(model, [pairs[place] for place in fold], rules)
 
 

@@ -1,7 +1,7 @@
 """Checks whether a rule set fits the labels and labellings of a model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
@@ -14,6 +14,7 @@ from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.evaluation.checking import trials_of
 
 LEAST = 10
 """Least number of sequences for a notice, and of those to which an unfit rule applies."""
@@ -118,7 +119,8 @@ def unfit_rules(
             for reading in some:
                 if deadline.passed:
                     break
-                tally.add(_occasions(rule, reading, compiled.overruled(reading.tokens).get(name, [])))
+                lost = {*compiled.overruled(reading.tokens).get(name, [])}
+                tally.add([trial.amount > 0 for trial in trials_of(rule, reading, lost)])
             if not tally.mostly_broken(1 / 2):
                 break
         # A penalty of -log q belongs to a rule that is broken on a share q of its occasions (Fersini et al. 2014, eq. 30).
@@ -138,8 +140,7 @@ class _Tally:
     occasions: int = 0
     breaks: int = 0
 
-    def add(self, outcomes: Iterator[bool]) -> None:
-        results = list(outcomes)
+    def add(self, results: list[bool]) -> None:
         self.seen += 1
         self.applies += bool(results)
         self.broken += any(results)
@@ -148,11 +149,3 @@ class _Tally:
 
     def mostly_broken(self, share: float) -> bool:
         return self.breaks > share * self.occasions
-
-
-def _occasions(rule: Rule, reading: Reading, overruled: Sequence[int]) -> Iterator[bool]:
-    """For each occasion at which a rule is at stake whether it is broken there."""
-    lost = set(overruled)
-    for trial in rule.trials(reading):
-        if not (lost and trial.tokens and trial.tokens[0] in lost):
-            yield trial.amount > 0

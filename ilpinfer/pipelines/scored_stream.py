@@ -1,7 +1,8 @@
 """Streams of scored sequences, and checks whether rules can be stated for their labels."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Self, TypeVar
 
 from formulations import RuleSet, Trellis
@@ -205,12 +206,11 @@ class Trellises:
 
 
 def in_order(
-    trellises: Trellises, results: Iterable[Result]
-) -> Iterator[tuple[ScoredSequence, Result | None]]:
-    """Sequences with their results; None for one that has no trellis."""
-    for result in results:
-        while trellises.waiting[0].trellis is None:
-            yield trellises.waiting.popleft(), None
-        yield trellises.waiting.popleft(), result
-    while trellises.waiting:
-        yield trellises.waiting.popleft(), None
+    trellises: Trellises, results: Iterable[Result], failed: Callable[[Exception], Result]
+) -> Iterator[tuple[ScoredSequence, Result]]:
+    """Sequences with their results; that of one without a trellis is made of its error."""
+    for result in chain(results, [None]):
+        while trellises.waiting and (error := trellises.waiting[0].error):
+            yield trellises.waiting.popleft(), failed(error)
+        if result is not None:
+            yield trellises.waiting.popleft(), result

@@ -7,6 +7,7 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.labels import schemes
+from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError, Notify
@@ -127,7 +128,9 @@ def score_example(example: Example, model: SequenceModel | None, scheme: str = "
             item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)
         )
     if example.labels is not None and len(example.labels) != len(item.all_tokens):
-        raise InputError(f"{example.where}: {len(example.labels)} labels for {len(item.all_tokens)} tokens")
+        raise InputError(
+            f"{example.where}: {counted(len(example.labels), 'label')} for {counted(len(item.all_tokens), 'token')}"
+        )
     return item.with_given(scheme) if example.given else item
 
 

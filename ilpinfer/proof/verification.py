@@ -9,6 +9,7 @@ from typing import Any
 from formulations import Trellis
 from formulations.arguments import instance, number, seconds, whole
 from formulations.grid import UNITS_PER_NAT, nats, snap
+from formulations.messages import counted
 from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
@@ -147,7 +148,7 @@ def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
     """Why a list with fewer labellings than wanted may be incomplete."""
     if not solutions:
         return ["an empty list holds no proof that there is no labelling; decode without top has one"]
-    rest, few = solutions[-1].certificate.rest, f"{len(solutions)} labelling" + "s" * (len(solutions) > 1)
+    rest, few = solutions[-1].certificate.rest, counted(len(solutions), "labelling")
     lowest = -math.inf if below is None else units_of(solutions[0].score) - below
     if rest is not None and (rest.bound == -math.inf or units_of(rest.bound) < lowest):
         return []
@@ -228,7 +229,7 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
             _check_rest(claims, bound, {*excluded} - {*before, claims.path})
             check_tree(problem, rest.tree, bound, (*excluded, claims.path), meter)
         if not decided:
-            yield f"the bound is proved, but the labelling is {solution.status} only"
+            yield f"the bound is proved, but the status is {solution.status}, not optimal"
 
 
 def _listed(claims: Claims, meter: Meter) -> tuple[Path, ...]:

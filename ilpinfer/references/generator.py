@@ -112,8 +112,7 @@ def generate(
     >>> [instance.name for instance in references.generate("plain", 2, T=5)]
     ['plain-0-0', 'plain-0-1']
     """
-    if kind not in KINDS:
-        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+    check_kind(kind)
     for what, value, least in (
         ("count", count, 1),
         ("T", T, 1),
@@ -124,6 +123,11 @@ def generate(
         whole(value, what, least)
     share = number(hardness, "hardness", 0, 1)
     return (_instance(kind, f"{kind}-{seed}-{place}", T, K, rules, share) for place in range(count))
+
+
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
 
 
 def _instance(kind: str, name: str, T: int, K: int, rules: int, hardness: float) -> Instance:

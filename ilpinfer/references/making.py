@@ -30,14 +30,7 @@ FIRST = 8
 
 
 class UnprovedOptimum(InvalidReference):
-    """Error for a problem whose optimum is not proved within the limits.
-
-    Examples
-    --------
-    >>> from ilpinfer import InferenceError, references
-    >>> issubclass(references.UnprovedOptimum, InferenceError)
-    True
-    """
+    """Error for a problem whose optimum is not proved within the limits."""
 
 
 def make(

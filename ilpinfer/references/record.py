@@ -16,17 +16,7 @@ from ilpinfer.references.tables import lattice_of
 
 
 class InvalidReference(InferenceError, ValueError):
-    """Error for a reference that cannot be made, and for a file that contains no valid reference.
-
-    Examples
-    --------
-    >>> from ilpinfer import references
-    >>> try:
-    ...     references.Reference.from_dict({})
-    ... except references.InvalidReference as error:
-    ...     print(type(error).__name__)
-    InvalidReference
-    """
+    """Error for a reference that cannot be made, and for a file that contains no valid reference."""
 
 
 @dataclass(frozen=True)

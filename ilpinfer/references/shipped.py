@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from formulations.messages import suggestion
 from ilpinfer.references.files import read
-from ilpinfer.references.generator import KINDS, Instance, generate
+from ilpinfer.references.generator import KINDS, Instance, check_kind, generate
 from ilpinfer.references.record import Reference
 
 FOLDER = Path(__file__).parent / "data"
@@ -39,15 +38,12 @@ SIZES = {
 
 def instances(kind: str) -> Iterator[Instance]:
     """The instances from which the references of a kind were made; ValueError for an unknown kind."""
-    if kind not in KINDS:
-        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
-    return _instances(kind)
-
-
-def _instances(kind: str) -> Iterator[Instance]:
-    for seed, size in enumerate(SIZES[kind]):
-        options = {"T": size.T, "K": size.K, "rules": size.rules}
-        yield from generate(kind, size.count, seed=seed, hardness=size.hardness, **options)
+    check_kind(kind)
+    return (
+        instance
+        for seed, size in enumerate(SIZES[kind])
+        for instance in generate(kind, seed=seed, **vars(size))
+    )
 
 
 class ShippedReferences:
@@ -80,8 +76,7 @@ class ShippedReferences:
         ValueError
             For an unknown kind.
         """
-        if kind not in KINDS:
-            raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+        check_kind(kind)
         return _read(kind)
 
     def __iter__(self) -> Iterator[Reference]:

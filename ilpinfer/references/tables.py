@@ -19,14 +19,7 @@ Plain = Mapping[str, Any]
 
 
 class NoTables(InferenceError, ValueError):
-    """Error for a rule whose automaton would have too many states for the tables of a reference.
-
-    Examples
-    --------
-    >>> from ilpinfer import InferenceError, references
-    >>> issubclass(references.NoTables, InferenceError)
-    True
-    """
+    """Error for a rule whose automaton would have too many states for the tables of a reference."""
 
 
 @dataclass(frozen=True)

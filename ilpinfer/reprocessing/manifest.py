@@ -8,6 +8,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
+from formulations.messages import counted
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
 from ilpinfer.reprocessing.tables import ShardEntry
 from ilpinfer.system.addresses import joined, open_bytes
@@ -80,7 +81,7 @@ def _of_inputs(
     names = [[each["file"] for each in files] for files in (before, now)]
     if names[0] != names[1]:
         odd = next((pair for pair in zip(*names, strict=False) if pair[0] != pair[1]), None)
-        shown = odd or (f"{len(names[0])} files", f"{len(names[1])} files")
+        shown = odd or (counted(len(names[0]), "file"), counted(len(names[1]), "file"))
         return [("the input", *shown)]
     pairs = zip(before, now, strict=True)
     return [(f"bytes of {one['file']}", one["bytes"], two["bytes"]) for one, two in pairs]

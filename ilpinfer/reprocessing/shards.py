@@ -87,8 +87,4 @@ def decode_examples(
 
     trellises = Trellises(scored())
     solutions = work.decoder.decode_many(trellises, on_error="row")
-    for item, solution in in_order(trellises, solutions):
-        if solution is None:
-            assert item.error is not None
-            solution = failure(item.error, "none")
-        yield item, solution
+    yield from in_order(trellises, solutions, lambda error: failure(error, "none"))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.grid import UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import annealing as kernels
@@ -33,7 +34,7 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of the walk that keeps the hard rules."""
     parameters = parameters_of(task, Annealing)
     individuals = Individuals(iterations=parameters.iterations, seed=parameters.seed)
-    how = individuals, better_first_labelling, lambda a: f"{cool(a, parameters)} steps"
+    how = individuals, better_first_labelling, lambda a: counted(cool(a, parameters), "step")
     yield from population_search(problem, task, name, (ANNEALING,), *how)
 
 

@@ -10,6 +10,7 @@ from formulations import constraints as C
 from formulations import time_limits
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.messages import counted
 from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
@@ -73,7 +74,9 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
         yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
         return
     complete, result = search.run(), search.incumbents
-    method = f"{name}: {parameters.variant}, {search.rounds} rounds, {search.nodes} nodes"
+    method = (
+        f"{name}: {parameters.variant}, {counted(search.rounds, 'round')}, {counted(search.nodes, 'node')}"
+    )
     if complete:
         proof = complete_search(problem, "depth-first search to the end", feasible=result.path is not None)
         yield result.best(result.value, method, proof)

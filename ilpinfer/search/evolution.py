@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
@@ -58,7 +59,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     def run(population: Population) -> str:
         run_generations(population, parameters)
         generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
-        return f"{generations} generations, {valued} labellings"
+        return f"{counted(generations, 'generation')}, {counted(valued, 'labelling')}"
 
     yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
 

@@ -59,6 +59,8 @@ def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     elif product.log_sum == -math.inf:
         sample = next(auto(problem, replace(task, top=1), "auto"))
     if isinstance(sample, Result):
+        if sample.bound > bound:
+            sample = replace(sample, bound=bound, certificate=FOLDED_BOUND)
         yield replace(sample, method=f"{name}: {sample.method}")
         return
     if spans:

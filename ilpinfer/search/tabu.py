@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.grid import UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import tabu as kernels
@@ -32,7 +33,7 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of the walk that keeps the hard rules."""
     parameters = parameters_of(task, Tabu)
     individuals = Individuals(2, 2, iterations=parameters.iterations, seed=parameters.seed)
-    how = individuals, better_first_labelling, lambda a: f"{move(a, parameters)} steps"
+    how = individuals, better_first_labelling, lambda a: counted(move(a, parameters), "step")
     yield from population_search(problem, task, name, (TABU,), *how)
 
 

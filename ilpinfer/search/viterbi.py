@@ -7,6 +7,7 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import LIMIT, is_forbidden
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND, VITERBI_BOUND, Certificate
 from ilpinfer.core.result import Result, Task
@@ -31,7 +32,7 @@ def _best_of_lattice(
     result = best_paths(relaxed.lattice, task.top)
     for (_, path), (bound, proof) in zip(result, _bounds(problem, result, reason), strict=True):
         broken = len(relaxed.breaks(path))
-        yield Result(path, bound, f"{name}: {broken} rules broken" if broken else name, proof)
+        yield Result(path, bound, f"{name}: {counted(broken, 'rule')} broken" if broken else name, proof)
     if len(result) < task.top:
         yield Result(None, float("-inf"), f"{name}: no labelling is possible", reason)
 
@@ -65,7 +66,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
     for t in wrong:
         choices = (_with(path, t, k) for k in np.flatnonzero(allowed[t]).tolist())
         path = max(choices, key=problem.lattice.score)
-    yield Result(path, bound, f"{name}: {len(wrong)} tokens overwritten", VITERBI_BOUND)
+    yield Result(path, bound, f"{name}: {counted(len(wrong), 'token')} overwritten", VITERBI_BOUND)
 
 
 def allowed_labels(problem: Problem) -> Booleans:

@@ -13,8 +13,8 @@ from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
 from ilpinfer.serving.explaining import allowed, further
+from ilpinfer.serving.limits import RequestDeadline, without_reserve
 from ilpinfer.serving.refusal import INVALID, Refusal, invalid
-from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.requests import DecodeOptions, RequestOptions
 
 Row = dict[str, Any]

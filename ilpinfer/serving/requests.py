@@ -16,9 +16,9 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.records import DuplicateKey, example, loads
+from ilpinfer.corpus.records import example, parse
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 
@@ -184,7 +184,7 @@ def _check_length(length: int, context: Context) -> None:
     limits, where = context
     if length > limits.tokens:
         raise too_large(
-            f"{where}: {length} tokens; at most {limits.tokens} are decoded here, split the sequence"
+            f"{where}: {counted(length, 'token')}; at most {limits.tokens} are decoded here, split the sequence"
         )
 
 
@@ -210,7 +210,7 @@ class BatchRequest(RequestOptions):
             raise ValueError
         if len(records) > limits.sequences:
             raise too_large(
-                f"body: {len(records)} sequences; at most {limits.sequences} go in a batch, send several"
+                f"body: {counted(len(records), 'sequence')}; at most {limits.sequences} go in a batch, send several"
             )
         return [
             _attempt(record, Context(limits, f"sequences, item {number}"))
@@ -224,17 +224,13 @@ Request = TypeVar("Request", bound=RequestOptions)
 def read_request(model: type[Request], body: bytes, limits: Limits) -> Request:
     """The request of a body; Refusal for an invalid one."""
     try:
-        record = loads(body.decode("utf-8-sig"))
+        record = parse(body.decode("utf-8-sig"), "body", f"expected {RECORD}")
     except UnicodeDecodeError as error:
         raise invalid(
             f"body: byte {body[error.start]:#04x} at {error.start} is not UTF-8; send UTF-8"
         ) from None
-    except json.JSONDecodeError as error:
-        raise invalid(f"body: not JSON: {error}; expected {RECORD}") from None
-    except DuplicateKey as error:
-        raise invalid(f"body: {error}") from None
-    except (ValueError, RecursionError):
-        raise invalid("body: a number is too long, or lists are nested too deeply") from None
+    except InputError as error:
+        raise invalid(str(error)) from None
     return _validated(model, record, Context(limits))
 
 

@@ -15,10 +15,9 @@ from ilpinfer.decoding.warming import exact_stages
 from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
 from ilpinfer.serving.description import examples_of
-from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.limits import Limits, RequestDeadline
 from ilpinfer.serving.metrics import Lag, Metrics
 from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
-from ilpinfer.serving.request_deadline import RequestDeadline
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest, RequestOptions, Sequence, read_request
 from ilpinfer.serving.rule_texts import RuleTexts
 from ilpinfer.serving.work_queue import Done, WorkQueue

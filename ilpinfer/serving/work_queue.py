@@ -17,8 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from formulations.arguments import whole
 from ilpinfer.serving.decoding import DeadlinePassed
+from ilpinfer.serving.limits import RequestDeadline
 from ilpinfer.serving.refusal import UNAVAILABLE, Refusal
-from ilpinfer.serving.request_deadline import RequestDeadline
 
 Value = TypeVar("Value")
 SAFETY = 0.5
@@ -77,15 +77,11 @@ class WorkQueue:
         self.estimate = Estimate()
         self._executor = ThreadPoolExecutor(workers, thread_name_prefix="ilpinfer-decoding")
         self._waiting = deque[_Job]()
-        self._running = self._tokens = 0
+        self.running = self._tokens = 0
 
     @property
     def waiting(self) -> int:
         return len(self._waiting)
-
-    @property
-    def running(self) -> int:
-        return self._running
 
     def admit(self, tokens: int, deadline: RequestDeadline) -> None:
         """Raise Refusal for work that cannot be done in time after the jobs in the queue.
@@ -139,16 +135,16 @@ class WorkQueue:
 
     def _dispatch(self) -> None:
         """Give waiting jobs to free threads."""
-        while self._waiting and self._running < self.workers:
+        while self._waiting and self.running < self.workers:
             job = self._waiting.popleft()
-            self._running += 1
+            self.running += 1
             future = self._executor.submit(_timed, job.work, job.deadline)
             leave = partial(self._leave, job, time.perf_counter())
             future.add_done_callback(partial(_notify_loop, asyncio.get_running_loop(), leave))
 
     def _leave(self, job: _Job, began: float, done: Future[Done[Any]]) -> None:
         """Finish a job: update the estimate with its time, set its result, and start the next job."""
-        self._running -= 1
+        self.running -= 1
         self._tokens -= job.tokens
         error = done.exception()
         if error is None:

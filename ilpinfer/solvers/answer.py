@@ -16,14 +16,7 @@ GRACE = 0.03  # seconds after the deadline before a request is stopped
 
 
 class SolverError(InferenceError, RuntimeError):
-    """Error of a solver that cannot be started or breaks down.
-
-    Examples
-    --------
-    >>> from ilpinfer import InferenceError, solvers
-    >>> issubclass(solvers.SolverError, InferenceError)
-    True
-    """
+    """Error of a solver that cannot be started or breaks down."""
 
 
 @dataclass(frozen=True)

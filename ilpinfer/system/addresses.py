@@ -87,6 +87,15 @@ def open_bytes(path: str | Path) -> BinaryIO:
     return cast(BinaryIO, _UnpackedAddress(stream) if is_packed(path) else stream)
 
 
+def read_bytes(path: str | Path, error: type[Exception], what: str = "") -> bytes:
+    """The content of a file, as by `open_bytes`; an error of this type where it cannot be read."""
+    try:
+        with open_bytes(path) as stream:
+            return stream.read()
+    except OSError as fault:
+        raise error(f"{path}: {what}cannot be read: {fault.strerror}") from None
+
+
 def file_size(path: str) -> int:
     """Number of bytes, as they are stored."""
     if not is_address(path):

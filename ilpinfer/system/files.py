@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +18,7 @@ from ilpinfer.system.output_paths import (
     OutputError,
     OutputPath,
     check_direct,
+    check_folder,
     descriptor,
     output_path,
     write_errors,
@@ -32,6 +33,19 @@ def write_atomically(path: str | Path, text: str | bytes, inputs: Iterable[str |
     with whole_file(place) as stream:
         data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
         write_all(stream, packed(place.name, data))
+
+
+def write_files(
+    folder: str | Path, contents: Mapping[str, str | bytes], inputs: Iterable[str | Path | None] = ()
+) -> list[Path]:
+    """Write contents by their names into a folder; none of them where one would be written over an input."""
+    check_folder(folder)
+    inputs, places = list(inputs), [Path(folder, name) for name in contents]
+    for place in places:
+        output_path(place, inputs)
+    for place, content in zip(places, contents.values(), strict=True):
+        write_atomically(place, content, inputs)
+    return places
 
 
 @contextlib.contextmanager

@@ -4,21 +4,20 @@ from math import inf, log
 
 import pytest
 
-from benchmarks.data.stand_in import write_corpora
-from benchmarks.studies.codl.tasks import Cell, post_rules, sequences, task, with_distance, with_factor
+from benchmarks.data.corpora import with_factor
+from benchmarks.studies.codl.cells import cell_of
+from benchmarks.studies.codl.tasks import post_rules, sequences, task, with_distance
 from benchmarks.study import Sources
 from formulations import load_rules
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return Sources(folder, "smoke")
+@pytest.fixture
+def sources(corpora):
+    return Sources(corpora, "smoke")
 
 
 def test_what_is_measured_is_neither_labelled_nor_in_the_pool(sources):
-    about = task(sources, Cell("posts", "posts", "plain", 5, "sup", 3))
+    about = task(sources, cell_of("posts", "posts", "plain", 5, "sup", 3))
     assert (len(about.labelled), len(about.test), len(about.pool)) == (5, 10, 10)
     known = sorted(tokens for tokens, _ in sequences(sources.folder, "posts"))
     used = [*(tokens for tokens, _ in about.labelled), *(tokens for tokens, _ in about.test), *about.pool]
@@ -27,12 +26,12 @@ def test_what_is_measured_is_neither_labelled_nor_in_the_pool(sources):
 
 
 def test_the_pool_of_other_citations_has_no_reference(sources):
-    about = task(sources, Cell("citations", "Rexa", "plain", 5, "H", 0))
+    about = task(sources, cell_of("citations", "Rexa", "plain", 5, "H", 0))
     assert not {tokens for tokens, _ in sequences(sources.folder, "Cora")} & set(about.pool)
 
 
 def test_states_are_those_of_the_kind(sources):
-    cell = Cell("pool", "Cora", "best", 5, "sup", 0)
+    cell = cell_of("pool", "Cora", "best", 5, "sup", 0)
     prefixes = {label[:2] for _, labels in task(sources, cell).labelled for label in labels}
     assert "E-" in prefixes
 

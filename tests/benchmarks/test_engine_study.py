@@ -5,19 +5,16 @@ import json
 import numpy as np
 import pytest
 from pandas import DataFrame
-from support.tables import lines_of
 
 import ilpinfer
 from benchmarks import optimum as agreement
 from benchmarks.data import corpora
-from benchmarks.data.generated import SHARE, TOLERANCE, noise_for
-from benchmarks.data.sets import Item, spread
+from benchmarks.data.sets import SHARE, TOLERANCE, Item, noise_for, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
-from benchmarks.report import Report
 from benchmarks.studies.engine import memory
 from benchmarks.studies.engine.anytime import trace
 from benchmarks.studies.engine.fits import exponents, fit
-from benchmarks.studies.engine.report import decoded, losses, multiple, of, passes, write
+from benchmarks.studies.engine.report import decoded, losses, multiple, of, passes
 from benchmarks.study import Disagreement
 
 LABELS = labels_of_size(7)
@@ -42,7 +39,7 @@ ROWS = [
 
 
 def test_multiples_are_of_totals_in_the_same_cell() -> None:
-    frame = decoded(ROWS)
+    frame = decoded(DataFrame(ROWS))
     assert multiple(of(frame, "beam 50")) == 18 / 6
     assert multiple(of(frame, "cbc")) == 80 / 8
     assert multiple(of(frame, "scip")) is None
@@ -50,7 +47,7 @@ def test_multiples_are_of_totals_in_the_same_cell() -> None:
 
 
 def test_times_in_bare_passes_are_medians_over_sequences_of_the_same_cell() -> None:
-    frame = decoded(ROWS)
+    frame = decoded(DataFrame(ROWS))
     assert passes(of(frame, "auto")) == (2 / 1 + 4 / 1) / 2
     assert passes(of(frame, "beam 50")) == (6 / 1 + 12 / 1) / 2
     assert passes(of(frame, "bare Viterbi pass")) == 1.0
@@ -66,7 +63,7 @@ def test_times_in_bare_passes_are_medians_over_sequences_of_the_same_cell() -> N
     ],
 )
 def test_losses_are_counted_where_the_optimum_is_known(rows, expected) -> None:
-    assert losses(of(decoded(rows), "beam 50")) == pytest.approx(expected, nan_ok=True)
+    assert losses(of(decoded(DataFrame(rows)), "beam 50")) == pytest.approx(expected, nan_ok=True)
 
 
 def test_exponents_of_a_power_law() -> None:
@@ -102,17 +99,6 @@ def test_short_documents_and_open_calls_are_left_out() -> None:
     assert of_length.value == pytest.approx(1)
     short = fit(DataFrame([row for row in rows if row["T"] < 240]), exact=True)
     assert short is not None and sorted(set(short[0]["T"])) == [30, 120]
-
-
-def test_the_main_table_has_the_figures(tmp_path) -> None:
-    report = Report(tmp_path)
-    rows = [*ROWS, row("viterbi", 3.0, breaks=True), row("viterbi", 3.0, item="2")]
-    rows += [row(name, 3.0, item=item) for name in ("beam 10", "auto again") for item in "12"]
-    write(rows, report)
-    lines = lines_of(report)
-    assert "| Cora references, HMM of 20 | 2 of 2 | 3 | 3 | 3 | 3 | 9 | 50 % |" in lines
-    assert "| Cora references, HMM of 20 | CBC | 1 of 1 | 10 |" in lines
-    assert any("The Viterbi labelling breaks a rule in 1 of 2 sequences" in line for line in lines)
 
 
 def test_disagreements_are_named() -> None:

@@ -8,10 +8,11 @@ import pytest
 from pandas import DataFrame
 
 import ilpinfer
+from benchmarks.__main__ import main
 from benchmarks.data import draws
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.methods import Answer
-from benchmarks.studies.hard import known, methods, toulbar2
+from benchmarks.studies.hard import known, methods
 from benchmarks.studies.hard.report import closed, status_of, steps, tables
 from benchmarks.study import Disagreement
 from formulations import load_rules
@@ -81,15 +82,8 @@ def record(score, bound, digest="d", by="earlier"):
 
 
 def row(method, status, score, bound, **more):
-    return {
-        "name": "x",
-        "method": method,
-        "status": status,
-        "score": score,
-        "bound": bound,
-        "path": [2],
-        **more,
-    }
+    answer = {"status": status, "score": score, "bound": bound, "path": [2]}
+    return {"name": "x", "method": method, **answer, **more}
 
 
 def rows(known_record, *answers):
@@ -177,13 +171,33 @@ def test_what_is_left_open_is_explained_from_rows():
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize(("proved", "grace"), [(True, 60.0), (True, -60.0), (False, 60.0)])
 def test_what_toulbar2_claims_late_is_no_proof(labelled, proved, grace, monkeypatch):
-    monkeypatch.setattr(toulbar2, "GRACE", grace)
-    monkeypatch.setattr(toulbar2, "version", lambda package: "1")
+    monkeypatch.setattr(methods, "GRACE", grace)
+    monkeypatch.setattr(methods, "version", lambda package: "1")
     one = instance("implications", 0, smallest=True)
     best = ilpinfer.decode(one.trellis(), one.rules)
     answer = Answer(best.ids if labelled else None, best.score + 1.0, proved)
-    row = toulbar2._solve(lambda trellis, rules, limit: answer, one, 1.0)
+    row = methods._solve(lambda trellis, rules, limit: answer, one, 1.0)
     statuses = ("optimal", "feasible") if labelled else ("infeasible", "unknown")
     assert row["status"] == statuses[not proved or grace < 0]
     assert (row["score"], row["path"]) == ((best.score, best.ids.tolist()) if labelled else (None, None))
     assert row["bound"] == (best.score if row["status"] == "optimal" else None)
+
+
+def test_instances_are_files_with_the_committed_digests(tmp_path, capsys):
+    assert main(["instances", str(tmp_path)]) == 0
+    index = json.loads((tmp_path / known.INDEX).read_text())
+    assert f"{len(index)} instances" in capsys.readouterr().out
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted([known.INDEX, *(f"{name}.{end}" for name in index for end in ("jsonl", "toml"))])
+    name = min(index, key=lambda each: len(index[each]["path"] or [0] * 999))
+    assert len(json.loads((tmp_path / f"{name}.jsonl").read_text())["tokens"]) == len(index[name]["path"])
+    assert len(load_rules(tmp_path / f"{name}.toml"))
+    (tmp_path / f"{name}.toml").write_text("fields = []\n")
+    with pytest.raises(Disagreement, match=f"{name}: the digest of its files is "):
+        known.check_files(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["instances", str(tmp_path / "file")]) == 2
+    assert "file: File exists" in capsys.readouterr().err

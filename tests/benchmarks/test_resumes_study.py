@@ -15,7 +15,7 @@ from benchmarks.studies.resumes import (
     rules_of,
     transition_log_odds,
 )
-from benchmarks.study import Sources
+from benchmarks.study import Cell, Missing, Sources
 from formulations import LabelSet, Trellis
 
 LABELS = LabelSet(("B-a", "B-b", "B-c", "I-a", "I-b", "I-c", "O"))
@@ -61,14 +61,14 @@ def test_rules_add_up_to_the_weights_of_consecutive_fields(seed):
 
 def test_every_condition_that_is_compared_has_a_rule_set():
     training = [(("x", "y"), ("B-a", "B-b"))]
-    given = study.rules(study.Cell(study.ORDER, study.KEPT, 0, 0), training)
-    learnt = study.rules(study.Cell(study.LEARNT, "", 0, 0), training)
+    given = study.rules(Cell(part=study.ORDER), training)
+    learnt = study.rules(Cell(part=study.LEARNT), training)
     names = {*given, *(f"{name}: {learner}" for name in learnt for learner in study.LEARNERS)}
     assert {*COMPARED, *COMPARED.values()} == names
 
 
 def test_the_reward_stands_on_each_beginning():
-    given = study.rules(study.Cell(study.REWARDED, study.KEPT, 0, 0), [(("x", "y"), ("B-a", "B-b"))])
+    given = study.rules(Cell(part=study.REWARDED), [(("x", "y"), ("B-a", "B-b"))])
     labels = LabelSet(("B-a", "B-b", "I-a", "I-b", "O"))
     flat = Trellis.from_emissions(np.zeros((4, 5)), np.zeros((5, 5)), labels=labels)
     scores = [
@@ -78,7 +78,5 @@ def test_the_reward_stands_on_each_beginning():
 
 
 def test_sections_are_missing_where_the_corpus_is(tmp_path):
-    from benchmarks.study import Missing
-
     with pytest.raises(Missing, match="experience_train"):
         list(study.cells(Sources(tmp_path, "smoke"), study.REWARDED))

@@ -1,8 +1,8 @@
-"""Rules alone and left out, and what the report says of them."""
+"""Rules alone and left out, and what the report says of those that were tried in one way only."""
 
 from pandas import DataFrame
 
-from benchmarks.studies.rules_alone import ALL, sentences, table_of
+from benchmarks.studies.rules_alone import sentences, table_of
 from benchmarks.studies.rules_alone.settings import Problems
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
@@ -21,12 +21,6 @@ def problems():
         )
     )
     return Problems((trellis,), ((("x", "y", "z"), ("a", "b", "b")),), rules)
-
-
-def row(rule, *, without=False, spans=(1.0, 0.5, 1.5), tokens=0.0):
-    gains = {"tokens": [90.0, tokens, 0.0, 0.0], "spans": [80.0, *spans], "whole": [70.0, 0.0, 0.0, 0.0]}
-    about = {"part": "p", "model": "m", "rule": rule, "without": without, "sequences": 4}
-    return about | gains | {"microseconds": 20.0, "unit": 10.0, "open": 1, "impossible": 0}
 
 
 def test_a_rule_alone_and_all_others():
@@ -51,25 +45,17 @@ def test_decoding_is_under_the_chosen_rules():
     assert spent > 0
 
 
+def row(rule, *, without=False):
+    """A rule without any effect."""
+    gains = {"tokens": [90.0, 0.0, 0.0, 0.0], "spans": [80.0, 0.0, 0.0, 0.0], "whole": [70.0, 0.0, 0.0, 0.0]}
+    return {"part": "p", "model": "m", "rule": rule, "without": without} | gains
+
+
 def test_rules_that_were_not_tried_alone_are_left_out():
     rows = [row("one"), row("one", without=True), row("two", without=True)]
     assert table_of(DataFrame(rows)).rule.tolist() == ["one", "one"]
 
 
-def test_what_stands_out():
-    rows = [
-        row(ALL, tokens=2.0),
-        row("helps"),
-        row("helps", without=True, spans=(-1.0, -2.0, -0.5)),
-        row("harms", spans=(-1.0, -2.0, -0.1)),
-        row("harms", without=True, spans=(1.0, 0.1, 2.0)),
-        row("idle", spans=(0.0, 0.0, 0.0)),
-        row("idle", without=True, spans=(0.0, 0.0, 0.0)),
-    ]
-    together, best, harmful, better, idle = sentences(table_of(DataFrame(rows)))
-    assert together.startswith("All 3 rules and features: +2.0 points of tokens")
-    assert "at 2 times bare Viterbi; 1 of 4 not proved" in together
-    assert "“helps” gains most: +1.0" in best
-    assert harmful.endswith("interval below 0: “harms”.")
-    assert better.endswith("interval above 0: “harms”.")
-    assert idle.endswith("left out: “idle”.")
+def test_rules_that_were_not_left_out_are_not_called_idle():
+    rows = [row("one"), row("one", without=True), row("two")]
+    assert [*sentences(table_of(DataFrame(rows)))] == ["Without any effect, alone or left out: “one”."]

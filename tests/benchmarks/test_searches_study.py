@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
+from benchmarks.data.corpora import with_factor
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.studies.searches import outcomes as tables
 from benchmarks.studies.searches import sets
@@ -34,26 +35,11 @@ def outcomes(rows: list[dict[str, object]]) -> DataFrame:
 
 def row(T: int = 5, gap: float | None = 0.0, **other: object) -> dict[str, object]:
     """One with an optimum of -20 nats."""
-    usual = {
-        "method": "tabu",
-        "limit": 0.2,
-        "data": "data",
-        "item": f"{T}",
-        "T": T,
-        "gap": gap,
-        "score": None if gap is None else -20.0 - gap,
-        "optimum": -20.0,
-        "violations": None if gap is None else 0,
-        "seconds": 0.1,
-        "first": 0.05,
-        "reached": 0.05,
-        "gold": True,
-        "gold_score": -20.0,
-        "right_labels": 0,
-        "counts": [T, 0, 0, 0, 0, 0],
-        "trace": [],
-    }
-    return {**usual, **other}
+    about = {"method": "tabu", "limit": 0.2, "data": "data", "item": f"{T}", "T": T, "gap": gap, "trace": []}
+    scores = {"score": None if gap is None else -20.0 - gap, "optimum": -20.0, "gold_score": -20.0}
+    counts = {"violations": None if gap is None else 0, "gold": True, "right_labels": 0}
+    times = {"seconds": 0.1, "first": 0.05, "reached": 0.05}
+    return about | scores | counts | {"counts": [T, 0, 0, 0, 0, 0]} | times | other
 
 
 def test_gaps_count_missing_and_late_labellings():
@@ -153,10 +139,10 @@ def test_penalties_are_multiplied_and_infinite_ones_are_hard(tmp_path: Path):
     data = DataSet(
         "d", "p", (), lambda: RuleSet((C.at_most_runs("a", 1, penalty=2.0), C.requires_present("a", "b")))
     )
-    half, hard = sets._times(data, 0.5), sets._times(data, math.inf)
+    half, hard = with_factor(data.rules, 0.5), with_factor(data.rules, math.inf)
     assert [rule.penalty for rule in half.items] == [1.0, math.inf]
     assert all(rule.hard for rule in hard.items)
-    assert [rule.title for rule in sets._first(data, 1).rules.items] == [data.rules.items[0].title]
+    assert [rule.title for rule in sets.first_rules(1, data.rules)] == [data.rules.items[0].title]
 
 
 def test_contenders_of_a_sequence():

@@ -20,7 +20,7 @@ from benchmarks.studies.reprocess import commands, more_megabytes
 from benchmarks.studies.serving import sentences
 from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.timing import viterbi_calls
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -128,7 +128,7 @@ def test_the_ratio_of_references_is_that_of_means(tmp_path):
         for d, t in ((1.0, 10.0), (3.0, 30.0))
     ]
     report = Report(tmp_path)
-    references.report(rows, report)
+    references.report(DataFrame(rows), report)
     assert "| 9 | 3 | 1.0 | 2 | 1 | 1 | 2 | 1 | 20 | 3 | 10 |" in lines_of(report)
     assert "slowest check from tables, in plain Python, takes 30 ms" in report.markdown()
 

@@ -4,25 +4,22 @@ import json
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.family import running, wait_until
 from support.places import ROOT
 
 from benchmarks import __main__ as program
 from benchmarks.data.corpora import split, train_and_dev
-from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
 from benchmarks.running import estimate
 from benchmarks.study import (
     SCALES,
-    Design,
+    Cell,
     Disagreement,
     Missing,
     Row,
@@ -30,6 +27,7 @@ from benchmarks.study import (
     Sources,
     Study,
     first_draw,
+    grid,
     names,
     study_named,
 )
@@ -37,13 +35,6 @@ from formulations import LabelSet, RuleSet, Trellis
 from ilpinfer.decoding.decode import decode
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-
-
-@pytest.fixture(scope="module")
-def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return folder
 
 
 @pytest.mark.parametrize("name", names())
@@ -86,7 +77,7 @@ def test_committed_rows_make_the_committed_page(rows: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", names())
 def test_scales_and_protocol(name: str, corpora: Path) -> None:
     study = study_named(name)
-    assert all(text.strip() for _, text in study.design.lines())
+    assert all(text.strip() for text in study.protocol.values())
     for part in study.parts:
         counts = []
         for scale in SCALES:
@@ -99,22 +90,16 @@ def test_scales_and_protocol(name: str, corpora: Path) -> None:
         assert counts == sorted(counts), "a larger scale has at least as many cells"
 
 
-@dataclass(frozen=True)
-class Counted:
-    part: str
-    place: int
-
-
 def test_a_headline_is_repeated_on_a_second_draw(tmp_path: Path) -> None:
     reported = list[list[Row]]()
     study = Study(
         title="t",
         summary="s",
-        design=Design("c", "m", "r", "m", "m"),
+        **dict.fromkeys(("corpus", "model", "rules", "methods", "measures"), "x"),
         parts=("one",),
-        cells=lambda sources, part: [Counted(part, place) for place in range(3)],
+        cells=lambda sources, part: grid(part, place=range(3)),
         measure=lambda sources, cell: [{"seed": sources.seed(cell.place)}],
-        report=lambda rows, report: reported.append(list(rows)),
+        page=lambda rows, report: reported.append(list(rows)),
         second=SecondDraw("others", ("place",), {"seed": lambda x: str(x.seed.iloc[0])}, lambda c: c.place),
     )
     sources = Sources(tmp_path)
@@ -187,24 +172,15 @@ def test_an_optimum_that_its_certificate_does_not_prove() -> None:
     assert take_counts() == {"optima": 1, "open": 0}
 
 
-@dataclass(frozen=True)
-class Cell:
-    part: str
-    item: int
-
-
-def test_rows_of_other_code_are_kept_only_if_asked(tmp_path: Path) -> None:
-    old = Journal(tmp_path / "old.jsonl", "old machine")
+def test_a_journal_goes_on_and_has_cells_in_their_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
     for item in (1, 0):
-        old.add(Cell("p", item), {"number": [0, item], "rows": [{"item": item}]})
-    old.close()
-    new = Journal(tmp_path / "new.jsonl", "new machine", old)
-    new.add(Cell("p", 1), {"number": [0, 1], "rows": [{"item": -1}]})
-    new.close()
-    again = Journal(tmp_path / "new.jsonl")
-    assert [line["rows"] for line in again.all_lines()] == [[{"item": 0}], [{"item": -1}]]
-    assert again.header == "new machine\ncells of earlier code: old machine"
-    assert Cell("p", 0) not in Journal(tmp_path / "other.jsonl", "new machine")
+        journal = Journal(path, "machine")
+        journal.add(Cell(part="p", item=item), {"number": [0, item], "rows": [{"item": item}]})
+        journal.close()
+    again = Journal(path)
+    assert [line["rows"] for line in again.all_lines()] == [[{"item": 0}], [{"item": 1}]]
+    assert Cell(part="p", item=1) in again and Cell(part="p", item=2) not in again
 
 
 def test_files_beside_the_rows_do_not_change_the_digest_of_the_code(tmp_path: Path, monkeypatch) -> None:
@@ -264,17 +240,11 @@ def test_workers_end_with_a_killed_run(corpora: Path, tmp_path: Path) -> None:
     workers = children(process.pid)
     process.kill()
     process.wait()
-    wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    wait_until(lambda: not any(map(running, workers)))
+    assert len(workers) >= 2 and not any(map(running, workers))
 
 
 def children(pid: int) -> list[int]:
     """Processes that a process has begun."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in path.read_text().split()] if path.exists() else []
-
-
-def wait_until(reached: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -4,21 +4,18 @@ import numpy as np
 import pytest
 
 from benchmarks.data import umass
-from benchmarks.data.stand_in import write_corpora
 from benchmarks.studies import crf_citations
 from benchmarks.studies import umass_rules as study
-from benchmarks.study import Sources
+from benchmarks.study import Cell, Sources
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from ilpinfer.evaluation.checking import Gold, check_rules
 from ilpinfer.learning import ScoredExample
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("corpora")
-    write_corpora(folder)
-    return Sources(folder, "full")
+@pytest.fixture
+def sources(corpora):
+    return Sources(corpora, "full")
 
 
 def test_training_references_are_evenly_spaced(sources):
@@ -27,18 +24,20 @@ def test_training_references_are_evenly_spaced(sources):
     assert umass.training_part(sources, 4) == [whole[n] for n in (0, 15, 30, 45)]
 
 
+def cell(part, rules):
+    return Cell(part=part, training=0, half=0, rules=rules, penalties=study.SCHEME)
+
+
 def test_families_are_switched_on_one_by_one(sources):
-    names = [
-        cell.rules for cell in study.cells(sources, study.FAMILIES) if (cell.training, cell.half) == (0, 0)
-    ]
+    names = [one.rules for one in study.cells(sources, study.FAMILIES) if (one.training, one.half) == (0, 0)]
     assert [len(name.split("+")) for name in names] == [1, 2, 3, 4] and names[-1] == study.EVERY
-    numbers = [study.statements(sources, study.Cell(study.FAMILIES, 0, 0, name))[1] for name in names]
+    numbers = [study.statements(sources, cell(study.FAMILIES, name))[1] for name in names]
     assert all(set(each) <= set(name.split("+")) for each, name in zip(numbers, names, strict=True))
     assert numbers[0].items() <= numbers[-1].items()
 
 
 def test_the_scheme_alone_has_no_mined_rule(sources):
-    rules, families = study.statements(sources, study.Cell(study.PENALTIES, 0, 0, "", study.SCHEME))
+    rules, families = study.statements(sources, cell(study.PENALTIES, ""))
     assert list(rules) == [umass.VALID] and not families
 
 

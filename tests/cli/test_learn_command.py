@@ -322,7 +322,7 @@ def test_models_are_kept_where_rules_are_refused(folder, cli):
     found = rows(Path("learnt.toml.part"))
     assert [row["part"] for row in found] == [0, 1, 2, 3, 4]
     Path("rules.toml").write_text(FIELDS + SOFT)
-    assert "5 models of an interrupted run are used" in cli.done(arguments).err
+    assert "resumed with 5 models of an interrupted run" in cli.done(arguments).err
     assert Path("learnt.toml").read_bytes() == undisturbed
 
 
@@ -343,7 +343,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
     Path("large.tsv").write_text(references(600))
     arguments = learn("--kind hmm --epochs 2", source="large.tsv")
     left, said = interrupted_and_continued(folder, cli, arguments, "learnt.toml")
-    assert f"learnt.toml.part: {left} models of an interrupted run are used" in said
+    assert f"learnt.toml.part: resumed with {left} models of an interrupted run" in said
 
 
 ALL = "learn train.tsv --rules rules.toml --weights all --output-model m.json --output out.toml --kind "

@@ -14,7 +14,7 @@ from support.processes import environment
 
 from ilpinfer.cli import streams
 from ilpinfer.errors import describe
-from ilpinfer.evaluation import confusion
+from ilpinfer.evaluation import pictures
 from ilpinfer.solvers import SolverError
 
 
@@ -198,7 +198,7 @@ ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "_", "\u202e"]
 
 def test_pictures_of_odd_names_warn_of_nothing(folder, cli, caplog):
     confused = np.eye(len(ODD_NAMES), dtype=np.int64)
-    assert "<svg" in confusion.picture(ODD_NAMES, confused)
+    assert "<svg" in pictures.confusion_picture(ODD_NAMES, confused)
     Path("odd.tsv").write_text("\n".join(f"w\t{name}" for name in ODD_NAMES) + "\n")
     cli.output("evaluate odd.tsv odd.tsv --picture x.svg")
     assert not caplog.records

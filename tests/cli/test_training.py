@@ -105,7 +105,7 @@ def test_one_sequence_is_enough(kind, folder, cli):
 @pytest.mark.parametrize(("share", "count"), [("0.1", 1), ("0.4", 5), ("0.9", 11), ("0.99", 11)])
 def test_a_share_is_what_is_held_out(share, count, folder, cli):
     _, out, err = cli.done(f"train train.tsv --output m.json --held-out {share}")
-    assert out.splitlines()[1].startswith(f"{count} sequences")
+    assert out.splitlines()[1].startswith(f"{count} sequence")
     assert f"from {12 - count} sequence{'s' * (count < 11)} of " in err
 
 

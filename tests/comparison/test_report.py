@@ -11,6 +11,8 @@ from random import Random
 
 import pytest
 from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
+from support.golden import check_said
+from support.places import GOLDEN
 
 from formulations import constraints as C
 from ilpinfer.comparison.columns import readable
@@ -246,54 +248,22 @@ def sentences(text):
     return [" ".join(unescape(line).split()) for line in lines]
 
 
-def test_the_page_begins_with_what_each_method_loses():
-    comparison = ordinary(methods=["auto", "viterbi"])
-    text = report_of(comparison, support=8)
-    auto, viterbi, given = sentences(text)
-    lines = comparison.summary().set_index("method")
-
-    def said(method, name, factor=100, digits=1, sign=1):
-        value, *ends = (
-            f"{sign * factor * lines.loc[method, name + end]:.{digits}f}" for end in ("", "_low", "_high")
-        )
-        return f"{value} [{', '.join(ends[::sign])}]"
-
-    assert auto.startswith(
-        f"auto, the reference, has an F1 of {said('auto', 'f1')} % and the right field on "
-    )
-    assert auto.endswith("of the tokens; reaches the optimum on every sequence.")
-    assert (
-        f"loses {said('viterbi', 'f1_loss')} points of F1 and 50.00 [50.00, 50.00] nats a sequence" in viterbi
-    )
-    assert f"gains {said('viterbi', 'accuracy_loss', sign=-1)} points of token accuracy" in viterbi
-    assert (
-        "has a labelling for 0.0 % of the sequences; most of all in the field b (16.7 points of 8 gold"
-        in viterbi
-    )
-    assert (
-        f"loses {said('given', 'mean_gap', 1, 2)} nats a sequence; gains" in given
-        and "most of all" not in given
-    )
-    assert (
-        text.index('id="sentences"') < text.index("<img") < text.index('<table class="sortable" id="summary"')
-    )
+SENTENCES = GOLDEN / "sentences.txt"
 
 
-@pytest.mark.parametrize(("support", "named"), [(8, True), (9, False), (20, False)])
-def test_a_sentence_names_no_field_with_less_support(support, named):
-    text = report_of(ordinary(methods=["auto", "viterbi"]), support=support)
-    assert ("in the field b" in sentences(text)[1]) == named
-    assert f"A sentence names a field only if it is in gold at least {support} times." in text
-
-
-def test_sentences_without_gold_proof_or_labelling():
-    options = {"predictions": {"given": [["c"] * 10] * 4}, "gold": None}
-    auto, given = sentences(report_of(ordinary(methods=["auto"], **options)))
-    assert auto == "auto, the reference, reaches the optimum on every sequence."
-    assert re.fullmatch(r"given loses [\d.]+ \[[\d.]+, [\d.]+\] nats a sequence\.", given)
-    assert sentences(report_of(ordinary(methods=[], **options))) == ["given has no figures."]
-    (failing,) = sentences(report_of(ordinary()))[4:5]
-    assert failing == "failing has a labelling for 0.0 % of the sequences."
+@pytest.mark.parametrize(
+    "block",
+    SENTENCES.read_text("utf-8").strip().split("\n\n")[1:],
+    ids=lambda block: block.partition("\n")[0],
+)
+def test_the_page_begins_with_what_each_method_loses(block):
+    asked, _, said = block.partition("\n")
+    options = {"support": 20, **eval(f"dict({asked})")}
+    support = options.pop("support")
+    text = report_of(ordinary(**options), support=support)
+    check_said(SENTENCES, asked, said, "\n".join(sentences(text)))
+    least = f"A sentence names a field only if it is in gold at least {support} times."
+    assert (least in text) == ("gold" not in options)
 
 
 def test_columns_with_one_value_for_all_are_a_line_of_text():
@@ -305,6 +275,8 @@ def test_columns_with_one_value_for_all_are_a_line_of_text():
 
 
 def test_everything_but_sentences_picture_and_summary_unfolds(text):
+    first = [text.index(mark) for mark in ('id="sentences"', "<img", '<table class="sortable" id="summary"')]
+    assert first == sorted(first)
     before, *parts = text.split("<details")
     assert before.count("<table") == 2, "the summary, and who fails"
     titles = [re.search("<h2>(.*?)</h2>", part)[1] for part in parts]
@@ -338,19 +310,15 @@ def test_a_page_is_written_whole(tmp_path):
         comparison.report(tmp_path)
 
 
-def test_a_gain_that_rounds_to_nothing_is_no_gain():
-    line = {
-        "f1": 0.5,
-        "f1_loss": 0.0,
-        "f1_loss_low": 0.0,
-        "f1_loss_high": 0.0,
-        "mean_gap": 0.1,
-        "solved": 1.0,
-    }
-    line |= {"mean_gap_low": 0.0, "mean_gap_high": 0.2}
-    for loss, expected in (
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
         (-0.0003, "loses 0.0 [-0.5, 0.6] points of token accuracy"),
         (-0.02, "gains 2.0 [-0.6, 0.5] points of token accuracy"),
-    ):
-        own = {"accuracy_loss": loss, "accuracy_loss_low": -0.005, "accuracy_loss_high": 0.006}
-        assert any(expected in part for part in _parts(line | own)), _parts(line | own)
+    ],
+)
+def test_a_gain_that_rounds_to_nothing_is_no_gain(loss, expected):
+    line = dict.fromkeys(["f1_loss", "f1_loss_low", "f1_loss_high", "mean_gap_low"], 0.0)
+    line |= {"f1": 0.5, "mean_gap": 0.1, "mean_gap_high": 0.2, "solved": 1.0}
+    line |= {"accuracy_loss": loss, "accuracy_loss_low": -0.005, "accuracy_loss_high": 0.006}
+    assert any(expected in part for part in _parts(line)), _parts(line)

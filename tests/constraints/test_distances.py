@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracles
 from support.effort import examples
-from support.strategies import LABEL_SETS, cases
+from support.strategies import LABEL_SETS, TOKENS, cases
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -133,7 +133,7 @@ def test_labels_say_which_fields_there_are():
 def test_machines_count_what_the_checker_counts(pair, length, data):
     labels = LabelSet(pair[1], pair[0])
     case = data.draw(cases(labels, st.just(1.0)))
-    tokens = ["pp", ".", "2000", "2001"][:length]
+    tokens = data.draw(st.lists(st.sampled_from(TOKENS), min_size=length, max_size=length))
     parts = case.rule.ground(labels, tokens)
     for y in list(oracles.labellings(length, len(labels)))[:200]:
         names, path = [labels.names[k] for k in y], labels.ids(y)

@@ -4,33 +4,23 @@ import json
 import math
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
+from support.checks import SEARCHES
 from support.effort import examples
 from support.strategies import UNIT, problems
+from support.trellises import many_runs
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.problem import Problem
 
-SEARCHES = {
-    "auto": {},
-    "lds": {"time_limit": 0.02},
-    "greedy": {"time_limit": 0.05},
-    "relaxation-guided": {"time_limit": 0.05},
-    "evolutionary": {"iterations": 10},
-    "annealing": {"iterations": 200},
-    "tabu": {"iterations": 50},
-}
 
-
-@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize("method", ["auto", *SEARCHES])
 @settings(max_examples=examples(40))
 @given(problem=problems())
 def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem):
-    solution = ilpinfer.decode(*problem.given, method=method, **SEARCHES[method])
+    solution = ilpinfer.decode(*problem.given, method=method, **SEARCHES.get(method, {}))
     passed = solution.incumbents
     if not solution.has_labelling:
         assert passed == ()
@@ -45,10 +35,7 @@ def test_every_incumbent_is_worth_and_breaks_what_the_rules_say(method, problem)
 
 
 def example():
-    rng = np.random.default_rng(5)
-    labels = [f"L{k}" for k in range(5)]
-    trellis = Trellis.from_emissions(rng.normal(size=(60, 5)), rng.normal(size=(5, 5)), labels=labels)
-    return trellis, [C.at_most_runs(label, 3, penalty=1.0) for label in labels]
+    return many_runs(60, 5, 3, seed=5, penalty=1.0)
 
 
 @pytest.mark.parametrize("method", ["lds", "evolutionary", "annealing", "tabu"])

@@ -2,11 +2,10 @@
 
 import pytest
 
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
-from ilpinfer.system.output_paths import OutputError
 
 TEXT = "Ada Lovelace wrote Notes.\r\n\nGrace \U0001f600 Hopper lives in New\nYork.\n"
 ANNOTATIONS = """\
@@ -64,11 +63,6 @@ def test_a_text_without_annotations_beside_it_is_columns_as_before(tmp_path):
     assert found(tmp_path)[0] == [(["Ada", "slept"], ["B-name", "O"], 1)]
 
 
-def test_a_column_is_refused_where_there_are_none(tmp_path):
-    with pytest.raises(InputError, match="--column 2: a file of this format has no columns; leave it out"):
-        found(document(tmp_path / "notes"), column="2")
-
-
 def test_an_empty_file_of_annotations_says_that_there_are_none(tmp_path):
     assert found(document(tmp_path, "Ada slept\n", ""))[0] == [(["Ada", "slept"], ["O", "O"], 1)]
 
@@ -114,56 +108,6 @@ def test_discontinuous_spans_are_read_from_end_to_end(tmp_path):
     )
 
 
-def test_spans_that_overlap_or_end_within_tokens_are_told(tmp_path):
-    annotations = "T1\tx 0 3\tAda\nT2\ty 0 12\tAda Lovelace\nT3\tz 19 23\tNote\n"
-    lines, (split, overlap) = found(document(tmp_path, "Ada Lovelace wrote Notes.", annotations))
-    assert lines[0][1] == ["B-y", "I-y", "O", "B-z", "O"]
-    assert overlap.endswith("are left out: T1: 'Ada' at 0-3")
-    assert split.endswith("that they touch: T3: 'Note' at 19-23 as 'Notes'")
-
-
-def test_a_broken_document_costs_itself_alone(tmp_path):
-    document(tmp_path, annotations="T1\n")
-    document(tmp_path, "Ada\n", "", "b")
-    with open_stream(tmp_path, CorpusForm(), print) as stream:
-        bad, good = stream
-    assert isinstance(bad, Rejection) and bad.file == f"{tmp_path}/a.ann" and good.tokens == ("Ada",)
-
-
-def test_files_that_are_missing_or_unreadable(tmp_path):
-    document(tmp_path)
-    (tmp_path / "a.txt").unlink()
-    with pytest.raises(InputError, match=r"a\.ann: no a\.txt beside it, which has the text"):
-        read(tmp_path)
-    (tmp_path / "a.txt").write_bytes(b"Ada\n\xff\n")
-    with pytest.raises(InputError, match=r"a\.txt, line 2: byte 0xff is not UTF-8; save it as UTF-8"):
-        read(tmp_path)
-    (tmp_path / "a.txt").write_bytes(b" \n")
-    (tmp_path / "a.ann").write_bytes(b"")
-    with pytest.raises(InputError, match=r"a\.ann: no sequence"):
-        read(tmp_path / "a.ann")
-
-
-def test_long_lines_are_rejected_where_a_limit_is_given(tmp_path):
-    document(tmp_path)
-    with open_stream(tmp_path, CorpusForm(longest=5), lambda _: None) as stream:
-        results = list(stream)
-    assert [isinstance(each, Rejection) for each in results] == [False, True, False]
-    assert results[1].message == f"{tmp_path}/a.txt, line 3: a sequence of more than 5 tokens"
-
-
-def test_output_that_is_refused(tmp_path):
-    examples = read(document(tmp_path / "notes"), notify=print)
-    (tmp_path / "out").write_text("")
-    with pytest.raises(OutputError, match="out: BRAT documents need a folder; name one"):
-        write(examples, tmp_path / "out", WriteOptions("brat"))
-    with pytest.raises(InputError, match=r"label 'a b' has white space, which BRAT does not take; rename it"):
-        write([examples[2].with_labels(["B-a b", "O"])], tmp_path / "new")
-    inputs = [tmp_path / "notes" / "a.ann", tmp_path / "notes" / "a.txt"]
-    with pytest.raises(OutputError, match=r"a\.txt: is an input of this command"):
-        write(examples, tmp_path / "notes", inputs=inputs)
-
-
 def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
     document(tmp_path, "Ada\n", "")
     (tmp_path / "b.txt").write_text("Grace slept.\n")
@@ -176,11 +120,6 @@ def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
     )
     (tmp_path / "b.ann").touch()
     assert [each.tokens for each in read(tmp_path)] == [("Ada",), ("Grace", "slept", ".")]
-
-
-def test_a_unit_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(InputError, match='no unit "page"; there are document, line'):
-        read(document(tmp_path), unit="page")
 
 
 def test_sequences_of_no_file_get_a_number(tmp_path):

@@ -6,7 +6,7 @@ import warnings
 import pytest
 from support.corpora import pairs, read_with_notices
 
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
@@ -172,15 +172,6 @@ def test_files_with_columns_of_their_own(tmp_path):
     assert found(path, "tag")[0][0] == (["Ada", "slept"], ["N", "V"])
     write(read(path, notify=print), tmp_path / "out.conllu")
     assert (tmp_path / "out.conllu").read_text().rstrip() == PLUS.rstrip()
-
-
-def test_a_broken_sentence_costs_itself_alone(tmp_path):
-    path = file(tmp_path, SENTENCES.replace("2	a	a", "2	a"))
-    with open_stream(path, CorpusForm(longest=4), lambda _: None) as stream:
-        bad, good = stream
-    assert isinstance(bad, Rejection) and bad.line == 6 and list(good.tokens) == FORMS[1]
-    with open_stream(path, CorpusForm(longest=3), lambda _: None) as stream:
-        assert [each.reason for each in stream][1] == "a sequence of more than 3 tokens"
 
 
 def test_sentences_come_one_by_one(tmp_path):

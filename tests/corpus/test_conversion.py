@@ -1,7 +1,6 @@
 """Labels of one scheme as labels of another."""
 
 import json
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +13,9 @@ from support.command_line import rule_text
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from ilpinfer.corpus.conversion import convert, convert_all, iobes, shown_scheme
+from ilpinfer.corpus.conversion import convert, convert_all, shown_scheme
 from ilpinfer.evaluation.counts import named_spans
 from ilpinfer.models.crf import line_breaks
-
-
-@pytest.mark.parametrize(
-    ("bio", "expected"),
-    [
-        ("B-a I-a I-a", "B-a I-a E-a"),
-        ("B-a B-a O I-b", "S-a S-a O S-b"),
-        ("I-a I-b I-b B-b", "S-a B-b E-b S-b"),
-        ("", ""),
-    ],
-)
-def test_runs_get_an_end(bio, expected):
-    assert iobes(bio.split()) == tuple(expected.split())
-
 
 MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}
 
@@ -52,21 +37,13 @@ def test_fields_stay_the_same_and_the_scheme_is_kept(source, target, data):
         assert convert(convert(result, target, source), source, target) == result
 
 
-def test_runs_are_written_as_each_scheme_has_them():
-    rows = {
-        "bio": "B-a I-a B-a O B-b B-a I-a I-a",
-        "iob1": "I-a I-a B-a O I-b I-a I-a I-a",
-        "iobes": "B-a E-a S-a O S-b B-a I-a E-a",
-        "bilou": "B-a L-a U-a O U-b B-a I-a L-a",
-        "bmes": "B-a E-a S-a O S-b B-a M-a E-a",
-        "plain": "a a a O b a a a",
-    }
-    for source, target in product(rows, rows):
-        if source != "plain":
-            assert convert(rows[source].split(), source, target) == tuple(rows[target].split())
-    for source, target in (("plain", "bio"), ("paths", "bio")):
+def test_plain_labels_have_no_prefix_and_no_other_ones_are_made_of_them():
+    assert convert(["B-a", "E-a", "S-a", "O", "S-b"], "iobes", "plain") == ("a", "a", "a", "O", "b")
+    for labels, source in ((["O"], "plain"), (["O"], "paths")):
         with pytest.raises(ValueError, match=f"{source} labels cannot be written as bio"):
-            convert(["O"], source, target)
+            convert(labels, source, "bio")
+    with pytest.raises(ValueError, match="label 'title' does not fit scheme bio"):
+        convert(["title"], "bio", "iobes")
 
 
 @pytest.mark.parametrize(
@@ -83,11 +60,6 @@ def test_runs_are_written_as_each_scheme_has_them():
 )
 def test_the_scheme_that_labellings_show(labellings, scheme):
     assert shown_scheme([labels.split() for labels in labellings]) == scheme
-
-
-def test_other_labels_are_refused():
-    with pytest.raises(ValueError, match="label 'title' does not fit scheme bio"):
-        iobes(["title"])
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ chunk = 3
 [around]
 next-pos = { attribute = "pos", in = "after" }
 """
+POS = ("NNP", "VBD")
 EXPECTED = [["B-PER", "I-PER", "O"], ["O", "O"]]
 
 
@@ -63,19 +64,11 @@ def quiet(text):
 @pytest.mark.parametrize(
     ("text", "named", "expected"),
     [
-        (CONLL, "1,4", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP")}),
-        (CONLL.replace(" ", "\t"), "4", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP")}),
-        (CONLL, "1,", {"2": ("NNP", "VBD"), "3": ("B-NP", "B-VP"), "4": ("B-PER", "O")}),
-        (
-            "word,pos,ner\nGrace,NNP,B-PER\nslept,VBD,O\n",
-            "word,ner",
-            {"pos": ("NNP", "VBD"), "2": ("NNP", "VBD")},
-        ),
-        (
-            "Sentence #;Word;POS;Tag\n1;Grace;NNP;B-PER\n;slept;VBD;O\n",
-            "",
-            {"POS": ("NNP", "VBD"), "3": ("NNP", "VBD")},
-        ),
+        (CONLL, "1,4", {"2": POS, "3": ("B-NP", "B-VP")}),
+        (CONLL.replace(" ", "\t"), "4", {"2": POS, "3": ("B-NP", "B-VP")}),
+        (CONLL, "1,", {"2": POS, "3": ("B-NP", "B-VP"), "4": ("B-PER", "O")}),
+        ("word,pos,ner\nGrace,NNP,B-PER\nslept,VBD,O\n", "word,ner", {"pos": POS, "2": POS}),
+        ("Sentence #;Word;POS;Tag\n1;Grace;NNP;B-PER\n;slept;VBD;O\n", "", {"POS": POS, "3": POS}),
         ("1\tGrace\tPROPN\t_\n2\tslept\tVERB\t\n", "2,3", {"1": ("1", "2"), "4": ("_", "")}),
         ("Grace\tB-PER\nslept\tO\n", "", {}),
         ("Grace\nslept\n", "", {}),
@@ -158,7 +151,7 @@ def test_input_without_the_column_is_refused_in_one_line(folder, cli):
     assert "two.tsv, line 1: token 0, 'Maria', has no column \"2\", which the model looks at" in err
     assert not Path("o.jsonl").exists()
     err = cli.refused(f"{TRAIN.replace('train.txt --column 1,4', 'two.tsv')} --output n.json")
-    assert "training sequence 1: token 0, 'Maria', has no column" in err
+    assert "training sequence 0: token 0, 'Maria', has no column" in err
     Path("some.jsonl").write_text(
         '{"tokens": ["x"]}\n{"tokens": ["x"], "columns": {"2": ["NNP"], "3": ["B-NP"]}}\n'
     )

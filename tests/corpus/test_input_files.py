@@ -1,13 +1,16 @@
 """Files of sequences: columns of other separators and numbers, JSON of other forms, and what is refused by name."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from support.corpora import pairs, read_with_notices
+from support.places import ROOT
 
 from ilpinfer.corpus.sequences import InputNotice, read
-from ilpinfer.corpus.writing import write
+from ilpinfer.corpus.streams import SUFFIXES
+from ilpinfer.corpus.writing import BY_SUFFIX, write
 
 CONLL = """\
 -DOCSTART- -X- -X- O
@@ -50,6 +53,14 @@ READ = [
     (CONLL.replace(" ", "\t"), "4", [(["EU", "rejects"], ["B-ORG", "O"]), (["Peter"], ["B-PER"])], []),
     (UNIVERSAL, "2,3", [(["Ada", "sleeps"], ["PROPN", "VERB"]), (["No"], ["INTJ"])], []),
     ("form\tupos\tner\nAda\tX\tB-a\nL.\tX\tI-a\n\nx\tX\tO\n", "NER", TWO, ["x, line 1: 'form\\tupos\\tner' is read as a header"]),
+    (
+        "token\tlabel\tner\nAda\tNN\tB-a\nL.\tNN\tI-a\n\nx\tO\tO\n", "", [(["Ada", "L."], ["NN", "NN"]), (["x"], ["O"])],
+        ["x, line 1: 'token\\tlabel\\tner' is read as a header; labels are in column 2; --column 3 reads them from another"],
+    ),
+    (
+        "token\tlabel\tlabel\nAda\tNN\tB-a\nL.\tNN\tI-a\n\nx\tO\tO\n", "3", TWO,
+        ["x, line 1: 'token\\tlabel\\tlabel' is read as a header"],
+    ),
     # one token a line
     ("Ada\nL.\n\n,\n", "", [(["Ada", "L."], None), ([","], None)], []),
     (",\n", "", [([","], None)], []),
@@ -58,7 +69,7 @@ READ = [
     ("1,234\nAda\nSmith,\n", "", [(["1,234", "Ada", "Smith,"], None)], []),
     (
         "New York\nis\na\nbig\nSan Jose\ntoo\n", "", [(["New York", "is", "a", "big", "San Jose", "too"], None)],
-        ["x, line 1: no tabs; 'New York' is read as one token with a space in it, as 1 more are"],
+        ["x, line 1: no tabs; 'New York' is read as one token with a space in it, like 1 other line"],
     ),
     ("New York\tB-a\n,\tO\n", "", [(["New York", ","], ["B-a", "O"])], []),
     ("#\tO\nAda\tB-a\n", "", [(["#", "Ada"], ["O", "B-a"])], []),
@@ -129,3 +140,10 @@ def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, cli, 
     )
     assert cli.refused(arguments) == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
     cli.done("evaluate x.jsonl x.jsonl")
+
+
+def test_the_page_on_formats_names_every_suffix_and_installs_its_extras():
+    page = (ROOT / "docs" / "data.md").read_text("utf-8")
+    assert not [suffix for suffix in {*BY_SUFFIX, *SUFFIXES} if f"`{suffix}`" not in page]
+    extras = re.search(r"pip install 'ilpinfer\[([a-z,]+)\]'", page)[1]
+    assert sorted(extras.split(",")) == sorted(re.findall(r"\| `(\w+)` \|$", page, re.M))

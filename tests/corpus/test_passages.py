@@ -26,46 +26,27 @@ def test_the_tokens_of_a_text_are_those_of_plain_text():
     assert token_offsets("\ufeffAda") == ((1, 4),)
 
 
-def test_spans_of_whole_tokens():
-    labels, notices = read([(20, 29, "place"), (0, 12, "name")])
-    assert labels == ("B-name", "I-name", "O", "O", "B-place", "I-place", "I-place", "O", "O")
-    assert notices == []
-    assert read([(0, 12, "a"), (12, 13, "a")])[0][:4] == ("B-a", "I-a", "B-a", "O")
-
-
-def test_white_space_at_the_ends_of_a_span_does_not_matter():
-    assert read([(3, 13, "a")])[0][:3] == ("O", "B-a", "I-a")
-    assert read([(3, 13, "a")])[1] == []
+WIDENED = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
+OVERLAPPING = "spans that overlap longer ones, or earlier ones of the same length, are left out"
 
 
 @pytest.mark.parametrize(
-    ("span", "labels", "notice"),
+    ("spans", "labels", "notice"),
     [
-        ((4, 8, "a"), ("O", "B-a", "O"), "'Love' at 4-8 as 'Lovelace'"),
-        ((2, 5, "a"), ("B-a", "I-a", "O"), "'a L' at 2-5 as 'Ada Lovelace'"),
-        ((17, 19, "a"), ("O", "O", "O", "B-a"), "'20' at 17-19 as '12-20'"),
+        ([(20, 29, "p"), (0, 12, "a")], "B-a I-a O O B-p I-p I-p O O", ""),
+        ([(0, 12, "a"), (12, 13, "a")], "B-a I-a B-a", ""),
+        ([(3, 13, "a")], "O B-a I-a", ""),
+        ([(4, 8, "a")], "O B-a", f"x: {WIDENED}: 'Love' at 4-8 as 'Lovelace'"),
+        ([(2, 5, "a")], "B-a I-a", f"x: {WIDENED}: 'a L' at 2-5 as 'Ada Lovelace'"),
+        ([(17, 19, "a")], "O O O B-a", f"x: {WIDENED}: '20' at 17-19 as '12-20'"),
+        ([(3, 4, "a"), (13, 14, "a")], "", "x: spans without any token are left out: ' ' at 3-4, and 1 more"),
+        ([(4, 12, "b"), (0, 12, "a"), (12, 13, "c"), (0, 3, "d")], "B-a I-a B-c", f"x: {OVERLAPPING}: 'Ada' at 0-3, and 1 more"),
+        ([(0, 3, "a"), (0, 3, "b")], "B-a", f"x: {OVERLAPPING}: 'Ada' at 0-3"),
     ],
-)
-def test_a_span_that_ends_within_a_token_is_widened_and_told(span, labels, notice):
-    found, (text,) = read([span])
-    assert found[: len(labels)] == labels
-    why = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
-    assert text == f"x: {why}: {notice}"
-
-
-def test_a_span_without_a_token_is_left_out_and_told():
-    labels, (notice,) = read([(3, 4, "a"), (13, 14, "a")])
-    assert set(labels) == {"O"}
-    assert notice == "x: spans without any token are left out: ' ' at 3-4, and 1 more"
-
-
-def test_of_spans_that_overlap_the_longest_is_read():
-    labels, (notice,) = read([(4, 12, "inner"), (0, 12, "outer"), (12, 13, "other"), (0, 3, "more")])
-    assert labels[:4] == ("B-outer", "I-outer", "B-other", "O")
-    assert notice == (
-        "x: spans that overlap longer ones, or earlier ones of the same length, are left out: 'Ada' at 0-3, and 1 more"
-    )
-    assert read([(0, 3, "first"), (0, 3, "second")])[0][0] == "B-first"
+)  # fmt: skip
+def test_spans_become_labels_of_tokens_and_what_labels_cannot_say_is_told(spans, labels, notice):
+    wanted = labels.split()
+    assert read(spans) == ((*wanted, *["O"] * (9 - len(wanted))), [notice] if notice else [])
 
 
 @given(

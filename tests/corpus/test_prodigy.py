@@ -6,9 +6,8 @@ import json
 import pytest
 from support.corpora import pairs, read_with_notices
 
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
 
 TEXT = "Ada-Lovelace wrote\nNotes \U0001f600."
@@ -134,20 +133,6 @@ def test_sequences_of_other_files_become_tasks(tmp_path):
     task = json.loads((tmp_path / "out.jsonl").read_text("utf-8"))
     assert (task["text"], task["spans"][0]["label"], task["answer"]) == ("Ada slept", "name", "accept")
     assert pairs(read(tmp_path / "out.jsonl")) == [(["Ada", "slept"], ["B-name", "O"])]
-
-
-def span(**values):
-    return {**BARE, "spans": [{"start": 0, "end": 5, "label": "name", **values}]}
-
-
-def test_a_broken_task_costs_itself_alone(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text(lines(BARE) + '{"text": "Ada", "spans": [\n' + lines(span(end=50), TASK))
-    with open_stream(path, CorpusForm(longest=6), print) as stream:
-        good, *bad = stream
-    assert list(good.tokens) == WANTED[1][0]
-    assert [(each.line, type(each)) for each in bad] == [(n, Rejection) for n in (2, 3, 4)]
-    assert bad[0].reason.startswith("not JSON: ") and bad[2].reason == "a sequence of more than 6 tokens"
 
 
 def test_a_task_with_an_empty_list_of_tokens_gets_some(tmp_path):

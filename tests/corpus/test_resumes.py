@@ -28,22 +28,14 @@ def test_items_are_pinned() -> None:
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b47ebed638186687"
 
 
-def test_lengths_lie_in_range_and_spread(many: list[Item]) -> None:
+def test_items_are_words_with_labels_and_of_many_lengths(many: list[Item]) -> None:
     lengths = sorted(len(item.tokens) for item in many)
-    assert MIN_LENGTH <= lengths[0] < 20
-    assert 200 < lengths[-1] <= MAX_LENGTH
+    assert MIN_LENGTH <= lengths[0] < 20 and 200 < lengths[-1] <= MAX_LENGTH
     assert 40 <= lengths[len(lengths) // 2] <= 60
-
-
-def test_every_token_is_one_word_with_one_label(many: list[Item]) -> None:
+    assert {label for item in many for label in item.labels} == set(LABELS)
     for item in many:
         assert len(item.tokens) == len(item.labels)
-        assert all(token.split() == [token] for token in item.tokens)
-        assert not any("<" in token or ">" in token for token in item.tokens)
-
-
-def test_labels_are_the_five(many: list[Item]) -> None:
-    assert {label for item in many for label in item.labels} == set(LABELS)
+        assert all(token.split() == [token] and not {"<", ">"} & {*token} for token in item.tokens)
 
 
 def test_at_most_one_run_of_description_holds_mostly_but_not_always(many: list[Item]) -> None:

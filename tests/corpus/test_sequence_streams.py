@@ -28,38 +28,51 @@ def short(each):
     return list(each.tokens) if isinstance(each, Example) else (each.line, each.reason)
 
 
-def test_a_bad_line_costs_its_sequence_alone(tmp_path):
-    path = tmp_path / "x.tsv"
-    path.write_bytes(b"a\tO\nb\tO\n\nc\tO\nd\ne\tO\tO\n\n\tO\n\nf\tO\n\xff\tO\n\ng\tO\n")
-    assert list(map(short, found(path))) == [
-        ["a", "b"],
-        (5, "'d' has no tab; expected token<TAB>label, as on other lines"),
-        (8, "'\\tO' has an empty token"),
-        (11, "byte 0xff is not UTF-8; save it as UTF-8"),
-        ["g"],
-    ]
-    with pytest.raises(InputError, match=r"x\.tsv, line 5: 'd' has no tab"):
-        read(path)
+LONG, WORD = "a sequence of more than 2 tokens", "\t_\tX" + "\t_" * 6
+BROKEN = {
+    "columns": (
+        {"x.tsv": "a\tO\nb\tO\n\nc\tO\nd\n\n\tO\n\n\udcff\tO\n\na\tO\nb\tO\nc\tO\n\ng\tO\n"},
+        [
+            *(["a", "b"], (5, "'d' has no tab; expected token<TAB>label"), (7, "'\\tO' has an empty token")),
+            *((9, "byte 0xff is not UTF-8; save it as UTF-8"), (11, LONG), ["g"]),
+        ],
+    ),
+    "CoNLL-U": (
+        {"x.conllu": f"1\tAda{WORD}\n\n1\tNo\n\n1\ta{WORD}\n2\tb{WORD}\n3\tc{WORD}\n\n1\tg{WORD}\n"},
+        [["Ada"], (3, "'1\\tNo' has 2 columns"), (5, LONG), ["g"]],
+    ),
+    "records": (
+        {"x.jsonl": '{"tokens": ["Ada"]}\n{"tokens": [\n\n{"tokens": []}\n{"tokens": ["a", "b", "c"]}\n'},
+        [["Ada"], (2, "not JSON: "), (4, "an empty sequence"), (5, LONG)],
+    ),
+    "tasks": (
+        {
+            "x.jsonl": '{"text": "x", "spans": [{"start": 0, "end": 9, "label": "x"}]}\n{"text": "a b c"}\n{"text": "g"}\n'
+        },
+        [(1, "span 0"), (2, LONG), ["g"]],
+    ),
+    "BRAT": (
+        {"x/a.ann": "T1\n", "x/a.txt": "Ada\n", "x/b.ann": "", "x/b.txt": "Ada\na b c\ng\n"},
+        [(0, "'T1' is no annotation"), ["Ada"], (2, LONG), ["g"]],
+    ),
+}
+"""Files, and the tokens of good sequences among the lines and reasons of rejections."""
 
 
-def test_a_bad_record_costs_itself_alone(tmp_path):
-    path = tmp_path / "x.jsonl"
-    path.write_text(f'{json.dumps(ADA)}\n{{"tokens": [\n\n{{"tokens": []}}\n{json.dumps(ADA)}\n')
-    results = found(path)
-    assert [type(each) for each in results] == [Example, Rejection, Rejection, Example]
-    assert [each.line for each in results] == [1, 2, 4, 5]
-    assert {each.file for each in results} == {str(path)}
-    assert results[2].reason.startswith("an empty sequence")
-
-
-@pytest.mark.parametrize(
-    "text", ["a\tO\nb\tO\nc\tO\n\nd\tO\n", '{"tokens": ["a", "b", "c"]}\n{"tokens": ["d"]}\n']
-)
-def test_long_sequences_are_rejected_where_a_limit_is_given(tmp_path, text):
-    path = tmp_path / "x"
-    path.write_text(text)
-    assert list(map(short, found(path, longest=2))) == [(1, "a sequence of more than 2 tokens"), ["d"]]
-    assert list(map(short, found(path, longest=3))) == [["a", "b", "c"], ["d"]]
+@pytest.mark.parametrize(("files", "expected"), BROKEN.values(), ids=BROKEN)
+def test_what_is_bad_or_too_long_costs_itself_alone(here, files, expected):
+    for name, content in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(content, "utf-8", "surrogateescape")
+    source = next(iter(files)).partition("/")[0]
+    for each, wanted in zip(found(source, longest=2), expected, strict=True):
+        if isinstance(each, Rejection):
+            assert each.line == wanted[0] and each.reason.startswith(wanted[1]), each.message
+            assert each.message.startswith(source)
+        else:
+            assert list(each.tokens) == wanted
+    with pytest.raises(InputError, match=f"^{source}"):
+        read(source)
 
 
 def test_a_million_tokens_without_a_border_are_not_kept(tmp_path):
@@ -172,7 +185,7 @@ def write_arrow(path, kind):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "file", "stream"])
-def test_tables(tmp_path, kind):
+def test_a_table_is_read_and_one_that_is_cut_off_is_a_rejection(tmp_path, kind):
     path = tmp_path / ("x.parquet" if kind == "parquet" else "x.arrow")
     write_arrow(path, kind)
     results = found(path)
@@ -180,12 +193,6 @@ def test_tables(tmp_path, kind):
     assert (results[0].tokens, results[0].labels) == (("Ada", "."), ("B-a", "O"))
     assert results[1].reason.startswith("an empty sequence")
     assert (results[3].tokens, results[3].labels) == (("x",), None)
-
-
-@pytest.mark.parametrize("kind", ["parquet", "file", "stream"])
-def test_a_table_that_is_cut_off_is_a_rejection(tmp_path, kind):
-    path = tmp_path / ("x.parquet" if kind == "parquet" else "x.arrow")
-    write_arrow(path, kind)
     path.write_bytes(path.read_bytes()[:-40])
     last = found(path)[-1]
     assert isinstance(last, Rejection) and last.line == 0

@@ -31,15 +31,6 @@ def gone():
     return [child for child in decoding if child.alive] == []
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_solutions_come_in_order_with_proofs(n_jobs):
-    result = list(ilpinfer.decode_many((random_trellis(s) for s in range(9)), RULES, n_jobs=n_jobs))
-    for seed, solution in enumerate(result):
-        assert solution.labels == ilpinfer.decode(random_trellis(seed), RULES).labels
-        assert ilpinfer.verify(random_trellis(seed), RULES, solution).proved
-    assert gone()
-
-
 def test_an_endless_iterable_is_taken_as_it_is_needed():
     taken = []
     endless = (taken.append(s) or random_trellis(s) for s in itertools.count())

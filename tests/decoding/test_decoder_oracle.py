@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from stress import decoder as stress
 from support.effort import STRICT
-from support.kernel_calls import outcomes
+from support.kernel_calls import by_the_engine, outcomes
 
 import ilpinfer
 from formulations import Trellis
@@ -17,7 +17,6 @@ from formulations.automata.lattice import Lattice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer import Decoder
-from ilpinfer.core.request import Request
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import Tables, tables_of
 
@@ -56,11 +55,9 @@ def trellises(number: int, seed: int = 0, pools: int = 1, longest: int = 8) -> l
     return made
 
 
-def undirected(monkeypatch, trellises, rules):
+def undirected(trellises, rules):
     """Optima by the engine alone."""
-    with monkeypatch.context() as patch:
-        patch.setattr(Request, "direct", property(lambda _: False))
-        return [(s.score, s.ids.tolist()) for s in (ilpinfer.decode(t, rules) for t in trellises)]
+    return [(s.score, s.ids.tolist()) for s in (by_the_engine(t, rules) for t in trellises)]
 
 
 @pytest.mark.examples
@@ -79,33 +76,6 @@ def test_short_sequences_against_brute_force(monkeypatch, passes):
     assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 40
 
 
-@pytest.mark.parametrize("make", [C.exactly_tokens, C.exactly_runs, C.at_least_tokens, C.at_least_runs])
-@pytest.mark.parametrize("fields", ["each field", "a", ["a", "b"]])
-def test_one_token_with_soft_sums(make, fields):
-    trellis = Trellis([0.0, 1.0, 0.5], [], labels=["a", "b", "O"])
-    rules = [make(fields, 2, penalty=2.0)]
-    single, many = (
-        ilpinfer.decode(trellis, rules),
-        list(ilpinfer.decode_many([trellis] * 5, rules, threads=2)),
-    )
-    optimum = max(
-        trellis.score([label]) - ilpinfer.evaluate_labelling(trellis, rules, [label]).penalty
-        for label in "abO"
-    )
-    assert [solution.score for solution in (single, *many)] == [optimum] * 6
-    assert ilpinfer.verify(trellis, rules, single).proved
-
-
-def test_one_token_with_sums_that_are_bounded_on_two_sides():
-    trellis = Trellis([0.0, 1.0, 0.5], [], labels=["a", "b", "O"])
-    rules = [
-        C.between_tokens("a", 2, 3, penalty=2.0),
-        C.linear("3*tokens(b) + 2*runs(a) <= 1", penalty=0.375),
-    ]
-    solutions = ilpinfer.decode(trellis, rules, top=5)
-    assert [(s.labels, s.penalty) for s in solutions] == [(["a"], 2.375), (["O"], 4.0), (["b"], 4.75)]
-
-
 @pytest.mark.parametrize("labels", [["a"], ["O"], ["B-a"]])
 @pytest.mark.parametrize("T", [1, 2, 3])
 def test_one_label_and_scores_that_forbid_everything(labels, T):
@@ -121,7 +91,7 @@ def test_one_label_and_scores_that_forbid_everything(labels, T):
 def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
     monkeypatch.setattr(vocabulary, "MOST_TOKENS", most)
     given = trellises(120)
-    expected, result = undirected(monkeypatch, given, READING), {}
+    expected, result = undirected(given, READING), {}
     for repetition in range(8):
         decoder = Decoder(READING, LABELS)
 
@@ -134,12 +104,12 @@ def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
     assert result == {(r, n): expected[n] for r in range(8) for n in range(120)}
 
 
-def test_a_batch_may_hold_a_trellis_twice(monkeypatch):
+def test_a_batch_may_hold_a_trellis_twice():
     given = [t for t in trellises(30, seed=1) for _ in range(2)]
     found = outcomes(Tables(compile_rules(READING, given[0].labels)), given)
     assert all(outcome.proved for outcome in found)
     result = [(outcome.value / 2**20, list(outcome.path)) for outcome in found]
-    assert result == undirected(monkeypatch, given, READING)
+    assert result == undirected(given, READING)
 
 
 def test_threads_leave_the_filters_of_warnings_alone():
@@ -155,7 +125,7 @@ def test_threads_leave_the_filters_of_warnings_alone():
     assert before == list(warnings.filters)
 
 
-def test_machines_count_as_far_as_the_sequence_is_long(monkeypatch):
+def test_machines_count_as_far_as_the_sequence_is_long():
     rules = [
         C.exactly_tokens("a", 13, penalty=1.5),
         C.between_runs("b", 2, 9, penalty=0.9),
@@ -164,11 +134,11 @@ def test_machines_count_as_far_as_the_sequence_is_long(monkeypatch):
     given, decoder = sorted(trellises(60, seed=7, longest=40), key=len), Decoder(rules, LABELS)
     solutions = [decoder.decode(trellis) for trellis in given]
     assert sum("multipliers" in s.method or "label setting" in s.method for s in solutions) > 15
-    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, rules)
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(given, rules)
 
 
 @pytest.mark.parametrize("entries", [1, 2, 3])
-def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
+def test_trellises_share_a_pool_of_several_entries(entries):
     rng, decoder, given = np.random.default_rng(entries), Decoder(READING, LABELS), []
     pool = rng.integers(-(2**21), 2**21, (entries, 3, 3))
     for n in range(60):
@@ -178,13 +148,13 @@ def test_trellises_share_a_pool_of_several_entries(monkeypatch, entries):
         tokens = [f"w{i}" for i in rng.integers(0, len(WORDS), T)]
         given.append(Trellis._from(lattice, LABELS, tokens, ""))
     solutions = [decoder.decode(trellis) for trellis in given]
-    expected = undirected(monkeypatch, given, READING)
+    expected = undirected(given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == expected
     found = outcomes(Tables(compile_rules(READING, given[0].labels)), given)
     assert [(o.value / 2**20, list(o.path)) for o in found if o.proved] == expected
 
 
-def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
+def test_threads_and_more_label_sets_than_are_kept():
     rng, decoder, result, given = np.random.default_rng(6), Decoder(READING), {}, []
     sets = ("abO", "ab", "baO", "abc", "abcO", "Oab", "cba")
     for n in range(70):
@@ -198,7 +168,7 @@ def test_threads_and_more_label_sets_than_are_kept(monkeypatch):
             result[k, n] = solution.score, solution.ids.tolist()
 
     stress.at_once(run, range(4))
-    expected = undirected(monkeypatch, given, READING)
+    expected = undirected(given, READING)
     assert result == {(k, n): expected[n] for k in range(4) for n in range(70)}
 
 
@@ -223,7 +193,7 @@ def test_long_sequences_are_decoded_as_the_engine_does(monkeypatch, T):
     solutions = [decoder.decode(trellis) for trellis in given]
     assert all(solution.method.startswith("auto: label setting") for solution in solutions)
     assert all(decoder.verify(*pair).proved for pair in zip(given, solutions))
-    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, LOCAL)
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(given, LOCAL)
 
 
 @pytest.mark.parametrize("most", [1, 3, compiled.MOST_POOLS])
@@ -233,7 +203,7 @@ def test_tables_of_many_pools_come_and_go(monkeypatch, most):
     decoder = Decoder(READING, LABELS)
     solutions = [decoder.decode(trellis) for trellis in [*given, *given[::-1]]]
     assert sum(solution.method.startswith("auto: label setting") for solution in solutions) > 100
-    expected = undirected(monkeypatch, given, READING)
+    expected = undirected(given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == [*expected, *expected[::-1]]
     tables = tables_of(decoder._runner.rules, given[0].labels)
     kept = {id(pool) for pool, _ in tables._pools}
@@ -245,7 +215,7 @@ def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
     monkeypatch.setattr(vocabulary, "MOST_CLASSES", most)
     given, decoder = trellises(60, seed=4), Decoder(READING, LABELS)
     solutions = [decoder.decode(trellis) for trellis in given]
-    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(monkeypatch, given, READING)
+    assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(given, READING)
 
 
 def interrupted(frame, event, _):
@@ -261,7 +231,7 @@ def interrupted(frame, event, _):
 def test_an_interrupt_does_no_harm(monkeypatch):
     monkeypatch.setattr(vocabulary, "MOST_TOKENS", 70)
     given, interrupts, before = trellises(300, seed=5), 0, sys.gettrace()
-    expected = undirected(monkeypatch, given, READING)
+    expected = undirected(given, READING)
     interrupted.chance = random.Random(0)
     for _ in range(4):
         decoder = Decoder(READING, LABELS)

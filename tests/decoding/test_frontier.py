@@ -2,26 +2,26 @@
 
 import math
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.checks import of_any_order
 from support.effort import examples
-from support.strategies import near_ties, problems
+from support.trellises import feasible
 
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core import deadline
-from ilpinfer.decoding.frontier import Frontier, decode_frontier
+from ilpinfer.decoding.frontier import decode_frontier
 from ilpinfer.decoding.two_phase import TwoPhaseSearch
 from ilpinfer.exact import frontier as engine
+from ilpinfer.exact.ground import ground, reweighted
 from ilpinfer.exact.hull import upper_hull
-
-ANY = problems() | near_ties()
+from ilpinfer.exact.weights import Weighting
 
 
 def undominated(best):
@@ -46,13 +46,10 @@ def by_oracle(problem):
 
 def by_enumeration(trellis, rules):
     """The same by the compiled rules."""
-    problem, best = compile_problem(trellis, rules), {}
-    T, K = problem.shape
-    for y in product(range(K), repeat=T):
-        value = problem.value(np.array(y))
-        if value.feasible:
-            score = value.model + value.features
-            best[value.penalty] = max(score, best.get(value.penalty, score))
+    best = {}
+    for _, worth in feasible(compile_problem(trellis, rules)):
+        score = worth.model + worth.features
+        best[worth.penalty] = max(score, best.get(worth.penalty, score))
     return undominated(best)
 
 
@@ -65,10 +62,11 @@ def corners(frontier):
 
 
 @settings(max_examples=examples(120))
-@given(ANY)
+@given(of_any_order())
 def test_every_kind_of_rule(problem):
     frontier, expected = decode_frontier(*problem.given), by_oracle(problem)
     assert frontier.complete and [units(p) for p in frontier.points] == expected
+    assert frontier.reason == ("" if expected else "no labelling keeps the hard rules")
     for point in frontier.points:
         value = problem.compiled().value(problem.trellis.ids(point.labels))
         assert value.feasible and point.proved and point.violations == value.violations
@@ -115,6 +113,19 @@ def whole_frontier(trellis, rules):
     assert frontier.complete and not frontier.reason
     assert [units(p) for p in frontier.points] == expected
     return frontier, expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
+    problem = compile_problem(*random_problem(seed))
+    weights = Weighting(problem)
+    first, other = (weights.weighted(weights.ratio(*ratio)).fold() for ratio in ((1, 2), (7, 3)))
+    once, anew = reweighted(ground(first), other), ground(other)
+    assert len(once.plain) > 0 and once.plain == anew.plain
+    for part in ("scores", "machines"):
+        pairs = zip(getattr(once, part), getattr(anew, part), strict=True)
+        assert all(np.array_equal(one, same) for one, same in pairs)
+    assert np.array_equal(once.classes, anew.classes) and once.keys == anew.keys
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -174,32 +185,6 @@ def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
 def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
     monkeypatch.setattr(engine, "WIDTHS", ())
     whole_frontier(*random_problem(seed))
-
-
-def test_formulas():
-    trellis, _ = random_problem(1)
-    a, b = trellis.labels.names[:2]
-    formula = f"forall t: {a}(t) -> exists s: {b}(s) and s < t and t < s + 3"
-    rules = [C.logic(formula, penalty=1.5), C.at_most_tokens(b, 1, penalty=0.75)]
-    whole_frontier(trellis, rules)
-
-
-def test_second_order_scores():
-    rng = np.random.default_rng(5)
-    trellis = Trellis.second_order(
-        rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)) * 2
-    )
-    a, b = trellis.labels.names
-    rules = [C.at_most_tokens(a, 1, penalty=0.7), C.requires_before(a, b, penalty=1.1)]
-    whole_frontier(trellis, rules)
-
-
-def test_no_labelling():
-    trellis, _ = random_problem(0)
-    name = trellis.labels.names[0]
-    frontier = decode_frontier(trellis, [C.at_least_tokens(name, 3), C.at_most_tokens(name, 1)])
-    assert frontier.points == () and frontier.complete
-    assert frontier.reason == "no labelling keeps the hard rules"
 
 
 def test_no_rules():
@@ -266,7 +251,7 @@ def test_a_limit_counts_from_the_best_score(seed, hull):
 
 
 @settings(max_examples=examples(60))
-@given(ANY, st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
+@given(of_any_order(), st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
 def test_limits_under_every_kind_of_rule(problem, most, heaviest):
     frontier = decode_frontier(*problem.given, most=most, heaviest=heaviest)
     expected = by_oracle(problem)
@@ -310,30 +295,16 @@ def test_gaps_that_stay_open(seed, monkeypatch):
     )
 
 
-def test_the_best_point_of_an_incomplete_frontier_at_a_weight():
-    trellis, rules = random_problem(10)
-    part = decode_frontier(trellis, rules, most=2)
-    assert part.at_weight(1000.0) == part.points[0] and part.at_weight(0.0) == part.points[-1]
-
-
-def test_reasons_of_limits():
-    trellis, rules = next(
-        (t, r) for t, r in map(random_problem, range(40)) if len(decode_frontier(t, r).points) > 6
-    )
+def test_an_incomplete_frontier_says_why_and_has_a_best_point_at_each_weight():
+    problems = map(random_problem, range(40))
+    trellis, rules = next(each for each in problems if len(decode_frontier(*each).points) > 6)
     assert decode_frontier(trellis, rules, most=1).reason == "1 point is enough"
-    assert decode_frontier(trellis, rules, most=2).reason == "2 points are enough"
-
-
-def test_no_time():
-    trellis, rules = random_problem(3)
-    frontier = decode_frontier(trellis, rules, time_limit=1e-9)
-    assert not frontier.complete and frontier.reason == "no time left"
-    assert not any(point.proved for point in frontier.points)
-
-
-def test_what_is_written_is_read_back():
-    frontier = decode_frontier(*random_problem(4))
-    assert Frontier.from_dict(frontier.to_dict()) == frontier
+    part = decode_frontier(trellis, rules, most=2)
+    assert part.reason == "2 points are enough"
+    assert part.at_weight(1000.0) == part.points[0] and part.at_weight(0.0) == part.points[-1]
+    none = decode_frontier(trellis, rules, time_limit=1e-9)
+    assert (none.complete, none.reason) == (False, "no time left")
+    assert not any(point.proved for point in none.points)
 
 
 @pytest.mark.parametrize("seed", range(12))

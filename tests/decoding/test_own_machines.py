@@ -1,14 +1,14 @@
 """Rules that look at the whole sequence and are machines there: by compiled rules, against brute force."""
 
-from itertools import product
-
 import numpy as np
 import pytest
+from support.checks import ranking
+from support.trellises import valued
 
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
-from formulations.grid import HARD
+from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.decoding.runner import handovers
 from ilpinfer.exact import compiled
 
@@ -35,18 +35,6 @@ def documents(number: int, longest: int = 5) -> list[Trellis]:
     return made
 
 
-def ranking(trellis: Trellis, rules: list[C.Rule]) -> list[tuple[float, tuple[str, ...]]]:
-    """Every labelling that keeps the hard rules, best first, by the plain checker."""
-    rows = []
-    for ids in product(range(3), repeat=len(trellis)):
-        names = tuple(LABELS.names[k] for k in ids)
-        counts = [rule.violations(names, tokens=trellis.tokens) for rule in rules]
-        if not any(n for n, rule in zip(counts, rules, strict=True) if rule.units == HARD):
-            cost = sum(n * rule.units for n, rule in zip(counts, rules, strict=True) if n) / 2**20
-            rows.append((-(trellis.score(names) - cost), ids, names))
-    return [(-lost, names) for lost, _, names in sorted(rows)]
-
-
 @pytest.mark.parametrize("rules", [SOFT, HARD_ONE], ids=["soft", "hard"])
 def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
     decoder, trellises, handed = ilpinfer.Decoder(rules), documents(60), handovers.total()
@@ -54,10 +42,10 @@ def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
     lists = decoder.decode_many(trellises, top=3)
     broken = 0
     for trellis, one, few in zip(trellises, together, lists, strict=True):
-        expected = ranking(trellis, rules)[:3]
-        assert [(s.score, tuple(s.labels)) for s in few] == expected
+        expected = valued(compile_problem(trellis, rules))[:3]
+        assert ranking(few) == expected
         for solution in (one, decoder.decode(trellis)):
-            assert (solution.score, tuple(solution.labels)) == expected[0]
+            assert ranking([solution]) == expected[:1]
             verdict = decoder.verify(trellis, solution)
             assert verdict.proved, verdict.reasons
         counts = (rule.violations(one.labels, tokens=trellis.tokens) for rule in rules)
@@ -73,7 +61,7 @@ def test_what_the_second_call_leaves_open_goes_on_with_its_machines(monkeypatch)
     decoder, trellises = ilpinfer.Decoder(SOFT), documents(20)
     for trellis in trellises:
         solution = decoder.decode(trellis)
-        assert (solution.score, tuple(solution.labels)) == ranking(trellis, SOFT)[0]
+        assert ranking([solution]) == valued(compile_problem(trellis, SOFT))[:1]
         assert decoder.verify(trellis, solution).proved
 
 

@@ -10,19 +10,13 @@ from hypothesis import strategies as st
 from support.checks import check_optimum
 from support.effort import examples
 from support.strategies import near_ties, problems
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.core.certificate import Certificate
 from ilpinfer.core.result import Result
 from ilpinfer.decoding import certification as proving
-
-
-def trellis(seed=3):
-    random = np.random.default_rng(seed)
-    start, edges = random.normal(size=3).round(2), random.normal(size=(5, 3, 3)).round(2)
-    return Trellis(start, edges, labels=["a", "b", "O"])
 
 
 def rules(penalty):
@@ -32,7 +26,7 @@ def rules(penalty):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("before, now", [(0.1, 3.0), (3.0, 0.1), (0.1, math.inf), (math.inf, 0.1)])
 def test_a_solution_of_other_penalties_is_valued_anew(seed, before, now):
-    scores = trellis(seed)
+    scores = random_trellis(seed, 6)
     given = ilpinfer.decode(scores, rules(before), method="highs")
     proved = ilpinfer.prove(scores, rules(now), given)
     best = ilpinfer.decode(scores, rules(now))
@@ -70,7 +64,7 @@ def open_ended(monkeypatch):
 
 
 def test_a_solvers_word_is_kept_only_where_it_speaks_of_these_rules(monkeypatch):
-    scores = trellis()
+    scores = random_trellis(3, 6)
     solver = ilpinfer.decode(scores, rules(1.0), method="highs")
     open_ended(monkeypatch)
     kept = ilpinfer.prove(scores, rules(1.0), solver)

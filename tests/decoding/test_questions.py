@@ -13,7 +13,6 @@ from support.trellises import random_trellis
 from test_given import corrected
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -82,8 +81,7 @@ def test_questions_end_when_every_label_is_known():
 
 
 def test_second_order_by_the_best_labellings():
-    rng = np.random.default_rng(0)
-    trellis = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(1, 2, 2, 2)))
+    trellis = random_trellis(0, 3, ["a", "b"], order=2)
     with pytest.raises(ValueError, match="first-order"):
         ilpinfer.next_question(trellis)
     assert ilpinfer.next_question(trellis, labellings=8).changes > 0

@@ -20,7 +20,7 @@ OF_DOCS = sorted(page for page in DOCS.rglob("*.md") if BUILT not in page.parent
 PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in OF_DOCS)]
 OWN_TESTS = {"docs/large-corpora.md": "tests/test_large_corpora_page.py"}
 """Pages whose blocks need files or services, and the tests that run them."""
-WITH_COMMANDS = ["docs/how-to/compare-decoders.md", "docs/how-to/integer-program.md"]
+WITH_COMMANDS = ["docs/data.md", "docs/how-to/compare-decoders.md", "docs/how-to/integer-program.md"]
 """Pages whose shell blocks run, too, after their Python blocks, which write files for them."""
 EXTRAS = {"datasets", "distributed", "fastapi", "pandas", "polars", "pyarrow", "pycrfsuite", "sklearn"}
 EXTRAS |= {"sklearn_crfsuite", "spacy", "torch", "transformers"}

@@ -11,14 +11,13 @@ from support.checks import GENERAL_METHODS, check_optimum, ranking
 from support.effort import examples
 from support.strategies import (
     FORBIDDING,
-    LABEL_SETS,
     NEAR_PENALTIES,
     NEAR_TIES,
     PENALTIES,
     UNIT,
     Case,
-    Instance,
     Problem,
+    instances,
 )
 
 import ilpinfer
@@ -30,27 +29,20 @@ from formulations import constraints as C
 @st.composite
 def documents(draw, scores=FORBIDDING, penalties=PENALTIES, longest=5):
     """A trellis whose tokens repeat, the rule, and perhaps a second one that has nothing to do with it."""
-    scheme, names = draw(
-        st.sampled_from([each for each in LABEL_SETS if len(each[1]) < 4 or each[0] != "plain"])
-    )
-    K, T = len(names), draw(st.integers(1, longest))
-    start = draw(st.lists(scores, min_size=K, max_size=K))
-    flat = draw(st.lists(scores, min_size=(T - 1) * K * K, max_size=(T - 1) * K * K))
-    edges = np.array(flat).reshape(T - 1, K, K).tolist()
-    tokens = draw(st.lists(st.sampled_from(["x", "X", "y", "."]), min_size=T, max_size=T))
-    labels = LabelSet(names, scheme)
+    instance = draw(instances(scores, longest, words=("x", "X", "y", ".")))
+    scheme, fields = instance.trellis.labels.scheme, list(instance.trellis.labels.fields)
     same, distance = draw(st.sampled_from(["token", "lower"])), draw(st.sampled_from(["count", "binary"]))
     rule = C.consistent(same=same, penalty=draw(penalties), distance=distance)
     lower = same == "lower"
     cases = [Case(rule, lambda y, x: more.consistent(y, x, lambda token: token != ".", scheme, lower))]
-    field, n = draw(st.sampled_from(list(labels.fields))), draw(st.integers(0, 2))
+    field, n = draw(st.sampled_from(fields)), draw(st.integers(0, 2))
     most, least = (make(field, n, penalty=draw(penalties)) for make in (C.at_most_tokens, C.at_least_runs))
     others = [
         Case(most, lambda y, x: more.between_tokens(y, x, field, 0, n, scheme)),
         Case(least, lambda y, x: more.between_runs(y, x, field, n, math.inf, scheme)),
     ]
     cases += draw(st.sampled_from([[], [], others[:1], others[1:]]))
-    return Problem(Instance(Trellis(start, edges, labels=labels, tokens=tokens), start, edges, scheme), cases)
+    return Problem(instance, cases)
 
 
 def check(problem, method):
@@ -58,21 +50,6 @@ def check(problem, method):
     verdict = ilpinfer.verify(*problem.given, solution)
     assert verdict.ok and (verdict.proved or method != "auto"), verdict.reasons
     check_optimum(problem, solution, first=method == "auto")
-
-
-@settings(max_examples=examples(200))
-@given(documents())
-def test_the_checker_the_compiled_form_and_the_machine_count_what_the_oracle_counts(problem):
-    rule, compiled = problem.rules[0], problem.compiled().rules[0]
-    for labelling in problem.labellings:
-        path, count = np.array(labelling), problem.violations(labelling)[0]
-        trellis = problem.trellis
-        assert (
-            rule.violations(problem.names(labelling), tokens=trellis.tokens, labels=trellis.labels) == count
-        )
-        assert compiled.violations(path) == count
-        total = sum(machine.violations(path) for machine in compiled.machines)
-        assert (min(1, total) if rule.distance == "binary" else total) == count
 
 
 @pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip"])

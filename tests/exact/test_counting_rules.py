@@ -10,6 +10,7 @@ from support.checks import check_optimum
 from support.effort import STRICT
 from support.strategies import UNIT, by_numbers
 from support.template_oracles import between_runs
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import Trellis
@@ -22,12 +23,6 @@ from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within
 from ilpinfer.exact.tree import Node, tree_of
 from ilpinfer.proof.tree import check_tree
-
-
-def scores(length, labels, seed=0):
-    rng = np.random.default_rng(seed)
-    K = len(labels)
-    return Trellis(rng.normal(size=K), rng.normal(size=(length - 1, K, K)), labels=list(labels))
 
 
 def too_many(length, **how):
@@ -60,7 +55,7 @@ def leaves(tree):
 
 @pytest.mark.parametrize("length", [20, 40, 100, 200, 500])
 def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
-    trellis, rules = scores(length, "abcdef"), too_many(length)
+    trellis, rules = random_trellis(0, length, "abcdef"), too_many(length)
     solution = ilpinfer.decode(trellis, rules)
     assert solution.status == "infeasible"
     assert solution.certificate.kind == "exact"
@@ -70,7 +65,7 @@ def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
 @pytest.mark.parametrize(("labels", "most"), [("abcd", 2), ("abc", 1)])
 @pytest.mark.parametrize("length", [40, 300])
 def test_hard_counts_without_a_whole_number_are_refuted_by_two_cases(length, labels, most):
-    problem = compile_problem(scores(length, labels), odd(length))
+    problem = compile_problem(random_trellis(0, length, labels), odd(length))
     outcome = contradiction(problem, sums_within(problem), Deadline())
     assert leaves(outcome.tree) <= most
     check_tree(problem, outcome.tree, None, ())
@@ -80,7 +75,7 @@ def test_an_odd_cycle_of_many_counts_is_refuted():
     """Seven counts of neighbours on a cycle, whose sum is twice all."""
     labels = "abcdefgh"
     rules = [C.exactly_tokens([labels[i], labels[(i + 1) % 7]], 5) for i in range(7)]
-    problem = compile_problem(scores(40, labels), rules)
+    problem = compile_problem(random_trellis(0, 40, labels), rules)
     outcome = contradiction(problem, sums_within(problem), Deadline())
     assert leaves(outcome.tree) == 2
     check_tree(problem, outcome.tree, None, ())
@@ -90,7 +85,7 @@ def test_an_odd_cycle_of_many_counts_is_refuted():
 @pytest.mark.parametrize("length", [40, 200])
 def test_soft_counts_without_a_whole_number_are_closed(length, penalty):
     """One violation is needed: the best of the four problems in which one count is another number, and costs as much."""
-    trellis, rules = scores(length, "abcd"), odd(length, penalty=penalty)
+    trellis, rules = random_trellis(0, length, "abcd"), odd(length, penalty=penalty)
     solution = ilpinfer.decode(trellis, rules)
     assert solution.status == "optimal"
     assert sum(solution.violations.values()) % 2 == 1
@@ -172,7 +167,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
     terms = [" + ".join(f"{n}*at({x}, {t})" for t, n in enumerate(row)) for x, row in zip("abc", amounts)]
     text = f"{terms[0]} - {terms[1].replace('+', '-')} = 0", f"{terms[1]} - {terms[2].replace('+', '-')} = 1"
     rules = [C.linear(each) for each in text]
-    problem = compile_problem(scores(30, "abcO", seed), rules)
+    problem = compile_problem(random_trellis(seed, 30, "abcO"), rules)
     parts, bounds = [term for _, term in sums_of(problem)], []
     for start in (None, [2**18, -(2**19)]):
         pool = Pool()
@@ -183,7 +178,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
 
 
 def test_rows_that_combine_sums_come_first():
-    problem = compile_problem(scores(12, "abcd"), odd(12))
+    problem = compile_problem(random_trellis(0, 12, "abcd"), odd(12))
     parts = [part for _, part in sums_of(problem)]
     rows = combined_rows([part.total for part in parts], problem.shape)
     everywhere = tuple(range(12))
@@ -199,7 +194,7 @@ def test_stretches_halve_all_tokens():
 
 def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
     take(monkeypatch, PLAIN | dict.fromkeys((*SMALL, "tree.DEEPEST"), 2))
-    trellis = scores(12, "abc")
+    trellis = random_trellis(0, 12, "abc")
     rules = [
         *odd(12, penalty=1.0),
         C.requires_before("a", "b", penalty=2.0),

@@ -8,6 +8,7 @@ from routes import FEW_STEPS, PLAIN, SMALL, take
 from support.checks import check_optimum, ranking
 from support.effort import examples
 from support.strategies import UNIT, near_ties, problems
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import Trellis
@@ -88,8 +89,7 @@ def test_what_a_short_limit_leaves_is_sound(limit):
 
 
 def test_the_callback_sees_incumbent_and_bound_come_together():
-    rng = np.random.default_rng(3)
-    trellis = Trellis(rng.normal(size=6), rng.normal(size=(59, 6, 6)), labels=list("abcdef"))
+    trellis = random_trellis(3, 60, "abcdef")
     rules = [C.at_most_runs(field, 2) for field in "abcdef"]
     seen = []
     solution = ilpinfer.decode(trellis, rules, callback=lambda *now: seen.append(now))

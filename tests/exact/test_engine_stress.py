@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from routes import FEW_STEPS, PLAIN, SMALL, take
 from support.strategies import UNIT
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -154,8 +155,7 @@ def test_proofs_of_large_scores_under_hard_prices_are_checked():
 
 
 def test_thousands_of_labellings_take_seconds():
-    rng = np.random.default_rng(0)
-    trellis = Trellis(rng.normal(size=4), rng.normal(size=(9, 4, 4)), labels=list("abcd"))
+    trellis = random_trellis(0, 10, "abcd")
     rules = [C.at_most_runs("a", 1)]
     few = ilpinfer.decode(trellis, rules, top=50)
     began = time.monotonic()

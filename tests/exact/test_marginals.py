@@ -1,16 +1,16 @@
 """Marginals against sums over all labellings, and what they promise."""
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
-from support.strategies import UNIT, Problem, by_numbers, instances, problems
+from support.processes import python
+from support.strategies import Problem, by_numbers, problems
 from support.template_oracles import between_runs
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import Trellis
@@ -19,21 +19,13 @@ from formulations import constraints as C
 LARGE = st.one_of(st.floats(-1e6, 1e6), st.sampled_from((-1e6, 1e6, -math.inf)))
 
 
-def weights(problem: Problem) -> tuple[float, dict]:
-    """log Σ exp, nats, and the share of each labelling; scores may be far beyond what exp can bear."""
-    ranked = problem.top()
-    shares = {y: math.exp((units - ranked[0][0]) * UNIT) for units, y in ranked}
-    total = math.fsum(shares.values())
-    return ranked[0][0] * UNIT + math.log(total), {y: share / total for y, share in shares.items()}
-
-
 def check(problem: Problem, tolerance: float = 1e-9) -> None:
     T, K = problem.shape
     if not problem.top():
         with pytest.raises(ValueError, match="no labelling keeps the hard rules"):
             ilpinfer.marginals(*problem.given)
         return
-    log_partition, shares = weights(problem)
+    log_partition, shares = problem.shares()
     labels, edges = np.zeros((T, K)), np.zeros((T - 1, K, K))
     for y, share in shares.items():
         labels[np.arange(T), y] += share
@@ -49,7 +41,7 @@ def check(problem: Problem, tolerance: float = 1e-9) -> None:
     expected = np.array(list(shares.values())) @ counts
     assert list(result.expected_violations.values()) == pytest.approx(expected.tolist(), **near)
     entropy = -math.fsum(share * math.log(share) for share in shares.values() if share)
-    scores = np.array([*problem.instance.start, *np.ravel(problem.instance.edges)])
+    scores = np.concatenate([np.ravel(part) for part in problem.instance.numbers.values()])
     largest = abs(scores[scores > -math.inf]).max(initial=0.0)
     tolerance = 10 * tolerance + 1e-10 * (largest + abs(log_partition))
     assert result.entropy == pytest.approx(entropy, abs=tolerance)
@@ -57,7 +49,7 @@ def check(problem: Problem, tolerance: float = 1e-9) -> None:
 
 
 def check_model_alone(problem: Problem, result: ilpinfer.Marginals, near: dict) -> None:
-    _, model = weights(problem._replace(cases=[]))
+    _, model = problem._replace(cases=[]).shares()
     holds = np.array([problem.violations(y) for y in model]).reshape(len(model), -1) == 0
     chances = np.array(list(model.values()))
     assert result.probability_holds == pytest.approx(chances @ holds.all(axis=1), **near)
@@ -73,7 +65,7 @@ def each_field(distance: str) -> Problem:
 
 
 @settings(max_examples=examples(300))
-@given(problems())
+@given(problems(longest=5))
 @example(each_field("count"))
 @example(each_field("binary"))
 def test_marginals_are_sums_over_all_labellings(problem):
@@ -86,15 +78,8 @@ def test_large_scores_neither_overflow_nor_vanish(problem):
     check(problem, tolerance=1e-7)
 
 
-@settings(max_examples=examples(60))
-@given(instances(longest=5))
-def test_without_rules(instance):
-    check(Problem(instance, []))
-
-
-def trellis(T: int, K: int, seed: int = 0) -> Trellis:
-    rng = np.random.default_rng(seed)
-    return Trellis.from_emissions(rng.normal(size=(T, K)), rng.normal(size=(K, K)))
+def trellis(T: int, K: int) -> Trellis:
+    return random_trellis(0, T, [str(k) for k in range(K)])
 
 
 def test_features_count_in_the_marginals_and_not_in_what_the_model_says_of_rules():
@@ -192,5 +177,4 @@ def test_rules_marked_forced_mean_what_they_mean():
 def test_importing_marginals_is_left_to_the_one_who_asks():
     loaded = "print('numba' in sys.modules)"
     code = f"import sys, ilpinfer; {loaded}; ilpinfer.marginals; {loaded}"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "True"]
+    assert python("-c", code, check=True).stdout.split() == ["False", "True"]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.time_limits import OutOfTime
@@ -22,9 +22,7 @@ from ilpinfer.exact.known import Known, SearchResult
 
 
 def problem(T=6):
-    rng = np.random.default_rng(0)
-    trellis = Trellis(rng.normal(0, 1, 3), rng.normal(0, 1, (T - 1, 3, 3)), labels=["a", "b", "O"])
-    return trellis, [C.at_most_runs("a", 1, penalty=0.25), C.exactly_tokens("b", 2, penalty=0.5)]
+    return random_trellis(0, T), [C.at_most_runs("a", 1, penalty=0.25), C.exactly_tokens("b", 2, penalty=0.5)]
 
 
 @pytest.mark.parametrize("limit", [None, 1e-3, 0.2])

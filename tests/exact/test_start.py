@@ -1,12 +1,11 @@
-"""Sequences that the call for compiled rules gives up: the method goes on from its bound, machines and multipliers."""
+"""Sequences that the call for compiled rules gives up: the method goes on from its bound, machines and multipliers, by stages."""
 
-import math
+from itertools import product
 
 import numpy as np
 import pytest
 from support.checks import check_optimum
-from support.strategies import by_numbers
-from support.template_oracles import between_runs
+from support.strategies import counts
 
 import ilpinfer
 from formulations import Trellis
@@ -14,8 +13,6 @@ from formulations import constraints as C
 from ilpinfer.decoding.chunks import BROKEN, STEPS
 from ilpinfer.exact import compiled, stages
 from ilpinfer.exact.known import Known
-
-LABELS = ["a", "b", "O"]
 
 
 @pytest.fixture
@@ -25,31 +22,32 @@ def few_steps(monkeypatch):
     monkeypatch.setattr(compiled, "LEAST_STEPS", 20)
 
 
-def draw(seed, T=6):
-    rng = np.random.default_rng(seed)
-    start, edges = rng.integers(-8, 8, 3) / 4, rng.integers(-8, 8, (T - 1, 3, 3)) / 4
-    one, two, three = rng.choice([0.25, 0.5, 1.0, 2.0, math.inf], 3).tolist()
-    return by_numbers(
-        *(start, edges, LABELS),
-        (C.at_most_runs("a", 1, penalty=one), lambda y: between_runs(y, y, "a", 0, 1, "plain")),
-        (C.at_least_tokens("b", 3, penalty=two), lambda y: max(0, 3 - y.count("b"))),
-        (C.at_most_tokens("O", 1, penalty=three), lambda y: max(0, y.count("O") - 1)),
-    )
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_found_and_proved(seed, few_steps):
-    problem = draw(seed)
+    problem = counts(seed)
     solution = ilpinfer.decode(*problem.given)
     check_optimum(problem, solution)
     verdict = ilpinfer.verify(*problem.given, solution)
     assert verdict.ok and verdict.proved, verdict.reasons
 
 
+def test_stages_are_named_in_the_order_in_which_they_ended(few_steps):
+    solutions = [ilpinfer.decode(*counts(seed).given) for seed in range(20)]
+    assert "diagrams" in {name for solution in solutions for name, _ in solution.stages}
+    for solution in solutions:
+        seconds = [spent for _, spent in solution.stages]
+        assert min(seconds, default=0.0) >= 0.0
+        assert sum(seconds) <= solution.seconds + solution.warm_up_seconds
+
+
+def test_compiled_rules_have_no_further_stage():
+    assert ilpinfer.decode(*counts(0).given).stages == ()
+
+
 def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
     calls = []
     monkeypatch.setattr(stages, "by_kernels", lambda known, share: calls.append(share))
-    seen = [ilpinfer.decode(*draw(seed).given).method for seed in range(20)]
+    seen = [ilpinfer.decode(*counts(seed).given).method for seed in range(20)]
     given_up = [method for method in seen if STEPS in method]
     assert len(given_up) > 5 and not any(BROKEN in method for method in given_up)
     assert len(calls) < len(given_up), "only problems with sums, which have several turns, call them"
@@ -69,3 +67,22 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
     monkeypatch.setattr(Known, "begin", spy)
     solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
     assert bounds == [6 * 2**20] and solution.status == "optimal" and solution.score == 5.0
+    assert [name for name, _ in solution.stages] == ["decomposition"]
+
+
+@pytest.mark.parametrize("direct", [compiled.DIRECT, 0])
+def test_many_prefixes_need_room(direct, monkeypatch):
+    """Parities of many sets of labels, without gains from merging, and scores that are all equal."""
+    monkeypatch.setattr(compiled, "DIRECT", direct)
+    monkeypatch.setattr(compiled, "PASSES", 10**6)
+    rng, labels, T = np.random.default_rng(5), "abcd", 8
+    sets = [[label for label in labels if rng.random() < 0.5] or ["a"] for _ in range(10)]
+    odd = "(!s* s !s* s)* !s* s !s*"
+    rules = [C.matches(odd, groups=[C.group("s", some)], penalty=1.0) for some in sets]
+    solution = ilpinfer.decode(Trellis(np.zeros(4), np.zeros((T - 1, 4, 4)), labels=list(labels)), rules)
+    first = dict[tuple[int, ...], tuple[str, ...]]()
+    for path in product(labels, repeat=T):
+        first.setdefault(tuple(path.count(label) % 2 for label in labels), path)
+    broken = {path: sum(sum(map(path.count, some)) % 2 == 0 for some in sets) for path in first.values()}
+    best = min(broken, key=lambda path: (broken[path], path))
+    assert (solution.score, solution.labels) == (-broken[best], list(best))

@@ -4,31 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from support.scored import activation, labellings, learnt_items, named, scored
+from support.scored import RULES, activation, labellings, learnt_items, named, scored, spans
 
-from formulations import RuleSet
-from formulations import constraints as C
 from ilpinfer.learning import PenaltyLearner
 from ilpinfer.learning.minimum_risk import MinimumRisk, Risk
 from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import TrainingSet
 
-RULES = RuleSet(
-    (
-        C.at_most_runs("b", 1, penalty=0.7),
-        C.feature(label="c", weight=-0.4),
-        C.at_most_tokens("c", 3),
-        C.requires_before("a", "b", penalty=0.9),
-        C.max_run_length("a", 1, penalty=0.3, distance="binary"),
-        C.at_most_tokens("a", 1, penalty=0.2),
-    )
-)
 MEASURES = ("tokens", "spans", "sequences", "all", "f2")
-
-
-def spans(names):
-    starts = [t for t, name in enumerate(names) if t == 0 or names[t - 1] != name]
-    return {(s, e, names[s]) for s, e in zip(starts, [*starts[1:], len(names)], strict=True)}
 
 
 def wrong(names, gold, measure):

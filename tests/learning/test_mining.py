@@ -162,17 +162,6 @@ def test_rare_words_need_more_occurrences_where_they_do_not_hold_held_out():
     assert next(e.rule.statement.words for e in alone.rules if e.rule.statement.field == "a") == ("often",)
 
 
-def test_counts_are_the_trials_of_the_rules():
-    pairs = [REFERENCE, EDITED, pair("a b c a", "author title note author")] * 4
-    labels = LabelSet(tuple(sorted({name for _, names in pairs for name in names})))
-    result = RuleMiner(support=1, word_support=1, confidence=0.5, **NONE).fit(pairs)
-    assert len({each.family for each in result.rules}) >= 12
-    for each in result.rules:
-        trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
-        assert each.support == len(trials), each.rule.title
-        assert each.broken == sum(t.amount > 0 for t in trials)
-
-
 ROUGH = ("Ada", "Inc", "x", ",", "1998", "", 'q"\\', "İ", "\u2028", "@newline@")
 SCHEMES = {
     "plain": ("a", "b", "c", "O"),
@@ -256,14 +245,6 @@ def test_no_rule_is_kept_that_holds_in_no_held_out_fold():
     assert all(2 * r.folds_held < r.folds_applied or not r.folds_held for d in unstable for r in d.rules)
 
 
-def test_rules_are_read_back_with_their_reasons():
-    result = RuleMiner(support=5).fit([REFERENCE, EDITED] * 15)
-    back = parse_rules(dump_rules(result.rule_set))
-    assert list(back) == [each.rule for each in result.rules]
-    assert back.fields == ("author", "date", "editor", "title")
-    assert all(rule.reason.startswith("held ") for rule in back.rules)
-
-
 def test_pruning_keeps_few_rules_in_the_order_of_their_power():
     pairs = [REFERENCE, EDITED] * 20
     every = RuleMiner(support=5, pruning="none").fit(pairs)
@@ -298,19 +279,6 @@ def test_the_confidence_is_chosen_by_cross_validation():
     assert result.confidence == 0.8
     clean = RuleMiner(families=["precedence"], gain=0, confidence="cross-validated").fit([pairs[0]] * 50)
     assert clean.confidence == 0.98
-
-
-def test_rules_that_contradict_each_other_are_told():
-    """Thresholds below a half let both in: the one with more gain stays."""
-    pairs = [pair("x y", "a b")] * 30 + [pair("x x", "a a")] * 40 + [pair("y y", "b b")] * 20
-    pairs += [pair("z z", "c c")] * 60
-    families = ["requires-present", "never-together"]
-    result = RuleMiner(families=families, confidence=0.3, **NONE).fit(pairs)
-    dropped = next(d for d in result.dropped if d.reason == "contradictory")
-    titles = {each.rule.title for each in result.rules}
-    assert "requires_present(a, b)" in titles and "never_together(a, b)" not in titles
-    reasons = {each.rule.title: each.rule.reason for each in dropped.rules}
-    assert "contradicts requires_present(" in reasons["never_together(a, b)"]
 
 
 def test_where_no_rule_survives_it_says_which_threshold_to_lower():

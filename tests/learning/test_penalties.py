@@ -41,7 +41,7 @@ def test_a_rule_that_repairs_predictions_stays(algorithm):
     (verdict,) = result.verdicts
     assert verdict.learnt > 1.0 and verdict.given == 5.0
     assert verdict.ablation.changed == MANY
-    gain = f"+{MANY} tokens, +{MANY} whole sequences, span F1 +100.0 on these"
+    gain = f"right tokens +{MANY}, right sequences +{MANY}, span F1 +100.0 on these"
     assert verdict.reason == f"changes {MANY} of {MANY} held-out labellings: {gain}"
     (rule,) = result.rules
     assert rule.penalty == verdict.learnt
@@ -70,7 +70,7 @@ def test_an_algorithm_that_is_asked_for_is_taken_but_its_harmful_rules_leave():
     assert result.algorithm == "given" and result.candidates[1].refused
     assert len(result.rules) == 0
     changes = f"changes {MANY // 2} of {MANY} held-out labellings"
-    assert result.verdicts[0].reason.startswith(f"left out: {changes}: -20 ")
+    assert result.verdicts[0].reason.startswith(f"left out: {changes}: right tokens -20, ")
     kept = fit(RIGHT, NO_B, algorithm="given", prune=False)
     assert kept.verdicts[0].reason == "kept as it is" and kept.rules.items[0].penalty == 5.0
 
@@ -159,7 +159,7 @@ def test_ablation_by_hand():
     gain, error = one.gain("sequences")
     assert gain == 0.0 and error == pytest.approx(np.sqrt(0.5) * 2)
     assert not one.harms("sequences")
-    gain = "+0 tokens, +0 whole sequences, span F1 +0.0 on these"
+    gain = "right tokens +0, right sequences +0, span F1 +0.0 on these"
     assert one.describe() == f"changes 2 of 4 held-out labellings: {gain}"
     assert (result[1].applies, result[1].changed) == (0, 0)
     assert weights.tolist() == [1.0, 1.0]

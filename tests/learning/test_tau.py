@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.learning import TauSearch
 from ilpinfer.pipelines.cross_validation import make_folds
@@ -14,10 +14,8 @@ TAUS = (1.0, 0.9, 0.6, 0.2)
 
 
 def corpus(count=12):
-    rng = np.random.default_rng(3)
-    scores = [(rng.normal(0, 1, (5, 3)), rng.normal(0, 1, (3, 3))) for _ in range(count)]
-    given = [Trellis.from_emissions(*each, labels=["a", "b", "O"]) for each in scores]
-    return given, [[("a", "b", "O")[k] for k in rng.integers(0, 3, 5)] for _ in given]
+    gold = np.random.default_rng(3).choice(["a", "b", "O"], (count, 5)).tolist()
+    return [random_trellis(seed, 5) for seed in range(count)], gold
 
 
 def right(given, gold, tau, bound):

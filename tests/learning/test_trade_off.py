@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.trellises import feasible, random_trellis
 
-from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.decoding.frontier import decode_frontier
@@ -26,23 +26,18 @@ RULES = [
 ]
 
 
-def trellises(count=4, tokens=4):
-    rng = np.random.default_rng(7)
-    scores = [(rng.normal(0, 1.5, (tokens, 4)), rng.normal(0, 1, (4, 4))) for _ in range(count)]
-    return [Trellis.from_emissions(*each, labels=LABELS) for each in scores]
+def trellises(count=4):
+    return [random_trellis(seed, 4, LABELS, scale=1.5) for seed in range(count)]
 
 
 def gold(given):
-    rng = np.random.default_rng(8)
-    return [[LABELS[k] for k in rng.integers(0, 4, len(trellis))] for trellis in given]
+    return [np.random.default_rng(8 + n).choice(LABELS, len(each)).tolist() for n, each in enumerate(given)]
 
 
 def everything(trellis):
     """(score, cost) of every labelling, nats."""
-    problem = compile_problem(trellis, RULES)
-    T, K = problem.shape
-    values = (problem.value(np.array(y)) for y in product(range(K), repeat=T))
-    return [((v.model + v.features) / 2**20, v.penalty / 2**20) for v in values if v.feasible]
+    worths = (worth for _, worth in feasible(compile_problem(trellis, RULES)))
+    return [((worth.model + worth.features) / 2**20, worth.penalty / 2**20) for worth in worths]
 
 
 def test_each_interval_has_the_best_sums():
@@ -59,17 +54,6 @@ def test_each_interval_has_the_best_sums():
     for before, after in pairwise(curve.points):
         assert before.high == after.low
         assert before.score > after.score and before.cost > after.cost
-
-
-def test_sums_are_supported_points_of_the_minkowski_sum():
-    """Nothing that can be made of one labelling each lies above the line between two neighbours."""
-    given = trellises(2, 3)
-    curve = corpus_frontier(given, RULES)
-    tables = [everything(trellis) for trellis in given]
-    sums = [(a + c, b + d) for (a, b), (c, d) in product(*tables)]
-    for before, after in pairwise(curve.points):
-        slope = (before.score - after.score) / (before.cost - after.cost)
-        assert all(s - slope * c <= after.score - slope * after.cost + 1e-5 for s, c in sums)
 
 
 def test_measures_are_those_of_the_evaluation():
@@ -110,12 +94,6 @@ def test_pictures():
     text = sequence_picture(curve.frontiers[0], "one", (0.0, 1.0))
     assert "violation cost, nats" in text and "gold" in text
     assert "gold" not in sequence_picture(curve.frontiers[0], "one")
-
-
-def test_tokens_are_right_where_their_field_is():
-    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["B-a", "I-a"])
-    (point,) = corpus_frontier([trellis], [], [["B-a", "I-a"]]).points
-    assert point.measures == (1.0, 0.0, 0.0)
 
 
 def test_frontiers_of_a_few_points_are_summed():

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from support.scored import activation, best, learnt_items, named, scored
+from support.scored import activation, learnt_items, named, scored
 
-from formulations import LabelSet, RuleSet, Trellis
+from formulations import RuleSet, Trellis
 from formulations import constraints as C
-from ilpinfer.evaluation.counts import LabelCounter
 from ilpinfer.learning import ScoredExample
 from ilpinfer.learning.measures import Measures, losses, value
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
@@ -54,15 +53,6 @@ def test_gold_is_counted_as_labellings_are_also_with_labels_that_the_model_lacks
             activation(i, example.gold, example.trellis.tokens, data.labels) for i in learnt_items(RULES)
         ]
         assert row.tolist() == expected
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_decoding_finds_what_brute_force_finds(seed):
-    random = np.random.default_rng(100 + seed)
-    data = TrainingSet([scored(seed), scored(seed + 50, names=("c", "b", "a"))], RULES)
-    weights = random.uniform(0, 3, len(data.items)) * random.integers(0, 2, len(data.items))
-    for example, ids in zip(data.examples, data.decode(weights), strict=True):
-        assert tuple(ids) == best(example, RULES, weights)
 
 
 def test_the_pool_keeps_each_labelling_once_in_the_order_of_decoding():
@@ -134,24 +124,9 @@ def test_counts_of_labellings_by_hand():
 TOKENS_OF_FIVE = ("v", "w", "x", "y", "z")
 
 
-def test_the_same_tokens_in_two_runs_are_not_the_same_sequence():
-    data = TrainingSet([scored(0)], RULES)
-    counter, gold = LabelCounter(data.labels), ["a", "a", "b", "b"]
-    assert counter.count_names(gold, gold).whole
-    assert not counter.count_names(["a", "a", "b", "a"], gold).whole
-
-
 def test_advance_is_called_for_each_decoded_sequence():
     calls = []
     data = TrainingSet([scored(i) for i in range(3)], RULES, lambda: calls.append(1))
     data.decode(np.zeros(len(data.items)))
     data.decode(np.zeros(len(data.items)), [2, 0])
     assert len(calls) == 5
-
-
-def test_a_run_that_is_split_wrongly_is_no_whole_sequence():
-    """Each token has the right field, but gold has two runs, and the prediction one."""
-    counter, gold = LabelCounter(LabelSet(("B-a", "I-a", "O"), "bio")), ("B-a", "B-a", "O")
-    assert counter.count_names(("B-a", "I-a", "O"), gold).totals() == [3, 3, 1, 2, 0, 0]
-    assert counter.count_names(gold, gold).totals() == [3, 3, 2, 2, 2, 1]
-    assert counter.count_names(None, gold).totals() == [3, 0, 0, 2, 0, 0]

@@ -9,7 +9,6 @@ import pytest
 from ilpinfer.models.forward_backward import log_partition
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.baum_welch import baum_welch
-from ilpinfer.models.hmm.smoothing import Smoothing
 
 TEXTS = [tuple("abba"), tuple("ab"), tuple("c"), tuple("bbcab")]
 PAIRS = [(("a", "b"), ("x", "y")), (("b", "b", "c"), ("y", "y", "x"))]
@@ -103,13 +102,3 @@ def test_a_counted_start_goes_on_from_its_probabilities_and_keeps_its_labels():
     smoothed = baum_welch(TEXTS, hmm, iterations=1, emissions="additive", transitions="interpolation").hmm
     assert math.isfinite(log_partition(smoothed.trellis(["new"])))
     assert log_partition(fit.hmm.trellis(["new"])) == -math.inf
-
-
-def test_a_learnt_model_comes_back_from_its_file(tmp_path):
-    from ilpinfer.models.files import load_model
-
-    fit = baum_welch(TEXTS, 2, iterations=5, ends=False)
-    fit.hmm.save(tmp_path / "learnt.json")
-    again = load_model(tmp_path / "learnt.json")
-    assert log_partition(again.trellis(TEXTS[0])) == log_partition(fit.hmm.trellis(TEXTS[0]))
-    assert again.emissions.smoothing == Smoothing("none")

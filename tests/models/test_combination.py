@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from support.trellises import random_trellis
 
 from formulations import Trellis
 from ilpinfer.models.combination import Combination, combine
@@ -21,17 +22,6 @@ def factored(seed: int, names=NAMES, tokens=None) -> Trellis:
     return Trellis.from_emissions(emissions, rng.normal(size=(K, K)), labels=names, tokens=tokens)
 
 
-def dense(seed: int, names=NAMES) -> Trellis:
-    rng = np.random.default_rng(seed)
-    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), names)
-
-
-def second(seed: int, names=NAMES) -> Trellis:
-    rng = np.random.default_rng(seed)
-    steps = rng.normal(size=(K, K)), rng.normal(size=(T - 2, K, K, K))
-    return Trellis.second_order(rng.normal(size=K), *steps, names)
-
-
 SHUFFLED = ["O", "a", "b"]
 
 
@@ -40,9 +30,9 @@ SHUFFLED = ["O", "a", "b"]
     [
         (factored(1), factored(2)),
         (factored(1), factored(2, SHUFFLED)),
-        (dense(1), dense(2, SHUFFLED)),
-        (factored(1), dense(2), factored(3, SHUFFLED)),
-        (second(1), second(2, SHUFFLED)),
+        (random_trellis(1, T, NAMES), random_trellis(2, T, SHUFFLED)),
+        (factored(1), random_trellis(2, T, NAMES), factored(3, SHUFFLED)),
+        (random_trellis(1, T, NAMES, order=2), random_trellis(2, T, SHUFFLED, order=2)),
     ],
 )
 def test_every_labelling_has_the_weighted_sum_of_its_scores(trellises):
@@ -65,8 +55,9 @@ def test_a_single_token(make):
 
 
 def test_a_weight_of_0_takes_no_part():
-    both, labelling = combine([factored(1), dense(2)], [0, 2]), ["a", "O", "a", "a"]
-    assert both.score(labelling) == pytest.approx(2 * dense(2).score(labelling), abs=1e-5)
+    dense, labelling = random_trellis(2, T, NAMES), ["a", "O", "a", "a"]
+    both = combine([factored(1), dense], [0, 2])
+    assert both.score(labelling) == pytest.approx(2 * dense.score(labelling), abs=1e-5)
 
 
 def test_models_are_combined_too():

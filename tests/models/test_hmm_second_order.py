@@ -9,8 +9,6 @@ import pytest
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.errors import ModelError
-from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.first_order import TaggedHMM
 from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
@@ -86,25 +84,6 @@ def test_where_the_label_before_last_says_nothing_both_orders_agree():
     seen = two.transitions.sum(axis=2) > 0
     assert np.allclose(np.exp(q.transitions)[seen], np.broadcast_to(np.exp(p.transitions), (3, 2, 2))[seen])
     assert np.array_equal(one.emissions.log_probabilities, two.emissions.log_probabilities)
-
-
-def test_a_model_file_comes_back_the_same_and_says_what_is_wrong(tmp_path):
-    path = tmp_path / "hmm2.json"
-    hmm = SecondOrderHMM.train(PAIRS, vocabulary="shapes", emissions="interpolation")
-    hmm.save(path)
-    record = json.loads(path.read_text())
-    assert (record["format"], record["version"]) == ("ilpinfer-hmm2", 1)
-    again = load_model(path)
-    assert isinstance(again, SecondOrderHMM)
-    y = [0, 1, 2, 0]
-    assert again.trellis(TOKENS).score(y) == hmm.trellis(TOKENS).score(y)
-    record["model"]["transitions"][0][3] = 7.0
-    path.write_text(json.dumps(record))
-    with pytest.raises(ModelError, match="does not fit its digest"):
-        load_model(path)
-    path.write_text(path.read_text()[:100])
-    with pytest.raises(ModelError, match="damaged model, not JSON"):
-        load_model(path)
 
 
 def test_the_command_line_trains_and_decodes_with_second_order(here, cli):

@@ -21,12 +21,6 @@ from ilpinfer.models.external import (
 )
 
 GRID = 1e-5
-SINGLE_ARRAY = (
-    b"\x93NUMPY\x01\x00v\x00"
-    + b"{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }".ljust(117)
-    + b"\n"
-    + b"\x00" * 8
-)
 LOGITS = np.random.default_rng(4).normal(size=(4, 3)) * 3
 STEPS = np.random.default_rng(5).normal(size=(3, 3))
 
@@ -190,68 +184,3 @@ def test_lines_of_logits(logits, cli):
     Path("in.jsonl").write_text(json.dumps(record) + "\n")
     (row,) = decoded("in.jsonl", cli)
     assert (row["labels"], row["score"]) == (["y", "y"], 1.0)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            dict.fromkeys(["logits_0", "tokens_0", "labels_0", "logits_1", "word_ids_1"]),
-            "npz: no logits_0; expected",
-        ),
-        ({"logits_1": None}, "logits.npz: no logits_1, but 2 sequences; they count from 0"),
-        ({"label_names": ["x"]}, "logits.npz, sequence 0: logits has shape (3, 2); expected 1 columns"),
-        ({"logits_0": [[0, np.nan]] * 3}, "logits.npz, sequence 0: logits[0, 1] is nan"),
-        ({"logits": [[0, 1]]}, "logits.npz: has both logits and logits_0; give one of them"),
-        (
-            {"logits_0": [[1j, 0]] * 3},
-            "logits.npz, sequence 0: logits must hold numbers in rows of equal length",
-        ),
-        ({"tokens_0": [b"a", b"b", b"c"]}, "logits.npz, sequence 0: tokens are bytes; save them as an array"),
-        ({"tokens_0": ["a"]}, "logits.npz, sequence 0: 1 tokens, but logits for 3 tokens"),
-        ({"logit_2": [1]}, "logits.npz: no use for 'logit_2'; did you mean \"logits\"?"),
-        (
-            {"tokens_0": np.array(["a", None, "b"], object)},
-            "holds Python objects; save texts as arrays of texts",
-        ),
-        ({"transitions": [[0]]}, "transitions has shape (1, 1); expected (2, 2)"),
-    ],
-)
-def test_archives_that_do_not_fit_are_one_line(logits, cli, change, message):
-    arrays = {name: np.array(value) for name, value in {**logits, **change}.items() if value is not None}
-    np.savez("logits.npz", **arrays)
-    assert message in cli.refused("decode logits.npz")
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        (b"PK\x03\x04 and no more", "", "x.npz: not an archive of arrays"),
-        (b"\x80\x04\x95", "", "x.npz: not an archive of arrays"),
-        (b"", "", "x.npz: not an archive of arrays"),
-        (SINGLE_ARRAY, "", "x.npz: not an archive of arrays"),
-        (None, "", "x.npz: cannot be read: No such file"),
-        (None, "--pool best", "no pool 'best'"),
-        (None, "--logits soft", "no scale 'soft'"),
-        (None, "--label-names none.json", "none.json: cannot be read"),
-    ],
-)
-def test_damaged_archives_and_options_are_one_line(logits, cli, content, options, message):
-    if content is not None:
-        Path("x.npz").write_bytes(content)
-    assert message in cli.refused(f"decode x.npz {options}")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"emissions": [[0, 0]]}, "in.jsonl, line 1: has both logits and emissions; give one of them"),
-        ({"label_names": ["x"]}, "in.jsonl, line 1: logits has shape (1, 2); expected 1 columns"),
-        ({"tokens": ["a", "b"]}, "in.jsonl, line 1: 2 tokens are given, but the scores cover 1"),
-        ({"logits": [["a", 1]]}, "in.jsonl, line 1: logits must hold numbers"),
-    ],
-)
-def test_lines_of_logits_that_do_not_fit_are_one_line(logits, cli, change, message):
-    record = {"logits": [[0, 1]], "label_names": ["x", "y"], **change}
-    Path("in.jsonl").write_text(json.dumps(record) + "\n")
-    assert message in cli.refused("decode in.jsonl")

@@ -1,7 +1,5 @@
 """Rules first: the reduced chain finds what constrained Viterbi finds on the whole one, with fewer features."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -67,20 +65,6 @@ def test_the_reduced_chain_finds_the_constrained_optimum(crf, name, sequences):
     assert [first.labels(tokens) for tokens in sequences] == expected
 
 
-def test_against_brute_force(crf):
-    first = RulesFirst(crf, SETS["contexts"])
-    tokens = ["Steel", "Ada", "de", "Inc", "works"]
-    trellis = crf.trellis(tokens)
-    rules = [*first.rules, C.valid_scheme()]
-    fitting = [
-        y
-        for y in itertools.product(LABELS, repeat=5)
-        if not any(r.violations(y, tokens=tokens, labels=crf.labels) for r in rules)
-    ]
-    best = max(fitting, key=trellis.score)
-    assert tuple(first.labels(tokens)) == best
-
-
 def test_clamped_tokens_get_no_features_and_neighbours_copy_them(crf):
     first = RulesFirst(crf, SETS["a group"])
     tokens = ["works", "Ada", "Inc", "works", ".", "Steel"]
@@ -128,27 +112,3 @@ def test_written_over_labels_move_nothing_else():
     emissions[1, 3] = 5.0
     result = overwrite(path, [31, 0b11000, 31], emissions, np.zeros((5, 5)))
     assert result.tolist() == [0, 3, 4]
-
-
-@pytest.mark.parametrize(
-    ("rule", "message"),
-    [
-        (C.tag_at("O", words=["a"], penalty=1.0), "rules that come first are hard and about single tokens"),
-        (C.at_most_runs("org", 1), "rules that come first are hard and about single tokens"),
-        (C.tag_at("orgs", words=["a"]), 'no field "orgs"; did you mean "org"'),
-    ],
-)
-def test_rules_that_cannot_come_first(crf, rule, message):
-    with pytest.raises(ValueError, match=message):
-        RulesFirst(crf, (rule,))
-
-
-def test_empty_sequences_and_models_that_do_not_fit(crf):
-    with pytest.raises(ValueError, match="an empty sequence"):
-        RulesFirst(crf).labels([])
-    with pytest.raises(ValueError, match="keeps line breaks"):
-        RulesFirst(CRF(crf.labels, crf.learnt, crf.template, without_line_breaks=True))
-    with pytest.raises(ValueError, match="has a template"):
-        RulesFirst(CRF(crf.labels, crf.learnt))
-    with pytest.raises(ValueError, match=r"token 1, 'b': rules and the labels' scheme leave it no label"):
-        RulesFirst(crf, (C.tag_at("O", words=["a"]), C.tag_at("I-org", words=["b"]))).labels(["a", "b"])

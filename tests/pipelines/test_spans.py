@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from spacy.tokens import Span
 
 import ilpinfer
-from formulations import LabelSet
 from formulations import constraints as C
 from ilpinfer.corpus.candidates import Candidate, CandidateSet
 
@@ -124,13 +123,6 @@ def test_the_method_takes_what_the_function_takes(candidates):
     solution = ilpinfer.decode(trellis, [C.at_most_runs("PER", 1, penalty=9)], method="greedy-spans")
     assert tuple(group.chosen(solution.labels)) == ilpinfer.select_spans(["x"] * T, candidates).greedy
     assert solution.bound >= solution.score
-
-
-def test_rules_see_fields_and_no_levels():
-    labels = LabelSet(("O", "B-PER", "I-PER", "E-PER", "S-PER", "S-PER/2"), "spans")
-    assert list(labels.fields) == ["O", "PER"]
-    assert labels.fields["PER"].member.tolist() == [False] + [True] * 5
-    assert labels.fields["PER"].begins[:, 1:].tolist()[4] == [True, True, True, True, True]
 
 
 TEXT = "Ada King met Bob."

@@ -4,43 +4,23 @@ import json
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.strategies import LABEL_SETS, NEAR_TIES, instances
 
 from formulations import LabelSet, Trellis
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.corpus.records import example
 
-SCORES = st.one_of(st.floats(-100, 100), st.just(-math.inf), st.integers(-3, 3).map(lambda k: k * 2.0**-20))
-
-
-def arrays(draw, *shape):
-    size = math.prod(shape)
-    return np.array(draw(st.lists(SCORES, min_size=size, max_size=size)), float).reshape(shape)
+SCORES = st.one_of(st.floats(-100, 100), st.just(-math.inf), NEAR_TIES)
 
 
 @st.composite
-def trellises(draw, K=None, order=None):
-    K, T = K or draw(st.integers(1, 3)), draw(st.integers(1, 4))
-    order, kept = order or draw(st.sampled_from((1, 2))), draw(st.booleans())
-    tokens = draw(st.lists(st.sampled_from(("", "é", "a b", "\0")), min_size=T, max_size=T))
-    labels = LabelSet(
-        [f"{p}-x" for p in "BIE"][:K],
-        draw(st.sampled_from(("plain", ""))),
-        frozenset(draw(st.sets(st.just("y")))),
-    )
-    make = lambda *shape: arrays(draw, *shape)  # noqa: E731
-    if kept:
-        first = make(K, K) if order == 2 and draw(st.booleans()) else None
-        ends = {"start": make(K), "end": None if draw(st.booleans()) else make(K)}
-        return Trellis.from_emissions(
-            make(T, K), make(*(K,) * (order + 1)), **ends, labels=labels, tokens=tokens, first=first
-        )
-    if order == 1:
-        return Trellis(make(K), make(T - 1, K, K), labels, tokens=tokens)
-    return Trellis.second_order(
-        make(K), make(K, K) if T > 1 else None, make(max(T - 2, 0), K, K, K), labels, tokens=tokens
-    )
+def trellises(draw, order=None, label_sets=LABEL_SETS):
+    order = order or draw(st.sampled_from((1, 2)))
+    words = "", "é", "a b", "\0"
+    return draw(instances(SCORES, order=order, words=words, label_sets=label_sets)).trellis
 
 
 @settings(max_examples=200)
@@ -55,12 +35,18 @@ def test_a_trellis_is_read_back(trellis):
     assert json.dumps(read.to_dict()) == json.dumps(values)
 
 
-@given(st.data(), st.integers(1, 3), st.sampled_from((1, 2)))
-def test_joined_trellises_are_read_back(data, K, order):
-    several = data.draw(st.lists(trellises(K, order), min_size=2, max_size=3))
-    several = [Trellis._from(each.lattice, several[0].labels, each.tokens, "") for each in several]
+@given(st.data(), st.sampled_from(LABEL_SETS), st.sampled_from((1, 2)))
+def test_joined_trellises_are_read_back(data, label_set, order):
+    several = data.draw(st.lists(trellises(order, [label_set]), min_size=2, max_size=3))
     joined = Trellis.joined(several)
     assert Trellis.from_dict(json.loads(json.dumps(joined.to_dict()))) == joined
+
+
+@pytest.mark.parametrize("scheme", ["plain", ""])
+def test_optional_fields_are_read_back(scheme):
+    labels = LabelSet(["B-x", "I-x"], scheme, frozenset(["y"]))
+    trellis = Trellis([0.0, 1.0], np.zeros((1, 2, 2)), labels)
+    assert Trellis.from_dict(trellis.to_dict()) == trellis
 
 
 def test_the_parts_stay_apart():

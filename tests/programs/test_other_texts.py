@@ -1,4 +1,4 @@
-"""Programs as text of AMPL and of toulbar2, read by plain readers and compared with brute force over all labellings."""
+"""Programs as text of AMPL and of toulbar2, read by plain readers and compared with the engine."""
 
 import math
 from itertools import product
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+import ilpinfer
 from formulations import Trellis, formulate
 from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
@@ -33,25 +34,6 @@ def trellis(seed, T=4):
     edges = rng.integers(-40, 40, size=(T - 1, 3, 3)) / 16
     edges[0, 0, 1] = -math.inf
     return Trellis(rng.integers(-40, 40, size=3) / 16, edges, labels=NAMES, tokens=list("wxyz")[:T])
-
-
-def brute_force(given, rules):
-    """The best score of all labellings; -inf where the rules leave none."""
-    scores = [-math.inf]
-    for names in product(NAMES, repeat=len(given)):
-        score = given.score(names)
-        for item in rules:
-            count = (
-                item.violations(names, tokens=given.tokens, labels=given) if hasattr(item, "penalty") else 0
-            )
-            score -= item.penalty * count if count else 0
-        score += (
-            0.5
-            * sum(pair == ("O", "O") for pair in zip(names, names[1:], strict=False))
-            * any(not hasattr(item, "penalty") for item in rules)
-        )
-        scores.append(score)
-    return max(scores)
 
 
 def read_nl(text):
@@ -96,7 +78,7 @@ def read_nl(text):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("units", ["nats", "grid"])
-def test_text_of_ampl_has_the_optimum_of_brute_force(kind, seed, units):
+def test_text_of_ampl_has_the_optimum(kind, seed, units):
     given, rules = trellis(seed), RULES[kind]
     program = formulate(given, rules)
     objective, matrix, rows, boxes = read_nl(program.text("nl", units=units))
@@ -106,7 +88,7 @@ def test_text_of_ampl_has_the_optimum_of_brute_force(kind, seed, units):
         bounds=Bounds(boxes[:, 0], boxes[:, 1]),
         integrality=np.ones(len(objective)),
     )
-    best, scale = brute_force(given, rules), UNITS_PER_NAT if units == "grid" else 1
+    best, scale = ilpinfer.decode(given, rules).score, UNITS_PER_NAT if units == "grid" else 1
     assert (-math.inf if done.x is None else -done.fun / scale) == pytest.approx(best)
     if done.x is not None:
         assert given.score(program.labelling(done.x)) > -math.inf
@@ -183,7 +165,7 @@ def test_text_of_toulbar2_has_the_costs_of_the_program(kind, seed):
                 costs.append(found)
     if math.prod(sizes[integer.n_edges :]) <= MOST:
         best = (program.best_objective_units - min(costs)) / UNITS_PER_NAT if costs else -math.inf
-        assert best == brute_force(given, rules)
+        assert best == ilpinfer.decode(given, rules).score
     for _ in range(200):  # values that are no path
         values = rng.integers(0, sizes)
         assert (cost(values.tolist()) is not None) == integer.satisfied_by(values + integer.lower)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import oracles, second_order
+from support import oracles
 from support.effort import examples
 from support.strategies import problems
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import LabelSet, Trellis
@@ -21,15 +22,7 @@ from formulations.programs.loss_bounds import best_score, losses
 from formulations.programs.record import UNBOUNDED, stable_order
 from ilpinfer import solvers
 
-
-def trellis(T: int, K: int, seed: int = 0, order: int = 1, **options) -> Trellis:
-    rng = np.random.default_rng(seed)
-    if order == 1:
-        return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), **options)
-    first = rng.normal(size=(K, K)) if T > 1 else None
-    return Trellis.second_order(
-        rng.normal(size=K), first, rng.normal(size=(max(T - 2, 0), K, K, K)), **options
-    )
+NAMES = [str(k) for k in range(5)]
 
 
 def path_vector(program, path, order=1):
@@ -50,7 +43,7 @@ def path_vector(program, path, order=1):
 @pytest.mark.parametrize(("T", "K"), [(1, 1), (1, 3), (2, 1), (2, 3), (4, 2), (5, 1)])
 def test_a_program_takes_exactly_the_labellings(T, K, order):
     """nm + 2 nodes and (n - 1) m² + 2m edges: Fersini et al. 2014, section 3."""
-    scores = trellis(T, K, T, order)
+    scores = random_trellis(T, T, NAMES[:K], order=order)
     program = formulate(compile_problem(scores, [])).soft()
     S = K if order == 1 else (K + 1) * K
     assert program.n_columns == program.n_edges == (T - 1) * S * K + 2 * S
@@ -88,7 +81,7 @@ def program_with_every_row_kind():
         C.requires_present("1", "2"),
         C.forbidden_transition("0", "2", penalty=0.25, distance="binary"),
     ]
-    return formulate(compile_problem(trellis(4, 3), rules)).soft()
+    return formulate(compile_problem(random_trellis(0, 4, NAMES[:3]), rules)).soft()
 
 
 def test_the_canonical_form_has_only_one_kind_of_inequality():
@@ -178,7 +171,7 @@ def test_a_floor_one_grid_unit_above_a_labelling_keeps_it_out(method, shift):
 
 
 def test_two_phase_with_hard_rules_and_the_best_few():
-    scores = trellis(4, 3, seed=3, labels=["a", "b", "O"])
+    scores = random_trellis(3, 4)
     rules = [C.at_least_runs("a", 1), C.at_most_runs("b", 1, penalty=2.0), C.ends_with("O", penalty=1.0)]
     result = ilpinfer.decode_two_phase(scores, rules, 0.2, top=5)
     order = [(s.penalty, -(s.model_score + s.feature_score)) for s in result]
@@ -201,7 +194,6 @@ def test_the_radix_order_is_the_stable_one(largest):
 
 
 PENALTIES = st.sampled_from((math.inf, 1.0))
-SECOND = problems(penalties=PENALTIES, longest=3, trellises=second_order.instances)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -209,7 +201,7 @@ SECOND = problems(penalties=PENALTIES, longest=3, trellises=second_order.instanc
 @given(data=st.data())
 def test_rows_keep_exactly_the_labellings_without_violations(order, data):
     """Each labelling is fixed in turn: what is left, auxiliary columns and σ, is feasible as the oracle says."""
-    problem = data.draw(SECOND if order == 2 else problems(penalties=PENALTIES, longest=3))
+    problem = data.draw(problems(penalties=PENALTIES, longest=3, order=order))
     program = formulate(problem.compiled()).soft()
     for row in range(program.n_rows):
         entries = program.indices[program.indptr[row] : program.indptr[row + 1]]
@@ -228,7 +220,7 @@ def test_rows_keep_exactly_the_labellings_without_violations(order, data):
 def test_no_row_names_a_column_twice():
     rule = C.logic("a(first) <-> forall s, t <= s: a(t)")
     labels = LabelSet(("a", "b", "c", "O"))
-    program = formulate(compile_problem(trellis(3, 4, labels=labels), [rule])).soft()
+    program = formulate(compile_problem(random_trellis(0, 3, labels), [rule])).soft()
     rows = [program.indices[i:j].tolist() for i, j in itertools.pairwise(program.indptr)]
     assert all(len(set(row)) == len(row) for row in rows)
 
@@ -237,7 +229,7 @@ def test_windows_share_the_columns_of_their_tokens():
     """Each window names ten columns, and not the K·K edges behind each of them again."""
     T, K, width = 40, 6, 10
     labels = LabelSet(tuple("abcdef"))
-    problem = compile_problem(trellis(T, K, labels=labels), [C.at_most_in_window("a", 3, width=width)])
+    problem = compile_problem(random_trellis(0, T, labels), [C.at_most_in_window("a", 3, width=width)])
     path = formulate(replace(problem, rules=())).program
     added = len(formulate(problem).program.data) - len(path.data)
     assert added == T + 1 + (T - 1) * K + (T - width + 1) * width

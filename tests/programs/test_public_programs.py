@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support import cbc as cbc_binary
-from support import highs
+from support import highs, trellises
 from support.effort import examples
 from support.strategies import NEAR_TIES, UNIT, Problem, problems
 
@@ -27,12 +27,7 @@ BIO = LabelSet(("B-title", "I-title", "B-author", "I-author", "O"))
 
 
 def random_trellis(labels=BIO, T=4, seed=0, order=1) -> Trellis:
-    rng, K = np.random.default_rng(seed), len(labels)
-    tokens = ["Knuth", ",", "Trees", "."][:T]
-    if order == 2:
-        first, later = rng.normal(size=(K, K)), rng.normal(size=(T - 2, K, K, K))
-        return Trellis.second_order(rng.normal(size=K), first, later, labels=labels, tokens=tokens)
-    return Trellis(rng.normal(size=K), rng.normal(size=(T - 1, K, K)), labels=labels, tokens=tokens)
+    return trellises.random_trellis(seed, T, labels, ["Knuth", ",", "Trees", "."][:T], order)
 
 
 def many_rules():
@@ -57,28 +52,18 @@ def optimum(program: Program, solver: str = "cp-sat"):
     return solvers.solve(solver, program.integer).x
 
 
-def score_of(program: Program) -> int | None:
-    x = optimum(program)
-    return None if x is None else program.integer.value(x)
-
-
 # What a program says, against brute force
 
 
 def expected(problem: Problem, kind: str, tau: float = 0.5) -> int | None:
     """The optimum of a program by enumeration, grid units; None where nothing is feasible."""
-    units = {y: problem.units(y) for y in problem.labellings if problem.units(y) is not None}
-    costs = {y: problem.cost(y) for y in units if problem.cost(y) is not None}
     if kind == "two-phase":
-        floor = max((units[y] for y in costs), default=0) + math.ceil(math.log(tau) * UNITS_PER_NAT)
-        values = [-cost for y, cost in costs.items() if units[y] >= floor]
-    else:
-        values = {
-            "shortest-path": units.values(),
-            "soft": [units[y] - cost for y, cost in costs.items()],
-            "hard": [units[y] for y in costs if not any(problem.violations(y))],
-        }[kind]
-    return max(values, default=None)
+        phases = problem.two_phase(tau, "odds")
+        return None if phases is None else -phases[2][0][0]
+    if kind == "shortest-path":
+        return problem._replace(cases=[]).best()[0]
+    kept = (units for units, y in problem.top() if kind == "soft" or not any(problem.violations(y)))
+    return next(kept, None)
 
 
 def of_kind(problem: Problem, kind: str, folded: bool) -> Program:
@@ -281,20 +266,12 @@ def test_forms_have_the_same_optimum_and_names():
     assert [unescape(text) for text in standard.file_columns] == list(standard.column_names)
 
 
-def test_the_matrices_say_the_same_as_the_sizes():
+def test_programs_can_be_shown_and_pickled_and_have_digests():
     program = formulate(random_trellis(), many_rules())
-    assert program.indptr.shape == (program.n_rows + 1,) and program.indptr[-1] == program.n_entries
-    assert len(program.objective) == len(program.lower) == len(program.upper) == program.n_columns
-    assert np.array_equal(program.objective * 2**20, program.objective_units)
-    assert len(program.row_lower) == len(program.row_upper) == program.n_rows
     assert repr(program) == (
         f"Program(soft, general form: 4 tokens, {program.n_columns} columns, {program.n_rows} rows, "
         f"{program.n_entries} entries)"
     )
-
-
-def test_programs_can_be_pickled_and_have_digests():
-    program = formulate(random_trellis(), many_rules())
     again = pickle.loads(pickle.dumps(program.standard()))
     assert again.column_names == program.standard().column_names and again.digest == program.standard().digest
     digests = {

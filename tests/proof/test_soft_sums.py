@@ -29,16 +29,17 @@ AWAY = {
 
 
 def draw(seed, distance):
-    """A sum with coefficients up to 7 and a side from -10 to 20; None where no labelling keeps it."""
+    """A sum with coefficients up to 7, every third one of both signs, and a side from -10 to 20; None where no labelling keeps it."""
     rng = np.random.default_rng(seed)
     T = int(rng.integers(1, 7))
     start, edges = (rng.integers(-(2**21), 2**21, shape) / 2**20 for shape in (3, (T - 1, 3, 3)))
     chosen = rng.choice(list(TERMS), rng.integers(1, 4), replace=False).tolist()
-    terms = {term: int(rng.integers(1, 8)) for term in chosen}
+    signs = [1, -1] if seed % 3 == 0 else [1]
+    terms = {term: int(rng.integers(1, 8) * rng.choice(signs)) for term in chosen}
     sign, side = str(rng.choice(list(AWAY))), int(rng.integers(-10, 21))
-    left = " + ".join(f"{number}*{term}" for term, number in terms.items())
+    left = " ".join(f"{number:+d}*{term}" for term, number in terms.items())
     penalty = float(rng.choice([0.25, 0.5, 1.0, 2.0]))
-    rule = C.linear(f"{left} {sign} {side}", penalty=penalty, distance=distance)
+    rule = C.linear(f"0 {left} {sign} {side}", penalty=penalty, distance=distance)
 
     def away(y):
         return AWAY[sign](sum(number * TERMS[term](y) for term, number in terms.items()), side)

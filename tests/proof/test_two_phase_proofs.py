@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
+from support.oracles import score_floor
 from support.strategies import near_ties, problems
-from test_verification import claimed
+from test_verification import claimed, example
 from test_verification import trees as proof_trees
 
 import ilpinfer
@@ -18,7 +19,6 @@ from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import hard_only
-from formulations.programs.formulation import score_floor
 from ilpinfer.core.certificate import Phases, Rest
 from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
@@ -28,25 +28,13 @@ TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
 BOUNDS = st.sampled_from(("relative", "odds"))
 
 
-def ranks(problem, tau, bound):
-    """(cost, -score) of every labelling at or above the floor, the best first; the best score, and the floor."""
-    kept = {y: problem.units(y) for y in problem.labellings if problem.cost(y) is not None}
-    scores = {y: score for y, score in kept.items() if score is not None}
-    if not scores:
-        return [], None, None
-    best = max(scores.values())
-    floor = score_floor(best, tau, bound)
-    accepted = [y for y in scores if floor is None or scores[y] >= floor]
-    return sorted((problem.cost(y, hard=False), -scores[y], y) for y in accepted), best, floor
-
-
 @settings(max_examples=examples(60))
 @given(problems() | near_ties(), TAUS, BOUNDS, st.integers(1, 4))
 def test_both_phases_are_proved_for_each_of_the_best_few(problem, tau, bound, top):
     problem.machined()
     result = ilpinfer.decode_two_phase(*problem.given, tau, bound, top=top)
-    expected = ranks(problem, tau, bound)[0][:top]
-    assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in expected]
+    *_, order = problem.two_phase(tau, bound) or [[]]
+    assert [tuple(s.ids.tolist()) for s in result] == [y for *_, y in order[:top]]
     for solution in result:
         verdict = ilpinfer.verify(*problem.given, solution)
         assert solution.certificate.kind == "exact"
@@ -77,8 +65,9 @@ def two_phase(trellis, rules, y, phases, tau, bound, best, excluded=()):
 def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
     """Any labelling, best score, weight, trees and exclusions: what is accepted is the truth."""
     whole = problem.machined()
-    order, best, _ = ranks(problem, tau, bound)
-    assume(order)
+    expected = problem.two_phase(tau, bound)
+    assume(expected)
+    best, _, order = expected
     scored = [y for y in problem.labellings if whole.value(np.array(y)).feasible]
     y, witness = data.draw(st.sampled_from(scored)), data.draw(st.sampled_from(scored))
     claimed = data.draw(st.sampled_from([best, problem.units(witness)]))
@@ -99,7 +88,6 @@ def test_no_proof_of_two_phases_proves_what_is_false(problem, tau, bound, data):
         assert [(cost, score) for cost, score, z in left if z == y] == [left[0][:2]]
 
 
-LABELS = ["title", "author", "O"]
 RULES = [
     C.at_most_runs("title", 1, penalty=1.5, name="one title"),
     C.requires_before("author", "title", penalty=0.5, name="author before title"),
@@ -108,13 +96,7 @@ RULES = [
 ]
 
 
-def example(seed=13):
-    random = np.random.default_rng(seed)
-    start, edges = random.normal(size=3).round(2), random.normal(size=(4, 3, 3)).round(2)
-    return Trellis(start, edges, labels=LABELS, tokens=tuple("abcde"))
-
-
-TRELLIS = example()
+TRELLIS = example(13, "abcde")
 FEW = ilpinfer.decode_two_phase(TRELLIS, RULES, 0.7, top=4)
 BEST = FEW[0]
 TREE = BEST.certificate.tree

@@ -125,3 +125,9 @@ def test_a_variant_chooses_whether_rounds_go_on():
     assert Discrepancy("published") == Discrepancy("published", zero="score", keep_going=False)
     assert Discrepancy("published", keep_going=True).keep_going
     assert not Discrepancy(keep_going=False).keep_going
+
+
+def test_counts_agree_with_their_nouns():
+    trellis = ilpinfer.Trellis.from_emissions([[1.0, 0.0]], [[0.0] * 2] * 2)
+    assert ilpinfer.decode(trellis, method="lds").method == "lds: admissible, 1 round, 1 node"
+    assert ilpinfer.decode(trellis, method="tabu", iterations=1).method == "tabu: 1 step"

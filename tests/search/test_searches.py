@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.checks import check_claims, of_any_order, ranking
+from support.checks import SEARCHES, check_claims, of_any_order, ranking
 from support.effort import at_most, examples
 from support.strategies import UNIT, problems
 from support.trellises import many_runs
@@ -21,17 +21,6 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.search.beam import search, with_forced_rules
 
-SEARCHES = {
-    "beam": {"width": 3},
-    "best-first": {},
-    "greedy": {},
-    "relaxation-guided": {},
-    "lds": {"time_limit": 0.02},
-    "evolutionary": {"iterations": 20},
-    "annealing": {"iterations": 300},
-    "tabu": {"iterations": 40},
-    "hybrid": {"time_limit": 0.02},
-}
 SEEDED = {
     "evolutionary": {"iterations": 40},
     "annealing": {"iterations": 3000},

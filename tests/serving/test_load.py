@@ -9,8 +9,8 @@ from support.service import EDGES, WaitingDecoder, service_of, talk, until
 
 from ilpinfer import Decoder
 from ilpinfer.decoding.warming import exact_stages
+from ilpinfer.serving.limits import RequestDeadline, without_reserve
 from ilpinfer.serving.metrics import PERIOD, Lag
-from ilpinfer.serving.request_deadline import RequestDeadline, without_reserve
 from ilpinfer.serving.work_queue import Estimate
 
 SHORT = {**EDGES, "deadline": 0.2}

@@ -1,7 +1,5 @@
 """Programs as models of PuLP, CP-SAT and MathOpt: the optimum of the engine, and its labelling read back."""
 
-import subprocess
-import sys
 from datetime import timedelta
 
 import numpy as np
@@ -11,11 +9,12 @@ from hypothesis import strategies as st
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 from support.effort import examples
-from support.places import ROOT
+from support.processes import python
 from support.strategies import NEAR_TIES, UNIT, problems
+from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import LabelSet, Trellis, formulate
+from formulations import Trellis, formulate
 from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
 from ilpinfer.solvers import to_cp_sat, to_mathopt, to_pulp
@@ -82,16 +81,13 @@ def test_models_have_the_optimum_of_the_engine_and_of_brute_force(solve, problem
 
 @pytest.mark.parametrize("solve", [by_pulp, by_cp_sat, by_mathopt])
 def test_two_phase_and_second_order_programs(solve):
-    labels = LabelSet(("a", "b", "O"))
     rules = [
         C.at_most_runs("a", 1, penalty=0.3),
         C.requires_before("b", "a", penalty=0.2),
         C.starts_with("O"),
     ]
     for seed in range(3):
-        rng = np.random.default_rng(seed)
-        first, later = rng.normal(size=(3, 3)), rng.normal(size=(2, 3, 3, 3))
-        trellis = Trellis.second_order(rng.normal(size=3), first, later, labels=labels)
+        trellis = random_trellis(seed, 4, order=2)
         assert solve(formulate(trellis, rules))[0] == ilpinfer.decode(trellis, rules).score
         two = ilpinfer.decode_two_phase(trellis, rules, 0.8)
         value, names = solve(formulate(trellis, rules, program="two-phase", tau=0.8))
@@ -165,5 +161,5 @@ solver.run()
 assert solver.getInfo().objective_function_value == -5
 print("solved")
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    run = python("-c", code)
     assert "solved" in run.stdout, run.stderr

@@ -7,8 +7,7 @@ import time
 import numpy as np
 import pytest
 from support.checks import check_optimum
-from support.strategies import by_numbers
-from support.template_oracles import between_runs
+from support.strategies import counts
 
 import ilpinfer
 from benchmarks.data.hard import by_name
@@ -24,25 +23,8 @@ from ilpinfer.solvers import pool
 from ilpinfer.solvers.worker import Request
 
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
-LABELS = ["a", "b", "O"]
 OPTIMUM = 34857472
 """Of the instance orders-20-9-00, grid units, as its proof says."""
-
-
-def draw(seed, T=6, scale=4):
-    """A random problem; with the scale of 2^20, its scores are a few grid units."""
-    rng = np.random.default_rng(seed)
-    start, edges = rng.integers(-8, 8, 3) / scale, rng.integers(-8, 8, (T - 1, 3, 3)) / scale
-    one, two, three = (rng.choice([1, 2, 4, math.inf], 3) / scale).tolist()
-    return by_numbers(
-        *(start, edges, LABELS),
-        (C.at_most_runs("a", 1, penalty=one), lambda y: between_runs(y, y, "a", 0, 1, "plain")),
-        (C.at_least_tokens("b", 3, penalty=two), lambda y: max(0, 3 - y.count("b"))),
-        (
-            C.requires_present("a", "O", penalty=three),
-            lambda y: int("a" in y and "O" not in y),
-        ),
-    )
 
 
 @pytest.mark.parametrize("root_bound", [False, True])
@@ -50,7 +32,7 @@ def draw(seed, T=6, scale=4):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_optimum_is_that_of_brute_force(solver, start, root_bound):
     for seed, scale in ((0, 4), (1, 2**20), (2, 4)):
-        problem = draw(seed, scale=scale)
+        problem = counts(seed, scale=scale)
         solution = ilpinfer.decode(*problem.given, method=solver, start=start, root_bound=root_bound)
         check_optimum(problem, solution)
         assert ilpinfer.verify(*problem.given, solution).ok

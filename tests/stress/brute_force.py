@@ -1,77 +1,70 @@
-"""The best labelling of a sequence under rules and features, by looking at all of them."""
+"""The best labellings of a sequence under rules and features, by looking at all of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from formulations import Trellis
+from support import oracles
+from support.oracles import Labelling
+from support.strategies import Instance
+
 from stress.statements import Statement, overruled
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A trellis, and what each step of a labelling adds: step(labels before, next label), None where it is forbidden."""
-
-    trellis: Trellis
-    step: Callable[[tuple[int, ...], int], int | None]
-
-    def labellings(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Model scores in grid units, and labellings, ascending."""
-        result: list[tuple[int, tuple[int, ...]]] = [(0, ())]
-        for _ in range(len(self.trellis)):
-            result = [
-                (units + more, (*y, j))
-                for units, y in result
-                for j in range(len(self.trellis.labels))
-                if (more := self.step(y, j)) is not None
-            ]
-        return result
-
-
-@dataclass(frozen=True)
 class Optimum:
-    """The first of the best labellings by brute force; units None where there is none."""
+    """The first of the best labellings; units None where there is none."""
 
     units: int | None
-    labelling: tuple[int, ...] = ()
+    labelling: Labelling = ()
     model: int = 0
     features: int = 0
     penalty: int = 0
     violations: tuple[int, ...] = ()
 
 
-def tried(sequence: Scored, statements: Sequence[Statement]) -> Iterator[tuple[int, Optimum]]:
-    """What each labelling that keeps the hard rules is worth, after what it is worth without penalties, best first by that."""
-    names, tokens = sequence.trellis.labels.names, sequence.trellis.tokens
-    features = [s for s in statements if s.weight]
-    rules = [s for s in statements if not s.weight]
-    lost, scored = overruled(rules, names, tokens), []
-    for model, y in sequence.labellings():
-        named = tuple(names[k] for k in y)
-        extra = sum(s.weight * s.violations(named, tokens) for s in features)
-        scored.append((-model - extra, y, named, model, extra))
-    for minus, y, named, model, extra in sorted(scored, key=lambda entry: entry[:2]):
-        cost, counts = 0, []
-        for rule in rules:
-            counts.append(rule.violations(named, tokens, lost.get(id(rule), ())))
-            if counts[-1] and rule.penalty is None:
-                break
-            cost += counts[-1] * (rule.penalty or 0)
-        else:
-            yield -minus, Optimum(-minus - cost, y, model, extra, cost, tuple(counts))
+@dataclass(frozen=True)
+class Stated:
+    """A sequence under rules and features; scores and costs are grid units."""
 
+    instance: Instance
+    statements: Sequence[Statement]
 
-def optimum(sequence: Scored, statements: Sequence[Statement]) -> Optimum:
-    """Until none can be better."""
-    best: Optimum | None = None
-    for most, one in tried(sequence, statements):
-        if best is not None and most < best.units:
-            break
-        if best is None or (-one.units, one.labelling) < (-best.units, best.labelling):
-            best = one
-    return best or Optimum(None)
+    @cached_property
+    def rules(self) -> list[Statement]:
+        return [s for s in self.statements if not s.weight]
 
+    @cached_property
+    def lost(self) -> dict[int, list[int]]:
+        return overruled(self.rules, self.instance.trellis.labels.names, self.instance.trellis.tokens)
 
-def ranking(sequence: Scored, statements: Sequence[Statement]) -> list[tuple[int, tuple[int, ...]]]:
-    """Grid scores of all labellings, best first, equal ones by label ids."""
-    result = [(one.units, one.labelling) for _, one in tried(sequence, statements)]
-    return sorted(result, key=lambda entry: (-entry[0], entry[1]))
+    def counted(self, statement: Statement, y: Labelling) -> int:
+        names, tokens = tuple(self.instance.names(y)), self.instance.trellis.tokens
+        return statement.violations(names, tokens, self.lost.get(id(statement), ()))
+
+    def features(self, y: Labelling) -> int:
+        return sum(s.weight * self.counted(s, y) for s in self.statements if s.weight)
+
+    def units(self, y: Labelling) -> int | None:
+        model = self.instance.units(y)
+        return None if model is None else model + self.features(y)
+
+    def cost(self, y: Labelling) -> int | None:
+        """None where a hard rule is broken."""
+        cost = 0
+        for rule in self.rules:
+            if count := self.counted(rule, y):
+                if rule.penalty is None:
+                    return None
+                cost += count * rule.penalty
+        return cost
+
+    def ranking(self) -> Iterator[tuple[int, Labelling]]:
+        """Grid scores and labellings, best first, equal ones by label ids."""
+        return oracles.ranked(*self.instance.shape, self.units, self.cost)
+
+    def optimum(self) -> Optimum:
+        for units, y in self.ranking():
+            model, counts = self.instance.units(y) or 0, tuple(self.counted(rule, y) for rule in self.rules)
+            return Optimum(units, y, model, self.features(y), self.cost(y) or 0, counts)
+        return Optimum(None)

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from support.kernel_calls import outcomes
-from support.strategies import TOKENS
+from support.strategies import LABEL_SETS, TOKENS
 
 import ilpinfer
 from formulations import LabelSet, RuleSet, Trellis
@@ -37,9 +38,7 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.exact import compiled
 from ilpinfer.exact.compiled import tables_of
 from stress import drawing
-from stress.brute_force import Optimum, Scored, optimum, ranking
-from stress.drawing import LABEL_SETS
-from stress.statements import Statement, overruled
+from stress.brute_force import Optimum, Stated
 
 WAYS = (*("one by one", "threads") * 2, "function", "many", "pickled", "batch", "top", "texts")
 MOST_FINDINGS = 50
@@ -68,9 +67,7 @@ def units(nats: float) -> int | None:
     return None if nats == -math.inf else round(nats * 2**20)
 
 
-def faults(
-    sequence: Scored, statements: Sequence[Statement], expected: Optimum, solution: Any, verdict: Any
-) -> Iterator[str]:
+def faults(stated: Stated, expected: Optimum, solution: Any, verdict: Any) -> Iterator[str]:
     proved = bool(verdict) if solution.certificate.kind == "exact" else verdict.ok
     if not proved:
         yield f"not proved: {verdict.reasons}"
@@ -97,9 +94,8 @@ def faults(
         yield f"labelling {solution.ids.tolist()}, expected {expected.labelling}"
     if tuple(solution.violations.values()) != expected.violations:
         yield f"violations {solution.violations}, expected {expected.violations}"
-    rules = [s for s in statements if not s.weight]
-    lost = overruled(rules, sequence.trellis.labels.names, sequence.trellis.tokens)
-    if solution.overruled != {s.item.title: lost[id(s)] for s in rules if id(s) in lost}:
+    lost = {rule.item.title: stated.lost[id(rule)] for rule in stated.rules if id(rule) in stated.lost}
+    if solution.overruled != lost:
         yield f"overruled {solution.overruled}, expected {lost}"
 
 
@@ -214,13 +210,12 @@ def batch_faults(
 
 def top_faults(
     decoder: ilpinfer.Decoder,
-    sequences: Sequence[Scored],
-    statements: Sequence[Statement],
+    problems: Sequence[Stated],
     texts: bool,
     rng: random.Random,
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with the best few labellings, from a call for each sequence or from one for all."""
-    top, trellises = rng.choice((1, 2, 3, 10)), [sequence.trellis for sequence in sequences]
+    top, trellises = rng.choice((1, 2, 3, 10)), [problem.instance.trellis for problem in problems]
     if any(refused(trellis, decoder.rules) for trellis in trellises):
         return
     threads = rng.choice((1, 2))
@@ -231,7 +226,7 @@ def top_faults(
     else:
         lists = (decoder.decode(trellis, top=top) for trellis in trellises)
     for n, solutions in enumerate(lists):
-        expected = ranking(sequences[n], statements)[:top]
+        expected = list(islice(problems[n].ranking(), top))
         if [(units(s.score), tuple(s.ids.tolist())) for s in solutions] != expected:
             yield n, f"the best {top}: {solutions}, expected {expected}"
         for solution in solutions:
@@ -282,6 +277,7 @@ def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
         sequences = [drawing.draw_sequence(rng, make, shared, labels, tokens, longest) for _ in range(ROUND)]
         decoder = ilpinfer.Decoder(rules, labels if rng.random() < 0.5 else None)
     trellises = [sequence.trellis for sequence in sequences]
+    problems = [Stated(sequence, statements) for sequence in sequences]
     order = list(range(ROUND))
     rng.shuffle(order)
     told = [r.item for r in statements]
@@ -294,9 +290,9 @@ def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
                     f"{shown}: {fault}" for fault in long_faults(decoder, make, labels, others)
                 ]
             result |= decoded(way, decoder, rules, trellises, order[4:], rng)
-            expected = [optimum(sequence, statements) for sequence in sequences]
+            expected = [problem.optimum() for problem in problems]
             if way in ("top", "texts"):
-                for n, fault in top_faults(decoder, sequences, statements, way == "texts", rng):
+                for n, fault in top_faults(decoder, problems, way == "texts", rng):
                     tally.findings.append(f"{shown}, sequence {n}: {fault}: {trellises[n]} {told}")
             if way == "batch" and any(trellises[0].tokens):
                 for n, fault in batch_faults(decoder, trellises, expected):
@@ -315,7 +311,7 @@ def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
                 tally.cases[solution.method.removeprefix("auto: ").split(" over")[0].split(";")[0]] += 1
                 tally.cases[solution.status] += 1
                 verdict = decoder.verify(trellis, solution)
-                wrong = list(faults(sequences[n], statements, expected[n], solution, verdict))
+                wrong = list(faults(problems[n], expected[n], solution, verdict))
         except Exception as error:
             wrong = [f"{type(error).__name__}: {error}"]
         tally.findings += [f"{shown}, sequence {n}: {fault}: {trellis.tokens} {told}" for fault in wrong]

@@ -10,18 +10,14 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from support import oracles
-from support.strategies import LABEL_SETS as SEVERAL
-from support.strategies import UNIT, cases
+from support.strategies import LABEL_SETS, UNIT, Instance, cases, factored
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
 from formulations.problem.token_scores import TokenScores
-from stress.brute_force import Scored
 from stress.statements import Statement, as_hamming, feature, tied
 
-LABEL_SETS = [*SEVERAL, ("plain", ("a",))]
 ABSENT = "Z"
 ODD = ("\0", " ", "\u00e9", "e\u0301", "\U0001f600", "\n", "x" * 3000, "\u00a0", "\u2028")
 SENSITIVE = ("logic", "linear", "changes_only_after", "numbers_continue")
@@ -132,15 +128,6 @@ def scores(rng: random.Random) -> Callable[..., Any]:
     return make
 
 
-def snapped(array: Any) -> Any:
-    """Nested lists of grid units, None where forbidden."""
-    return [snapped(each) for each in array] if np.ndim(array) else oracles.snap(array)
-
-
-def total(*parts: int | None) -> int | None:
-    return None if None in parts else sum(part for part in parts if part is not None)
-
-
 def draw_sequence(
     rng: random.Random,
     make: Callable[..., Any],
@@ -148,7 +135,7 @@ def draw_sequence(
     labels: LabelSet,
     words: Sequence[str],
     longest: int = 5,
-) -> Scored:
+) -> Instance:
     K = len(labels)
     T = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 4, 5)) - (K == 4 and rng.random() < 0.2)
     T = min(max(T, 1), longest)
@@ -156,25 +143,17 @@ def draw_sequence(
     named: dict[str, Any] = {"labels": labels, "tokens": tokens}
     kind = rng.choice(("shared", "shared", "shared", "own", "own", "second", "second shared"))
     if kind == "own":
-        start, edges = make(K), make(T - 1, K, K)
-        first, later = snapped(start), snapped(edges)
-        return Scored(
-            Trellis(start, edges, **named), lambda y, j: later[len(y) - 1][y[-1]][j] if y else first[j]
-        )
+        numbers = {"start": make(K), "edges": make(T - 1, K, K)}
+        return Instance(Trellis(**numbers, **named), numbers)
     if kind == "second":
-        start, step, edges = make(K), make(K, K) if T > 1 else [], make(max(T - 2, 0), K, K, K)
-        first, second, later = snapped(start), snapped(np.asarray(step)), snapped(edges)
-
-        def pairs(y: tuple[int, ...], j: int) -> int | None:
-            if len(y) > 1:
-                return later[len(y) - 2][y[-2]][y[-1]][j]
-            return second[y[0]][j] if y else first[j]
-
-        return Scored(Trellis.second_order(start, step, edges, **named), pairs)
+        start, first, edges = make(K), make(K, K) if T > 1 else [], make(max(T - 2, 0), K, K, K)
+        numbers = {"start": start, "first": first, "edges": edges}
+        return Instance(Trellis.second_order(**numbers, **named), numbers)
     transitions = rng.choice(shared)[kind != "shared"]
-    emissions, ends = make(T, K), [make(K) if rng.random() < 0.5 else None for _ in range(2)]
-    trellis = Trellis.from_emissions(emissions, transitions, start=ends[0], end=ends[1], **named)
-    return Scored(trellis, factored(emissions, transitions, *ends))
+    emissions = make(T, K)
+    ends = {end: make(K) if rng.random() < 0.5 else None for end in ("start", "end")}
+    trellis = Trellis.from_emissions(emissions, transitions, **ends, **named)
+    return Instance(trellis, factored(emissions, transitions, **ends))
 
 
 def draw_texts(
@@ -184,35 +163,17 @@ def draw_texts(
     words: Sequence[str],
     number: int,
     longest: int = 5,
-) -> tuple[TokenScores, list[Scored]]:
+) -> tuple[TokenScores, list[Instance]]:
     """A model of token scores, and texts with their scores."""
-    K, ends = len(labels), [make(len(labels)) if rng.random() < 0.5 else None for _ in range(2)]
+    K = len(labels)
+    ends = {end: make(K) if rng.random() < 0.5 else None for end in ("start", "end")}
     rows, transitions = {"": make(K), **dict(zip(words, make(len(words), K)))}, make(K, K)
     scores = TokenScores(
-        labels, lambda tokens: np.array([rows[token] for token in tokens]), transitions, *ends
+        labels, lambda tokens: np.array([rows[token] for token in tokens]), transitions, **ends
     )
     result = []
     for _ in range(number):
         tokens = [rng.choice(words) for _ in range(rng.randint(1, min(longest, 4)))]
-        step = factored([rows[token] for token in tokens], transitions, *ends)
-        result.append(Scored(scores.trellis(tokens), step))
+        numbers = factored([rows[token] for token in tokens], transitions, **ends)
+        result.append(Instance(scores.trellis(tokens), numbers))
     return scores, result
-
-
-def factored(
-    emissions: Any, transitions: Any, start: Any, end: Any
-) -> Callable[[tuple[int, ...], int], int | None]:
-    """The steps of scores of labels (T, K) and transitions of first or second order."""
-    K, own, steps = len(emissions[0]), snapped(emissions), snapped(transitions)
-    first, last = (snapped(np.zeros(K) if scores is None else scores) for scores in (start, end))
-
-    def step(y: tuple[int, ...], j: int) -> int | None:
-        t = len(y)
-        result = total(own[t][j], first[j]) if t == 0 else own[t][j]
-        if np.ndim(transitions) == 2 and t:
-            result = total(result, steps[y[-1]][j])
-        elif t > 1:
-            result = total(result, steps[y[-2]][y[-1]][j])
-        return total(result, last[j]) if t == len(own) - 1 else result
-
-    return step

@@ -4,7 +4,7 @@ import io
 import json
 import random
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -43,29 +43,59 @@ def text(data: bytes, rng: random.Random) -> bytes:
     return data
 
 
-def value(data: Any, rng: random.Random) -> Any:
-    """A JSON value in which one place holds something else, is gone, stands twice, or has another key."""
-    places: list[tuple[Any, Any]] = []
-    waiting = [data]
-    while waiting:
-        node = waiting.pop()
-        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-        for key, child in items:
-            places.append((node, key))
-            waiting.append(child)
-    if not places:
-        return deepcopy(rng.choice(VALUES))
-    node, key = rng.choice(places)
-    kind = rng.randrange(5)
+def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to each part of nested lists and records, itself included."""
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    return [at, *(place for key in keys for place in places(value[key], (*at, key)))]
+
+
+def part(record: Any, place: tuple[Any, ...]) -> Any:
+    for key in place:
+        record = record[key]
+    return record
+
+
+def value(data: Any, rng: random.Random, values: tuple[Any, ...] = VALUES, often: Sequence[Any] = ()) -> Any:
+    """A JSON value in which one place holds something else, is gone, stands twice, has another key, kind or order, or lies deep.
+
+    Each entry of the whole value is as likely as any other, however much it holds, but for those that are chosen more often.
+    """
+    if not isinstance(data, dict | list) or not data:
+        return deepcopy(rng.choice(values))
+    keys = list(data) if isinstance(data, dict) else range(len(data))
+    top = rng.choice([*keys, *(key for key in often if key in keys)])
+    at = (top, *rng.choice(places(data[top])))
+    node, key, kind = part(data, at[:-1]), at[-1], rng.randrange(10)
+    old = node[key]
     if kind == 0:
         del node[key]
     elif kind == 1 and isinstance(node, list):
-        node.insert(key, node[key])
+        node.insert(key, old)
     elif kind == 1:
         node[f"{key}x"] = node.pop(key)
+    elif kind == 2 and isinstance(old, dict):
+        node[key] = [list(pair) for pair in old.items()]
+    elif kind == 2 and isinstance(old, list):
+        node[key] = {str(n): each for n, each in enumerate(old)}
+    elif kind == 3 and isinstance(old, list):
+        rng.choice((rng.shuffle, list.reverse))(old)
+    elif kind in (3, 4) and type(old) is int:
+        node[key] = old + rng.choice((-1, 1, 2, -1000, 1024, 2**20))
+    elif kind == 5:
+        node[key] = deepcopy(part(data, rng.choice(places(data))))
+    elif kind == 6 and rng.random() < 0.2:
+        node[key] = nested(rng.choice((20, 150)), cases=rng.random() < 0.5)
     else:
-        node[key] = deepcopy(rng.choice(VALUES))
+        node[key] = deepcopy(rng.choice(values))
     return data
+
+
+def nested(depth: int, *, cases: bool) -> Any:
+    """Lists in lists, or cases in cases."""
+    value: Any = []
+    for _ in range(depth):
+        value = {"case": [], "below": value, "above": []} if cases else [value]
+    return value
 
 
 def json_lines(data: bytes, rng: random.Random) -> bytes:

@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from support.reference_mutations import falsehood, mutated, part, places
+from support.reference_mutations import falsehood, mutated
 
 from formulations.errors import InferenceError
 from ilpinfer import checker
@@ -40,40 +40,16 @@ VALUES: tuple[Any, ...] = (
 )
 
 
-def nested(depth: int, *, cases: bool) -> Any:
-    """Lists in lists, or cases in cases."""
-    value: Any = []
-    for _ in range(depth):
-        value = {"case": [], "below": value, "above": []} if cases else [value]
-    return value
-
-
 def altered(source: Any, random: Random) -> bytes:
     """The bytes of a file with one reference, or with what was one."""
-    kind = random.randrange(10)
-    if kind < 4:
+    if random.random() < 0.4:
         record = mutated(source, random)
-    elif kind < 6:
-        record = mutations.value(deepcopy(source), random)
     else:
-        record = deepcopy(source)
-        for _ in range(random.choice((1, 1, 2))):
-            top = random.choice(sorted(record)) if isinstance(record, dict) and record else None
-            if top is None:
-                break
-            at = (top, *random.choice(places(record[top])))
-            parent, key = part(record, at[:-1]), at[-1]
-            value = parent[key]
-            if kind == 6 and isinstance(value, dict | list):
-                pairs = {str(n): x for n, x in enumerate(value)}
-                parent[key] = list(value.items()) if isinstance(value, dict) else pairs
-            elif kind == 7 and isinstance(parent, dict):
-                del parent[key]
-            elif kind == 8 and random.random() < 0.2:
-                parent[key] = nested(random.choice((20, 300, 990)), cases=random.random() < 0.5)
-                break
-            else:
-                parent[key] = deepcopy(random.choice(VALUES))
+        record = mutations.value(deepcopy(source), random, (*VALUES, *mutations.VALUES))
+        if random.random() < 0.3:
+            record = mutations.value(record, random, VALUES)
+        if random.random() < 0.02:
+            record["levels"] = mutations.nested(random.choice((300, 990)), cases=random.random() < 0.5)
     data = _text(record).encode("utf-8", "surrogatepass")
     return mutations.text(data, random) if random.random() < 0.15 else data
 

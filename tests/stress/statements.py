@@ -148,17 +148,8 @@ def feature(rng: random.Random, labels: LabelSet, words: Sequence[str], name: st
     some = tuple(rng.sample(words, 1)) if rng.random() < 0.5 else ()
     A, B, scheme = _selector(rng, labels, ""), _selector(rng, labels, ""), labels.scheme
     kind = rng.choice(("label", "from", "to", "both"))
-    given: dict[str, Any] = {"weight": weight, "words": some, "name": name}
-
-    def count(y: Words, x: Words) -> int:
-        froms, tos = more.tokens_of(y, A, scheme), more.tokens_of(y, B, scheme)
-        at = [t for t in range(len(x)) if not some or x[t] in some]
-        if kind == "label":
-            return sum(t in froms for t in at)
-        if kind == "to":
-            return sum(t in tos for t in at if t)
-        return sum(t - 1 in froms and (kind == "from" or t in tos) for t in at if t)
-
     both = {"from_": A, "to": B}
     named = {"label": {"label": A}, "from": {"from_": A}, "to": {"to": B}, "both": both}[kind]
-    return Statement(C.feature(**given, **named), count)
+    item = C.feature(weight=weight, words=some, name=name, **named)
+    folded = [word.lower() for word in some]
+    return Statement(item, lambda y, x: more.feature(y, x, scheme, **named, words=folded))

@@ -1,10 +1,19 @@
-"""Small comparisons for pages and tables."""
+"""Small comparisons for figures, pages and tables."""
+
+import numpy as np
+from support.trellises import random_trellis
 
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.comparison.comparison import Comparison
 from ilpinfer.comparison.running import compare
 
+LABELS = ["B-x", "I-x", "O"]
+RULES = [C.at_most_runs("x", 1, penalty=1.25, name="one x"), C.ends_with("O", name="ends outside")]
+TRELLISES = [random_trellis(seed, 2 + seed % 4, LABELS) for seed in range(12)]
+GOLD = [np.random.default_rng(seed).choice(LABELS, len(each)).tolist() for seed, each in enumerate(TRELLISES)]
+TIMES = ["median_ms", "p90_ms", "bare_passes"]
+"""Columns of a summary that differ from run to run."""
 ODD = 'a<b>&"$_\\%{|}*[x]'
 SCRIPT = "</script><script>alert(1)</script>"
 TOKENS = ["&amp;", "$x^2$", "\x00\x07\n", "שלום", "\u202eflip", "w" * 300, "<i>", "'\"", "", "e\u0301"]
@@ -20,6 +29,11 @@ def trellises(count=4, labels=("a", "b", "c"), tokens=TOKENS):
         ]
         result.append(Trellis.from_emissions(rows, [[0.0, -0.125, -0.25]] * 3, labels=labels, tokens=tokens))
     return result
+
+
+def poor(trellis, rules, *, time_limit, seed):
+    """All O: always allowed, seldom good."""
+    return ["O"] * len(trellis)
 
 
 def lines_of(table):

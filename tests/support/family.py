@@ -1,19 +1,18 @@
 """Descendant processes of a test, identified by a mark in their environment."""
 
-import os
-import sys
 import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+
+from support.processes import environment
 
 
 def marked(folder: Path) -> tuple[dict[str, str], str]:
     """An environment with a mark for `alive`, and with a folder for temporary files; and the mark."""
     mark, temporary = uuid.uuid4().hex, folder / "temporary"
     temporary.mkdir(exist_ok=True)
-    path = os.pathsep.join(filter(None, sys.path))
-    return {**os.environ, "ILPINFER_MARK": mark, "TMPDIR": str(temporary), "PYTHONPATH": path}, mark
+    return environment(ILPINFER_MARK=mark, TMPDIR=str(temporary)), mark
 
 
 def alive(mark: str) -> dict[int, str]:

@@ -2,7 +2,11 @@
 
 from typing import Any, NamedTuple
 
+import pytest
+
+import ilpinfer
 from formulations.grid import is_forbidden
+from ilpinfer.core.request import Request
 from ilpinfer.exact.calls import Call
 
 
@@ -32,3 +36,10 @@ def outcomes(tables: Any, items: list[Any]) -> list[Outcome | None]:
             found = (None, None) if is_forbidden(value) else (value, tuple(path))
             result[place] = Outcome(call.proves(call.codes[n]), *found)
     return result
+
+
+def by_the_engine(trellis: Any, rules: Any, **options: Any) -> Any:
+    """As the engine decodes without the kernels of compiled rules."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Request, "direct", property(lambda _: False))
+        return ilpinfer.decode(trellis, rules, **options)

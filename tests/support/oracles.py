@@ -8,8 +8,10 @@ label names; T >= 1 throughout. Violations are counts: the binary distance is mi
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
-from itertools import product
+from functools import cache, reduce
+from heapq import heappop, heappush
+from itertools import groupby, islice, product
+from operator import getitem, itemgetter
 from typing import Any
 
 UNITS_PER_NAT = 2**20
@@ -33,29 +35,28 @@ def labellings(T: int, K: int) -> Iterator[Labelling]:
     return product(range(K), repeat=T)
 
 
-def _sum_units(numbers: list[float]) -> int | None:
-    """The sum of the numbers, each snapped on its own; None if one of them is forbidden."""
-    units = [snap(x) for x in numbers]
-    return None if None in units else sum(units)
-
-
-def score_units(labelling: Labelling, start: Any, edges: Any) -> int | None:
-    """Score of a labelling on a dense trellis: start[y0] + sum of edges[t-1][y(t-1)][y(t)]."""
-    assert len(labelling) == 1 + (0 if edges is None else len(edges))
-    steps = zip(labelling, labelling[1:])
-    return _sum_units([start[labelling[0]]] + [edges[t][i][j] for t, (i, j) in enumerate(steps)])
-
-
-def score_units_factored(
-    labelling: Labelling, emissions: Any, transitions: Any, start: Any = None, end: Any = None
+def score_units(
+    labelling: Labelling,
+    start: Any = None,
+    edges: Any = (),
+    *,
+    first: Any = None,
+    emissions: Any = None,
+    end: Any = None,
 ) -> int | None:
-    """Score from emissions (T, K), transitions [from][to], start, end (K,); each number is snapped apart."""
-    assert len(labelling) == len(emissions)
-    numbers = [emissions[t][j] for t, j in enumerate(labelling)]
-    numbers += [transitions[i][j] for i, j in zip(labelling, labelling[1:])]
+    """The score of a labelling, each of its numbers snapped apart.
+
+    There are emissions (T, K), start and end (K,), first (K, K) of the first step, and edges, one table for each of the
+    later steps: [from][to] at all of them, or [before][from][to] from the second step on.
+    """
+    T, reach = len(labelling), len(labelling) - len(edges) + 1
+    numbers = [reduce(getitem, labelling[t : t + reach], table) for t, table in enumerate(edges)]
+    numbers += [] if emissions is None else [row[k] for row, k in zip(emissions, labelling, strict=True)]
     numbers += [] if start is None else [start[labelling[0]]]
     numbers += [] if end is None else [end[labelling[-1]]]
-    return _sum_units(numbers)
+    numbers += [] if first is None or T == 1 else [first[labelling[0]][labelling[1]]]
+    units = [snap(x) for x in numbers]
+    return None if None in units else sum(units)
 
 
 def fields_of(label: str, scheme: str) -> list[tuple[str, str]]:
@@ -196,19 +197,28 @@ def hamming(labelling: Sequence, kept: Collection[Sequence]) -> int:
     return min((sum(a != b for a, b in zip(labelling, y, strict=True)) for y in kept), default=len(labelling))
 
 
+def ranked(T: int, K: int, score_fn: Units, penalty_fn: Units) -> Iterator[tuple[int, Labelling]]:
+    """(total, labelling), total = score - penalty, the best first, equal ones by ids; no penalty is negative."""
+    waiting: list[tuple[int, Labelling]] = []
+    for minus, y in sorted((-score, y) for y in labellings(T, K) if (score := score_fn(y)) is not None):
+        while waiting and waiting[0][0] < minus:
+            least, labelling = heappop(waiting)
+            yield -least, labelling
+        if (penalty := penalty_fn(y)) is not None:
+            heappush(waiting, (minus + penalty, y))
+    yield from ((-least, labelling) for least, labelling in sorted(waiting))
+
+
 def top(T: int, K: int, score_fn: Units, penalty_fn: Units, k: int | None) -> list[tuple[int, Labelling]]:
-    """The k best (total, labelling), total = score - penalty, descending, then ids ascending; None: all."""
-    tried = ((score_fn(y), penalty_fn(y), y) for y in labellings(T, K))
-    result = [
-        (score - penalty, y) for score, penalty, y in tried if score is not None and penalty is not None
-    ]
-    return sorted(result, key=lambda pair: (-pair[0], pair[1]))[:k]
+    """The k best; None: all."""
+    return list(islice(ranked(T, K, score_fn, penalty_fn), k))
 
 
 def best(T: int, K: int, score_fn: Units, penalty_fn: Units) -> tuple[int | None, set[Labelling]]:
     """The best total and all labellings that reach it, or (None, set())."""
-    result = top(T, K, score_fn, penalty_fn, None)
-    return (result[0][0], {y for total, y in result if total == result[0][0]}) if result else (None, set())
+    _, group = next(groupby(ranked(T, K, score_fn, penalty_fn), key=itemgetter(0)), (None, ()))
+    first = list(group)
+    return (first[0][0], {y for _, y in first}) if first else (None, set())
 
 
 def score_floor(Z: int, tau: float | Fraction, bound: str) -> int | None:
@@ -222,21 +232,14 @@ def score_floor(Z: int, tau: float | Fraction, bound: str) -> int | None:
 
 
 def two_phase(
-    T: int,
-    K: int,
-    score_fn: Units,
-    hard_ok: Callable[[Labelling], bool],
-    cost_fn: Callable[[Labelling], int],
-    tau: float | Fraction,
-    bound: str,
-) -> tuple | None:
-    """(Z, floor, least cost, best score at that cost, optimal labellings); hard rules hold in both phases."""
-    scores = {y: s for y in labellings(T, K) if hard_ok(y) and (s := score_fn(y)) is not None}
+    T: int, K: int, score_fn: Units, penalty_fn: Units, cost_fn: Units, tau: float | Fraction, bound: str
+) -> tuple[int, int | None, list[tuple[int, int, Labelling]]] | None:
+    """(Z, floor, (cost, -score, labelling) of all above it in their order); hard rules, whose penalty is None, hold in both phases."""
+    scored = ((y, score_fn(y)) for y in labellings(T, K) if penalty_fn(y) is not None)
+    scores = {y: score for y, score in scored if score is not None}
     if not scores:
         return None
     Z = max(scores.values())
     floor = score_floor(Z, tau, bound)
-    costs = {y: cost_fn(y) for y, score in scores.items() if floor is None or score >= floor}
-    cost = min(costs.values())
-    score = max(scores[y] for y in costs if costs[y] == cost)
-    return Z, floor, cost, score, {y for y in costs if costs[y] == cost and scores[y] == score}
+    kept = [y for y, score in scores.items() if floor is None or score >= floor]
+    return Z, floor, sorted((cost_fn(y), -scores[y], y) for y in kept)

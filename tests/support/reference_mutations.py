@@ -7,28 +7,20 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+from stress.mutations import value
+
 NUMBERS = (0, 1, -1, 2, 3, 5, 1000, 2**20, -(2**20), 2**62, 2**70, None, True, 1.0, "1", [], {})
-
-
-def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to each part of nested lists and records, itself included."""
-    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    return [at, *(place for key in keys for place in places(value[key], (*at, key)))]
-
-
-def part(record: Any, place: tuple[Any, ...]) -> Any:
-    for key in place:
-        record = record[key]
-    return record
 
 
 def mutated(record: Any, random: Random) -> Any:
     """A copy with one to three changes, most of them to tables, levels or proofs."""
     record = deepcopy(record)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        change = _coherent if random.random() < 0.25 else _anywhere
         with suppress(LookupError, TypeError, AttributeError, ValueError):  # of what an earlier change left
-            change(record, random)
+            if random.random() < 0.25:
+                _coherent(record, random)
+            else:
+                value(record, random, NUMBERS, often=("tables", *["levels"] * 2) * 4)
     return record
 
 
@@ -58,29 +50,6 @@ def _coherent(record: Any, random: Random) -> None:
         random.choice((machines.reverse, machines.pop, lambda: machines.append(deepcopy(machines[0]))))()
     else:
         level["proof"] = {"steps": 10**6, "tree": {"prices": [], "stages": []}}
-
-
-def _anywhere(record: Any, random: Random) -> None:
-    if not isinstance(record, dict) or not record:
-        return
-    top = random.choice(("tables", "levels", "levels", random.choice(list(record))))
-    place = (top, *random.choice(places(record[top]))) if top in record else (random.choice(list(record)),)
-    parent, key = part(record, place[:-1]), place[-1]
-    value, kind = parent[key], random.randrange(6)
-    if kind == 0 and isinstance(parent, dict):
-        del parent[key]
-    elif kind == 1 and isinstance(parent, list):
-        random.choice(
-            (lambda: parent.pop(key), lambda: parent.insert(key, deepcopy(value)), parent.reverse)
-        )()
-    elif kind == 2 and type(value) is int:
-        parent[key] = value + random.choice((-1, 1, 2, -1000, 1024, 2**20))
-    elif kind == 3 and isinstance(value, list) and len(value) > 1:
-        random.shuffle(value)
-    elif kind == 4:
-        parent[key] = deepcopy(part(record, random.choice(places(record))))
-    else:
-        parent[key] = deepcopy(random.choice(NUMBERS))
 
 
 def worth(tables: Any, K: int, path: tuple[int, ...]) -> Fraction | None:

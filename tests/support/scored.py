@@ -3,15 +3,28 @@
 from collections.abc import Sequence
 
 import numpy as np
-from support import oracles
+from support import oracles, template_oracles
 from support.oracles import Labelling
 
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
+from formulations import constraints as C
 from ilpinfer.learning import ScoredExample
 
 NAMES = ("a", "b", "c")
 LABELS = LabelSet(NAMES)
 TOKENS = ("red", "7", "green", "8", "blue")
+
+
+RULES = RuleSet(
+    (
+        C.at_most_runs("b", 1, penalty=0.7),
+        C.feature(label="c", weight=-0.4),
+        C.at_most_tokens("c", 3),
+        C.at_most_tokens("a", 1, penalty=0.2, distance="binary"),
+        C.feature(from_="a", to="b", weight=0.9),
+        C.requires_before("a", "b", penalty=0.9),
+    )
+)
 
 
 def scored(seed: int, gold: Sequence[str] = (), *, T: int = 4, names: Sequence[str] = NAMES) -> ScoredExample:
@@ -32,18 +45,16 @@ def named(example: ScoredExample, ids: Labelling) -> list[str]:
     return [example.trellis.labels.names[k] for k in ids]
 
 
+def spans(names: Sequence[str]) -> set[tuple[int, int, str]]:
+    """Runs of plain labels: first token, end and label."""
+    starts = [t for t in range(len(names)) if t == 0 or names[t] != names[t - 1]]
+    return {(a, b, names[a]) for a, b in zip(starts, [*starts[1:], len(names)], strict=True)}
+
+
 def firings(feature: Feature, names: Sequence[str], tokens: Sequence[str]) -> int:
     """How many tokens or steps fit a feature on single labels and words."""
-
-    def fits(t: int) -> bool:
-        return not feature.words or tokens[t] in feature.words
-
-    if feature.label is not None:
-        return sum(name == feature.label and fits(t) for t, name in enumerate(names))
-    return sum(
-        feature.from_ in (None, before) and feature.to in (None, after) and fits(t)
-        for t, (before, after) in enumerate(zip(names, names[1:], strict=False), 1)
-    )
+    named = feature.label, feature.from_, feature.to, feature.words
+    return template_oracles.feature(names, tokens, "plain", *named)
 
 
 def activation(

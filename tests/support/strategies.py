@@ -17,6 +17,7 @@ from formulations.problem import compiled_rules
 from formulations.problem.compiled_rules import compile_problem
 
 LABEL_SETS = [
+    ("plain", ("a",)),
     ("plain", ("a", "b")),
     ("plain", ("a", "b", "O")),
     ("plain", ("a", "b", "c", "O")),
@@ -37,12 +38,10 @@ UNIT = 2.0**-20
 
 @dataclass(frozen=True)
 class Instance:
-    """A trellis with the numbers that it was made of."""
+    """A trellis with the numbers that it was made of, as `oracles.score_units` takes them."""
 
     trellis: Trellis
-    start: list[float]
-    edges: list
-    scheme: str
+    numbers: dict[str, Any]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,7 +51,7 @@ class Instance:
         return [self.trellis.labels.names[k] for k in labelling]
 
     def units(self, labelling: tuple[int, ...]) -> int | None:
-        return oracles.score_units(labelling, self.start, self.edges)
+        return oracles.score_units(labelling, **self.numbers)
 
 
 @dataclass(frozen=True)
@@ -72,16 +71,44 @@ WIDE = st.floats(-20, 20)
 FORBIDDING = st.one_of(WIDE, WIDE, WIDE, st.just(-math.inf))
 
 
+def factored(emissions: Any, transitions: Any, **ends: Any) -> dict[str, Any]:
+    """The numbers of emissions (T, K) and of transitions that are the same at every step, of either order."""
+    steps = max(len(emissions) - np.ndim(transitions) + 1, 0)
+    return {"emissions": emissions, "edges": [transitions] * steps, **ends}
+
+
 @st.composite
-def instances(draw: st.DrawFn, scores: st.SearchStrategy[float] = FORBIDDING, longest: int = 4) -> Instance:
-    scheme, names = draw(st.sampled_from(LABEL_SETS))
-    K, T = len(names), draw(st.integers(1, longest))
-    start = draw(st.lists(scores, min_size=K, max_size=K))
-    flat = draw(st.lists(scores, min_size=(T - 1) * K * K, max_size=(T - 1) * K * K))
-    edges = np.array(flat).reshape(T - 1, K, K).tolist()
-    tokens = draw(st.lists(st.sampled_from(TOKENS), min_size=T, max_size=T))
-    labels = LabelSet(names, scheme)
-    return Instance(Trellis(start, edges, labels=labels, tokens=tokens), start, edges, scheme)
+def instances(
+    draw: st.DrawFn,
+    scores: st.SearchStrategy[float] = FORBIDDING,
+    longest: int = 4,
+    order: int = 1,
+    words: Sequence[str] = TOKENS,
+    label_sets: Sequence[tuple[str, tuple[str, ...]]] = LABEL_SETS,
+) -> Instance:
+    """Scores of each step, or emissions and transitions; those of second order are one token longer where that is cheap."""
+    scheme, names = draw(st.sampled_from(label_sets))
+    K = len(names)
+    T = draw(st.integers(1, longest + (order == 2 and K < 4)))
+
+    def array(*shape: int) -> list:
+        size = math.prod(shape)
+        return np.reshape(draw(st.lists(scores, min_size=size, max_size=size)), shape).tolist()
+
+    tokens = draw(st.lists(st.sampled_from(words), min_size=T, max_size=T))
+    named = {"labels": LabelSet(names, scheme), "tokens": tokens}
+    square, cube = (K, K), (K,) * (order + 1)
+    if draw(st.booleans()):
+        numbers = {"start": array(K), "edges": array(max(T - order, 0), *cube)}
+        if order == 1:
+            return Instance(Trellis(**numbers, **named), numbers)
+        numbers["first"] = array(*square) if T > 1 else []
+        return Instance(Trellis.second_order(**numbers, **named), numbers)
+    emissions, transitions = array(T, K), array(*cube)
+    shapes = {"start": (K,), "end": (K,), **({"first": square} if order == 2 else {})}
+    ends = {name: array(*shape) for name, shape in shapes.items() if draw(st.booleans())}
+    trellis = Trellis.from_emissions(emissions, transitions, **ends, **named)
+    return Instance(trellis, factored(emissions, transitions, **ends))
 
 
 def _selectors(labels: LabelSet) -> st.SearchStrategy:
@@ -191,7 +218,7 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         lambda: case(C.alternation(A, B, **how), more.alternation, A, B),
         lambda: case(C.next_field(A, B, required=flag, **how), more.next_field, A, B, required=flag),
         lambda: case(C.numbers_continue(A, **how), more.numbers_continue, A),
-        lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, scheme),
+        lambda: _regex_case(draw(_expressions(labels)), "runs" if flag else "tokens", how, labels),
         *[lambda: _formula_case(draw(formulas.formulas(fields)), labels, how)] * 3,
         *[lambda: _inequality_case(draw(formulas.inequalities(fields)), labels, how)] * 2,
         lambda: each(C.at_most_runs("X", n, scope="each label", **how), more.between_runs, 0, n),
@@ -203,26 +230,34 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
     return draw(st.sampled_from(options))()
 
 
-def _expressions(labels: LabelSet) -> st.SearchStrategy[str]:
-    names = st.sampled_from([f"'{name}'" for name in labels.fields])
-    partial = [f"!'{name}'" for name, field in labels.fields.items() if not field.member.all()]
-    others = st.sampled_from(partial) if partial else st.nothing()
-    letters = st.one_of(names, others, st.just("."))
+def _expressions(labels: LabelSet) -> st.SearchStrategy[tuple[str, str]]:
+    """Regular expressions over labels, and what they are in Python, where letter k stands for label k."""
+    letters = [(".", ".")]
+    for name in labels.fields:
+        members = [k for k, label in enumerate(labels.names) if oracles.belongs(label, name, labels.scheme)]
+        inside = "".join(more.LETTERS[k] for k in members)
+        letters.append((f"'{name}'", f"[{inside}]" if members else "(?!)"))
+        if len(members) < len(labels.names):
+            letters.append((f"!'{name}'", f"[^{inside}]" if members else "."))
+
+    def both(form: str, *parts: tuple[str, str]) -> tuple[str, str]:
+        own, python = (form.format(*texts) for texts in zip(*parts, strict=True))
+        return own, python.replace(" ", "")
+
     return st.recursive(
-        letters,
+        st.sampled_from(letters),
         lambda inner: st.one_of(
-            st.tuples(inner, inner).map(" ".join),
-            st.tuples(inner, inner).map(lambda two: f"({two[0]} | {two[1]})"),
-            st.tuples(inner, st.sampled_from(("*", "+", "?", "{2}", "{1,2}"))).map(
-                lambda p: f"({p[0]}){p[1]}"
-            ),
+            st.builds(both, st.sampled_from(("{} {}", "({} | {})")), inner, inner),
+            st.builds(both, st.sampled_from(("({})*", "({})+", "({})?", "({}){{2}}", "({}){{1,2}}")), inner),
         ),
         max_leaves=5,
     )
 
 
-def _regex_case(regex: str, over: str, how: dict, scheme: str) -> Case:
-    return Case(C.matches(regex, over, **how), lambda y, x: more.label_regex(y, x, regex, over, scheme))
+def _regex_case(texts: tuple[str, str], over: str, how: dict, labels: LabelSet) -> Case:
+    regex, pattern = texts
+    count = lambda y, x: more.label_regex(y, x, pattern, over, labels.names, labels.scheme)  # noqa: E731
+    return Case(C.matches(regex, over, **how), count)
 
 
 def _formula_case(formula: formulas.Formula, labels: LabelSet, how: dict) -> Case:
@@ -290,6 +325,20 @@ class Problem(NamedTuple):
     def best(self) -> tuple[int | None, set[oracles.Labelling]]:
         return oracles.best(*self.shape, self.units, self.cost)
 
+    def two_phase(self, tau: float, bound: str) -> tuple | None:
+        """What `oracles.two_phase` says."""
+        cost = lambda y: self.cost(y, hard=False)  # noqa: E731
+        return oracles.two_phase(*self.shape, self.units, self.cost, cost, tau, bound)
+
+    def shares(self) -> tuple[float, dict[oracles.Labelling, float]]:
+        """log Σ exp, nats, and the probability of each labelling; scores may be far beyond what exp can bear."""
+        totals = {y: units * UNIT for units, y in self.top()}
+        best = max(totals.values(), default=-math.inf)
+        weights = {y: math.exp(total - best) for y, total in totals.items()}
+        whole = math.fsum(weights.values())
+        partition = best + math.log(whole) if weights else -math.inf
+        return partition, {y: weight / whole for y, weight in weights.items()}
+
     def top(self, k: int | None = None) -> list[tuple[int, oracles.Labelling]]:
         """The best few or all by score, equal ones by label ids."""
         return oracles.top(*self.shape, self.units, self.cost, k)
@@ -301,10 +350,10 @@ def problems(
     scores: st.SearchStrategy[float] = FORBIDDING,
     penalties: st.SearchStrategy[float] = PENALTIES,
     longest: int = 4,
-    trellises: Callable[..., st.SearchStrategy[Instance]] = instances,
+    order: int = 1,
 ) -> Problem:
     """A trellis and up to four rules on it."""
-    instance = draw(trellises(scores, longest))
+    instance = draw(instances(scores, longest, order))
     problem = Problem(instance, draw(st.lists(cases(instance.trellis.labels, penalties), max_size=4)))
     assume(not any(rule.overruled for rule in problem.compiled().rules))
     return problem
@@ -334,4 +383,18 @@ def by_numbers(start: Any, edges: Any, labels: Sequence[str], *given: tuple[Rule
     """A problem of plain labels by its scores, and rules beside what they count of a list of label names."""
     start, edges = np.asarray(start).tolist(), np.asarray(edges).tolist()
     counted = [Case(rule, lambda y, x, count=count: count(y)) for rule, count in given]
-    return Problem(Instance(Trellis(start, edges, labels=labels), start, edges, "plain"), counted)
+    return Problem(Instance(Trellis(start, edges, labels=labels), {"start": start, "edges": edges}), counted)
+
+
+def counts(seed: int, T: int = 6, scale: int = 4) -> Problem:
+    """A random problem of counting rules; with the scale of 2^20, its scores are a few grid units."""
+    rng = np.random.default_rng(seed)
+    start, edges = rng.integers(-8, 8, 3) / scale, rng.integers(-8, 8, (T - 1, 3, 3)) / scale
+    one, two, three, four = (rng.choice([1, 2, 4, 8, math.inf], 4) / scale).tolist()
+    return by_numbers(
+        *(start, edges, ["a", "b", "O"]),
+        (C.at_most_runs("a", 1, penalty=one), lambda y: more.between_runs(y, y, "a", 0, 1, "plain")),
+        (C.at_least_tokens("b", 3, penalty=two), lambda y: max(0, 3 - y.count("b"))),
+        (C.at_most_tokens("O", 1, penalty=three), lambda y: max(0, y.count("O") - 1)),
+        (C.requires_present("a", "O", penalty=four), lambda y: int("a" in y and "O" not in y)),
+    )

@@ -15,13 +15,11 @@ from support.oracles import (
     changes,
     fields_of,
     group,
-    names_of,
     run_starts,
     tokens_of,
 )
 
 Reading = tuple[str, tuple[int, ...]]  # a kind of numbering, and its numbers
-Node = tuple  # of a label expression: its kind, then its parts
 
 
 def run_lengths(y: Names, A: Group, scheme: str) -> list[int]:
@@ -35,28 +33,6 @@ def _place(y: Names, position: int) -> int | None:
     """The position counted from 0, or None outside the sequence; negative ones count from the end."""
     t = position if position >= 0 else len(y) + position
     return t if 0 <= t < len(y) else None
-
-
-def token_class(token: str, name: str) -> bool:
-    letters = [c for c in token if c.isalpha()]
-    if name == "punctuation":
-        return not any(c.isalpha() or c.isdigit() for c in token)
-    if name == "number":
-        return re.fullmatch(r"\d([\d.,/-]*\d)?", token) is not None
-    if name == "capitalised":
-        after = token[token.index(letters[0]) + 1 :] if letters else ""
-        return bool(letters) and letters[0].isupper() and any(c.islower() for c in after)
-    if name == "uppercase":
-        return all(c.isupper() for c in letters if c.lower() != c.upper())
-    if name == "lowercase":
-        return bool(letters) and not any(c.isupper() for c in letters)
-    if name == "year":
-        return re.fullmatch(r"(19|20)\d\d", token) is not None
-    if name == "newline":
-        return token in ("@newline@", "<NEWLINE>", "NEWLINE", "\n")
-    if name == "numbering":
-        return bool(numbering_readings(token))
-    raise ValueError(f"unknown class {name!r}")
 
 
 def _roman(n: int) -> str:
@@ -156,15 +132,13 @@ def tag_phrases(
     phrases: Collection[str],
     scheme: str,
     longer_than: int = 0,
-    ignore_case: bool = True,
 ) -> int:
     """Tokens of the occurrences outside the field, and begins of runs inside an occurrence."""
-    fold = str.casefold if ignore_case else str
     occurrences = []
     for phrase in phrases:
-        words = [fold(word) for word in phrase.split()]
+        words = phrase.casefold().split()
         n = len(words)
-        places = [t for t in range(len(x) - n + 1) if [fold(token) for token in x[t : t + n]] == words]
+        places = [t for t in range(len(x) - n + 1) if [token.casefold() for token in x[t : t + n]] == words]
         occurrences += [range(t, t + n) for t in places if n > longer_than]
     return _one_run(y, occurrences, field, scheme)
 
@@ -345,60 +319,26 @@ def numbers_continue(y: Names, x: Sequence, field: Group, scheme: str) -> int:
     return sum(not any(_continues(a, b) for a in before for b in now) for before, now in pairs)
 
 
-LEXEME = re.compile(r"""'[^']*'|"[^"]*"|[^\W\d]\w*|\{[\d,\s]+\}|[.|*+?()!]""")
-
-
-def _parse(lexemes: list[str]) -> Node:
-    """The tree up to the closing parenthesis or the end, used up: ("or", sequences of trees)."""
-    parts: list[list[Node]] = [[]]
-    while lexemes and (lexeme := lexemes.pop(0)) != ")":
-        if lexeme == "|":
-            parts.append([])
-        elif lexeme == "(":
-            parts[-1].append(_parse(lexemes))
-        elif lexeme[0] in "*+?{":
-            parts[-1].append(("repeat", parts[-1].pop(), *_bounds(lexeme)))
-        elif lexeme == ".":
-            parts[-1].append(("any",))
-        else:
-            name = lexemes.pop(0) if lexeme == "!" else lexeme
-            parts[-1].append(("not" if lexeme == "!" else "name", name[1:-1] if name[0] in "'\"" else name))
-    return ("or", parts)
-
-
-def _bounds(lexeme: str) -> tuple[int, int | None]:
-    """The least and the greatest number of repetitions; None is no greatest."""
-    if lexeme in ("*", "+", "?"):
-        return {"*": (0, None), "+": (1, None), "?": (0, 1)}[lexeme]
-    low, comma, high = lexeme[1:-1].partition(",")
-    if not comma:
-        return int(low), int(low)
-    return int(low), int(high) if high.strip() else None
-
-
-def _ends(node: Node, letters: list[set[str]], i: int) -> set[int]:
-    """Every place at which a match of the tree that begins at i can end."""
-    kind, result = node[0], set()
-    if kind == "or":
-        for part in node[1]:
-            ends = {i}
-            for item in part:
-                ends = {end for j in ends for end in _ends(item, letters, j)}
-            result |= ends
-    elif kind == "repeat":
-        _, item, low, high = node
-        ends = {i}
-        for times in range((low + len(letters) if high is None else high) + 1):
-            result |= ends if times >= low else set()
-            ends = {end for j in ends for end in _ends(item, letters, j)}
-    elif i < len(letters) and (kind == "any" or (kind == "name") == (node[1] in letters[i])):
-        result = {i + 1}
-    return result
-
-
-def label_regex(y: Names, x: Sequence, regex: str, over: str, scheme: str) -> int:
-    """1 if the tokens, or the first token and those at which a change happens, do not match."""
-    assert over in ("tokens", "runs") and not LEXEME.sub("", regex).strip()
+def label_regex(y: Names, x: Sequence, pattern: str, over: str, names: Names, scheme: str) -> int:
+    """1 if the tokens, or the first token and those at which a change happens, do not match; letter k stands for label k."""
+    assert over in ("tokens", "runs")
     places = range(len(y)) if over == "tokens" else [0, *changes(y, scheme)]
-    letters = [names_of(y[t], scheme) for t in places]
-    return int(len(letters) not in _ends(_parse(LEXEME.findall(regex)), letters, 0))
+    word = "".join(LETTERS[names.index(y[t])] for t in places)
+    return int(re.fullmatch(pattern, word) is None)
+
+
+def feature(
+    y: Names,
+    x: Sequence,
+    scheme: str,
+    label: Group | None = None,
+    from_: Group | None = None,
+    to: Group | None = None,
+    words: Collection[str] = (),
+) -> int:
+    """Tokens of a label, or steps from one to another, at all tokens or at certain words, whatever their case."""
+    fits = [t for t in range(len(y)) if not words or x[t].lower() in words]
+    if label is not None:
+        return sum(belongs(y[t], label, scheme) for t in fits)
+    ends = [t for t in fits if t and (to is None or belongs(y[t], to, scheme))]
+    return sum(from_ is None or belongs(y[t - 1], from_, scheme) for t in ends)

@@ -1,31 +1,18 @@
 """The cells of the study, and their rows: learning, kinds of HMM, and ways to count and to weigh violations."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import inf
 from typing import Any
 
-from benchmarks.data.evaluations import beside_gold
+from benchmarks.data.corpora import with_factor
+from benchmarks.data.evaluations import beside_gold, in_percent, statuses
 from benchmarks.data.models import trained
 from benchmarks.optimum import recheck
-from benchmarks.studies.codl.tasks import (
-    BEST,
-    CORA,
-    KINDS,
-    LOWER,
-    POSTS,
-    REXA,
-    Cell,
-    Task,
-    plain,
-    sequences,
-    task,
-    unlabelled,
-    with_distance,
-    with_factor,
-)
-from benchmarks.study import Row, Sources
+from benchmarks.studies.codl import tasks
+from benchmarks.study import Cell, Row, Sources
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.decoding.decoder import Decoder
@@ -68,105 +55,77 @@ FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 WAYS = ("none", "hard", "binary", "count", "hamming")
 SIZES, POST_SIZES = (5, 10, 15, 20, 25, 300), (5, 10, 15, 20, 25, 100)
 HAMMING_LIMIT = 1.0
-CITATIONS, POOL, ADVERTISEMENTS, MODELS, VIOLATIONS, ROBUSTNESS = PARTS = (
-    "citations",
-    "pool",
-    "posts",
-    "models",
-    "violations",
-    "robustness",
-)
+CITATIONS, POOL, ADVERTISEMENTS = "citations", "pool", "posts"
+MODELS, VIOLATIONS, ROBUSTNESS = "models", "violations", "robustness"
+PARTS = (CITATIONS, POOL, ADVERTISEMENTS, MODELS, VIOLATIONS, ROBUSTNESS)
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    some = {
-        CITATIONS: _citations,
-        POOL: _pool,
-        ADVERTISEMENTS: _posts,
-        MODELS: _models,
-        VIOLATIONS: _violations,
-        ROBUSTNESS: _robustness,
-    }[part](sources)
-    chosen = list(dict.fromkeys(some))
+    chosen = [*dict.fromkeys(each for block in _blocks(sources, part) for each in product(*block))]
     for corpus in {corpus for corpus, *_ in chosen}:
-        sequences(sources.folder, corpus)
-        if corpus == REXA:
-            unlabelled(sources.folder)
+        tasks.sequences(sources.folder, corpus)
+        if corpus == tasks.REXA:
+            tasks.unlabelled(sources.folder)
     for draw in range(sources(smoke=1, sample=3, full=20)):
-        yield from (Cell(part, *each, draw) for each in chosen)
+        yield from (cell_of(part, *each, draw) for each in chosen)
 
 
-Settings = Iterator[tuple[str, str, int, str]]
+def cell_of(part: str, corpus: str, kind: str, size: int, setting: str, draw: int) -> Cell:
+    """A setting of learning, or what is varied, on a draw of labelled sequences of a corpus in a kind of HMM."""
+    return Cell(part=part, corpus=corpus, kind=kind, size=size, setting=setting, draw=draw)
 
 
-def _citations(sources: Sources) -> Settings:
-    for size in sources(smoke=(5,), sample=SIZES, full=SIZES):
-        names = sources(smoke=(SUPERVISED, "H&W&C"), sample=COLUMNS, full=(*COLUMNS, *GAMMAS))
-        if size == 20:
-            names = (*COLUMNS, *GAMMAS)
-        yield from ((REXA, LOWER, size, name) for name in names)
+Block = tuple[Sequence[str], Sequence[str], Sequence[int], Sequence[str]]
+"""Corpora, kinds of HMM, numbers of labelled sequences and settings, all combined."""
 
 
-def _pool(sources: Sources) -> Settings:
-    for size in sources(smoke=(5,), sample=(5, 20), full=SIZES[:5]):
-        names = sources(smoke=(SUPERVISED, "posterior"), sample=COLUMNS[:4], full=(SUPERVISED, *LOOPS))
-        if size == 20:
-            names = (SUPERVISED, *(name for name in LOOPS if name != "top 50" or sources.scale == "full"))
-        kinds = sources(smoke=(BEST,), sample=(BEST,), full=(BEST, LOWER))
-        yield from ((CORA, kind, size, name) for kind in kinds for name in names)
-
-
-def _posts(sources: Sources) -> Settings:
-    sizes = sources(smoke=(5,), sample=POST_SIZES, full=POST_SIZES)
-    names = sources(smoke=COLUMNS[:4], sample=COLUMNS, full=COLUMNS)
-    return ((POSTS, LOWER, size, name) for size in sizes for name in names)
-
-
-def _models(sources: Sources) -> Settings:
-    kinds = sources(smoke=(LOWER, BEST), sample=tuple(KINDS), full=tuple(KINDS))
-    return (
-        (CORA, kind, size, SUPERVISED)
-        for kind in kinds
-        for size in sources(smoke=(5,), sample=(20, 300), full=(20, 300))
-    )
-
-
-def _violations(sources: Sources) -> Settings:
-    cora = sources(smoke=(), sample=(20, 300), full=SIZES)
-    yield from ((CORA, LOWER, size, way) for size in cora for way in WAYS)
-    yield from (
-        (POSTS, LOWER, size, way)
-        for size in sources(smoke=(5,), sample=(100,), full=(20, 100))
-        for way in WAYS
-    )
-
-
-def _robustness(sources: Sources) -> Settings:
-    for size in sources(smoke=(5,), sample=(5, 20, 300), full=SIZES):
-        for name in (SUPERVISED, "H&W&C") if size in (5, 20) else (SUPERVISED,):
-            if name == SUPERVISED:
-                yield CORA, LOWER, size, name
-            else:
-                yield from ((CORA, LOWER, size, f"{name}, {factor:g}") for factor in FACTORS)
+def _blocks(sources: Sources, part: str) -> Iterator[Block]:
+    plain, cora, posts = [tasks.LOWER], [tasks.CORA], [tasks.POSTS]
+    names: Sequence[str]
+    if part == CITATIONS:
+        every = (*COLUMNS, *GAMMAS)
+        for size in sources(smoke=(5,), sample=SIZES):
+            names = sources(smoke=(SUPERVISED, "H&W&C"), sample=every if size == 20 else COLUMNS, full=every)
+            yield [tasks.REXA], plain, [size], names
+    elif part == POOL:
+        kinds, everything = [tasks.BEST], sources.scale == "full"
+        for size in sources(smoke=(5,), sample=(5, 20), full=SIZES[:5]):
+            names = sources(smoke=(SUPERVISED, "posterior"), sample=COLUMNS[:4], full=(SUPERVISED, *LOOPS))
+            if size == 20:
+                names = (SUPERVISED, *(name for name in LOOPS if name != "top 50" or everything))
+            yield cora, [*kinds, *plain] if everything else kinds, [size], names
+    elif part == ADVERTISEMENTS:
+        yield posts, plain, *sources(smoke=((5,), COLUMNS[:4]), sample=(POST_SIZES, COLUMNS))
+    elif part == MODELS:
+        kinds, sizes = sources(smoke=([tasks.LOWER, tasks.BEST], (5,)), sample=([*tasks.KINDS], (20, 300)))
+        yield cora, kinds, sizes, [SUPERVISED]
+    elif part == VIOLATIONS:
+        yield cora, plain, sources(smoke=(), sample=(20, 300), full=SIZES), WAYS
+        yield posts, plain, sources(smoke=(5,), sample=(100,), full=(20, 100)), WAYS
+    else:
+        for size in sources(smoke=(5,), sample=(5, 20, 300), full=SIZES):
+            loops = [f"H&W&C, {factor:g}" for factor in FACTORS] if size in (5, 20) else []
+            yield cora, plain, [size], [SUPERVISED, *loops]
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
-    about = task(sources, cell)
+    about = tasks.task(sources, cell)
     if cell.part == VIOLATIONS:
-        yield from _counted(about, cell)
-    elif cell.part == ROBUSTNESS:
+        yield _counted(about, cell)
+        return
+    if cell.part == ROBUSTNESS:
         yield from _weighed(about, cell)
-    else:
-        began = time.process_time()
-        model = learnt(about, cell, cell.setting)
-        spent = {"seconds": time.process_time() - began}
-        for name, rules in (("none", RuleSet(())), ("soft", about.rules)):
-            yield {"rules": name, **evaluated(model, about, rules), **spent}
+        return
+    began = time.process_time()
+    model = learnt(about, cell, cell.setting)
+    spent = {"seconds": time.process_time() - began}
+    for name, rules in (("none", RuleSet(())), ("soft", about.rules)):
+        yield {"rules": name, **evaluated(model, about, rules), **spent}
 
 
-def learnt(about: Task, cell: Cell, setting: str, factor: float = 1.0) -> SequenceModel:
+def learnt(about: tasks.Task, cell: Cell, setting: str, factor: float = 1.0) -> SequenceModel:
     """The model of a setting; with a factor on the penalties of its E-step."""
-    options = dict(KINDS[cell.kind].options)
+    options = dict(tasks.KINDS[cell.kind].options)
     if setting == SUPERVISED:
         return trained("hmm", about.labelled, **options)
     softer = SOFTER if "softer" in setting else {}
@@ -175,20 +134,20 @@ def learnt(about: Task, cell: Cell, setting: str, factor: float = 1.0) -> Sequen
     return CODL(options=options, **LOOPS[setting]).fit(about.labelled, about.pool, rules).model
 
 
-def _counted(about: Task, cell: Cell) -> Iterator[Row]:
+def _counted(about: tasks.Task, cell: Cell) -> Row:
     """Rules as hard ones and by each distance; labellings without rules stand where hard rules leave none."""
     model, way = learnt(about, cell, SUPERVISED), cell.setting
     rules = {
         "none": RuleSet(()),
         "hard": with_factor(about.rules, inf),
-        "binary": with_distance(about.rules, "binary"),
+        "binary": tasks.with_distance(about.rules, "binary"),
         "count": about.rules,
-        "hamming": with_distance(about.rules, "hamming"),
+        "hamming": tasks.with_distance(about.rules, "hamming"),
     }[way]
-    yield {"rules": way, **evaluated(model, about, rules, HAMMING_LIMIT if way == "hamming" else None)}
+    return {"rules": way, **evaluated(model, about, rules, HAMMING_LIMIT if way == "hamming" else None)}
 
 
-def _weighed(about: Task, cell: Cell) -> Iterator[Row]:
+def _weighed(about: tasks.Task, cell: Cell) -> Iterator[Row]:
     """The final labelling under multiplied penalties; a loop has the same factor in its E-step."""
     setting, _, text = cell.setting.partition(", ")
     for factor in [float(text)] if text else FACTORS:
@@ -197,7 +156,7 @@ def _weighed(about: Task, cell: Cell) -> Iterator[Row]:
         yield {"method": setting, "rules": f"{factor:g}", **evaluated(model, about, rules)}
 
 
-def evaluated(model: SequenceModel, about: Task, rules: RuleSet, limit: float | None = None) -> Row:
+def evaluated(model: SequenceModel, about: tasks.Task, rules: RuleSet, limit: float | None = None) -> Row:
     """Measures of fields, and what the labellings are; proofs of the engine are rechecked where there is no limit."""
     own = (C.valid_scheme(),) if model.labels.scheme == "iobes" else ()
     full, bare = replace(rules, items=(*rules, *own)), RuleSet(own)
@@ -208,14 +167,12 @@ def evaluated(model: SequenceModel, about: Task, rules: RuleSet, limit: float | 
             if solution.status != "infeasible":
                 recheck(trellis, full, solution)
     labellings = [
-        plain((solution if solution.has_labelling else Decoder(bare).decode(trellis)).labels)
+        tasks.plain((solution if solution.has_labelling else Decoder(bare).decode(trellis)).labels)
         for trellis, solution in zip(trellises, solutions, strict=True)
     ]
-    test = [(tokens, plain(gold)) for tokens, gold in about.test]
-    shares = Measures.of(beside_gold(test, labellings, scheme="plain"))
+    test = [(tokens, tasks.plain(gold)) for tokens, gold in about.test]
     return {
-        **dict(zip(("tokens", "spans", "whole"), (100 * share for share in shares), strict=True)),
+        **in_percent(Measures.of(beside_gold(test, labellings, scheme="plain"))),
         "sequences": len(solutions),
-        "optimal": sum(solution.status == "optimal" for solution in solutions),
-        "infeasible": sum(solution.status == "infeasible" for solution in solutions),
+        **statuses(solutions, "optimal", "infeasible"),
     }

@@ -1,30 +1,17 @@
 """Tables beside the published figures, paired differences, and two pictures."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pandas import DataFrame, Series
 
-from benchmarks.report import Report, difference, draws_of, fixed, frames, gain, groups, number
+from benchmarks.report import Cells, Report, difference, draws_of, fixed, gain, groups, number
+from benchmarks.studies.codl import cells as codl
 from benchmarks.studies.codl import published
-from benchmarks.studies.codl.cells import (
-    ADVERTISEMENTS,
-    CITATIONS,
-    COLUMNS,
-    FACTORS,
-    GAMMAS,
-    LOOPS,
-    MODELS,
-    POOL,
-    ROBUSTNESS,
-    SUPERVISED,
-    VIOLATIONS,
-    WAYS,
-)
 from benchmarks.studies.codl.tasks import KINDS
-from benchmarks.study import Row
+from benchmarks.study import Write
 
 NAMES = {
-    SUPERVISED: "labelled references alone",
+    codl.SUPERVISED: "labelled references alone",
     "H": "hard EM (H)",
     "H&W": "weighted (H&W)",
     "H&W&C": "rules in learning (H&W&C)",
@@ -36,27 +23,28 @@ ENDS = {"none": "no", "soft": "yes"}
 """Rules in the end, and what the tables say."""
 TITLES = {"none": "decoded without rules", "soft": "decoded under rules"}
 MEASURES = ("tokens", "spans", "whole")
-LEARNT = (("H&W", SUPERVISED), ("H&W", "H"), ("H&W&C", "H&W"), ("top 50", "H&W&C"), (GAMMAS[1], "H&W&C"))
+LEARNT = (
+    ("H&W", codl.SUPERVISED),
+    ("H&W", "H"),
+    ("H&W&C", "H&W"),
+    ("top 50", "H&W&C"),
+    (codl.GAMMAS[1], "H&W&C"),
+)
 POOLED = (
     ("H&W&C", "H&W"),
-    (GAMMAS[1], "H&W&C"),
+    (codl.GAMMAS[1], "H&W&C"),
     ("top 10", "beam 10"),
     ("top 10", "H&W&C"),
     ("counts", "H&W&C"),
     ("chosen", "H&W&C"),
-    ("posterior", GAMMAS[1]),
+    ("posterior", codl.GAMMAS[1]),
     ("posterior", "soft EM"),
     ("posterior, softer", "posterior"),
     ("posterior, chosen", "posterior"),
     ("posterior, chosen", "chosen"),
-    ("posterior", SUPERVISED),
+    ("posterior", codl.SUPERVISED),
 )
 """Settings whose difference is shown."""
-
-
-def report(rows: Sequence[Row], report: Report) -> None:
-    for part, frame in frames(rows).items():
-        WRITERS[part](frame, report)
 
 
 def text_of(draws: Series) -> str:
@@ -65,10 +53,10 @@ def text_of(draws: Series) -> str:
 
 def _table_2(frame: DataFrame, table: published.Table, report: Report) -> None:
     """Published figures and ours, by labelled sequences and rules in the end."""
-    heads = (head for name in COLUMNS for head in (f"{name}: published", f"{name}: here"))
+    heads = (head for name in codl.COLUMNS for head in (f"{name}: published", f"{name}: here"))
 
     def line(size: int, side: int, end: str) -> Iterator[str]:
-        for column, setting in enumerate(COLUMNS):
+        for column, setting in enumerate(codl.COLUMNS):
             yield f"{table[size][2 * column + side]:.1f}"
             yield text_of(draws_of(frame, size=size, setting=setting, rules=end))
 
@@ -106,13 +94,13 @@ def _citations(frame: DataFrame, report: Report) -> None:
     shares = (
         f"{name}, 20 labelled, {text_of(draws_of(frame, size=20, setting=name, rules='none'))} % without and "
         f"{text_of(draws_of(frame, size=20, setting=name, rules='soft'))} % with rules in the end"
-        for name in GAMMAS
+        for name in codl.GAMMAS
     )
     report.text(f"Figures with γ = 0.1: {'; '.join(shares)}.")
     caption = "Token accuracy by labelled references, here and as published"
     with report.picture("learning", caption, (9.5, 4.0), ncols=2, sharey=True) as axes:
         for side, (axis, end) in enumerate(zip(axes, ENDS, strict=True)):
-            for column, setting in enumerate(COLUMNS):
+            for column, setting in enumerate(codl.COLUMNS):
                 own = frame[(frame.setting == setting) & (frame.rules == end)].groupby("size").tokens.mean()
                 if not len(own):
                     continue
@@ -139,7 +127,7 @@ def _pool(frame: DataFrame, report: Report) -> None:
 
     def lines() -> Iterator[list[str]]:
         for (kind, size), own in groups(frame.sort_values("size", kind="stable"), "kind", "size"):
-            for setting in (name for name in (SUPERVISED, *LOOPS) if name in set(own.setting)):
+            for setting in (name for name in (codl.SUPERVISED, *codl.LOOPS) if name in set(own.setting)):
                 pairs = (
                     " / ".join(text_of(draws_of(own, one, setting=setting, rules=end)) for end in ENDS)
                     for one in MEASURES
@@ -159,7 +147,7 @@ def _posts(frame: DataFrame, report: Report) -> None:
         "Published figures are of apartment advertisements, ours of bids for hotels: gains can be compared, levels cannot."
     )
     _table_2(frame, published.ADVERTISEMENTS, report)
-    _differences(frame, (("H&W", SUPERVISED), ("H&W&C", "H&W"), ("top 50", "H&W&C")), report)
+    _differences(frame, (("H&W", codl.SUPERVISED), ("H&W&C", "H&W"), ("top 50", "H&W&C")), report)
 
 
 def _models(frame: DataFrame, report: Report) -> None:
@@ -169,14 +157,15 @@ def _models(frame: DataFrame, report: Report) -> None:
         return [draws_of(some, measure, rules=end) for end in ENDS]
 
     order = {kind: place for place, kind in enumerate(KINDS)}
+    cells: Cells = {
+        ("tokens, no rules", "tokens, rules"): lambda x: map(text_of, pair(x)),
+        "gain": lambda x: gain(*reversed(pair(x))),
+        ("span F1, no rules", "span F1, rules"): lambda x: map(text_of, pair(x, "spans")),
+    }
     report.pivot(
         frame.sort_values(["kind", "size"], key=lambda x: x.map(order) if x.name == "kind" else x),
         {"HMM": "kind", "N": "size"},
-        {
-            ("tokens, no rules", "tokens, rules"): lambda x: map(text_of, pair(x)),
-            "gain": lambda x: gain(*reversed(pair(x))),
-            ("span F1, no rules", "span F1, rules"): lambda x: map(text_of, pair(x, "spans")),
-        },
+        cells,
         left=1,
     )
 
@@ -190,8 +179,8 @@ def _violations(frame: DataFrame, report: Report) -> None:
     )
     lines, differences = [], []
     for (corpus, size), some in groups(frame, "corpus", "size"):
-        name, draws = f"{corpus}, {size}", {way: draws_of(some, rules=way) for way in WAYS}
-        for way in WAYS:
+        name, draws = f"{corpus}, {size}", {way: draws_of(some, rules=way) for way in codl.WAYS}
+        for way in codl.WAYS:
             paper = published.SECTION_7.get(way) if (corpus, size) == ("posts", 100) else None
             spans = text_of(draws_of(some, "spans", rules=way))
             counts = (draws_of(some, one, rules=way).sum() for one in ("optimal", "infeasible", "sequences"))
@@ -199,17 +188,8 @@ def _violations(frame: DataFrame, report: Report) -> None:
             lines.append([name, way, fixed(paper), text_of(own), gain(own, draws["none"]), spans, *counts])
         pairs = (("count", "hard"), ("count", "binary"), ("hamming", "count"))
         differences.append([name, *(gain(draws[one], draws[other]) for one, other in pairs)])
-    columns = (
-        "rules",
-        "published (advertisements)",
-        "here",
-        "gain",
-        "span F1",
-        "optimal",
-        "infeasible",
-        "of",
-    )
-    report.table(("corpus, N", *columns), lines, left=2)
+    columns = ("rules", "published (advertisements)", "here", "gain", "span F1")
+    report.table(("corpus, N", *columns, "optimal", "infeasible", "of"), lines, left=2)
     report.text("Differences in points:")
     heads = ("corpus, N", "counts − hard rules", "counts − binary", "Hamming distances − counts")
     report.table(heads, differences)
@@ -221,7 +201,7 @@ def _robustness(frame: DataFrame, report: Report) -> None:
         "Every penalty of `citations`, 9.21 nats, is multiplied by the factor, in the end and in learning; the pool are the other "
         "references, the HMM is the plain one. % of tokens / span F1, and points of tokens over factor 1."
     )
-    texts = [f"{factor:g}" for factor in FACTORS]
+    texts = [f"{factor:g}" for factor in codl.FACTORS]
     series = {(method, size): some for (size, method), some in groups(frame, "size", "method")}
 
     def cell(some: DataFrame, factor: str) -> str:
@@ -249,18 +229,18 @@ def _robustness(frame: DataFrame, report: Report) -> None:
     with report.picture("penalties", "Token accuracy by the factor on all penalties") as axis:
         for (method, size), some in series.items():
             values = [draws_of(some, rules=text).mean() for text in texts]
-            axis.plot(FACTORS, values, marker="o", label=f"{method}, {size} labelled")
+            axis.plot(codl.FACTORS, values, marker="o", label=f"{method}, {size} labelled")
         axis.set(xscale="log", xlabel="factor on all penalties", ylabel="token accuracy, %")
-        axis.set_xticks(FACTORS, texts)
+        axis.set_xticks(codl.FACTORS, texts)
         axis.minorticks_off()
         axis.legend(fontsize=7)
 
 
-WRITERS: Mapping[str, Callable[[DataFrame, Report], None]] = {
-    CITATIONS: _citations,
-    POOL: _pool,
-    ADVERTISEMENTS: _posts,
-    MODELS: _models,
-    VIOLATIONS: _violations,
-    ROBUSTNESS: _robustness,
+WRITERS: Mapping[str | tuple[str, ...], Write] = {
+    codl.CITATIONS: _citations,
+    codl.POOL: _pool,
+    codl.ADVERTISEMENTS: _posts,
+    codl.MODELS: _models,
+    codl.VIOLATIONS: _violations,
+    codl.ROBUSTNESS: _robustness,
 }

@@ -9,29 +9,16 @@ from typing import Any
 
 from benchmarks.data.corpora import drawn, read_labelled
 from benchmarks.data.sets import Labelled
-from benchmarks.study import Missing, Sources
+from benchmarks.study import Cell, Sources
 from formulations import Rule, RuleSet, load_rules
 from formulations import constraints as C
 from formulations.constraints.counting import Bound
 from ilpinfer.corpus.conversion import iobes, strip
-from ilpinfer.corpus.sequences import read
 
 POOL = 1000
 CORA, REXA, POSTS = "Cora", "Rexa", "posts"
 """Where the pool is from; the first two have labelled references of Cora."""
 NAMED = ("starrating", "hotelname", "localarea")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A setting of learning, or what is varied, on a draw of labelled sequences of a corpus in a kind of HMM."""
-
-    part: str
-    corpus: str
-    kind: str
-    size: int
-    setting: str
-    draw: int
 
 
 @dataclass(frozen=True)
@@ -71,9 +58,9 @@ KINDS = {
 
 def task(sources: Sources, cell: Cell) -> Task:
     """Sequences in the order of the draw: labelled ones, those that are measured on, and the rest."""
-    known, tested = sequences(sources.folder, cell.corpus), sources(smoke=10, sample=100, full=100)
+    known, tested = sequences(sources.folder, cell.corpus), sources(smoke=10, sample=100)
     chosen = drawn(known, cell.draw)
-    states, most = KINDS[cell.kind].states, sources(smoke=10, sample=POOL, full=POOL)
+    states, most = KINDS[cell.kind].states, sources(smoke=10, sample=POOL)
     labelled = [(tokens, tuple(states(labels))) for tokens, labels in chosen[: cell.size]]
     test, pool = chosen[cell.size :][:tested], [tokens for tokens, _ in chosen[cell.size + tested :]]
     if cell.corpus == REXA:
@@ -90,11 +77,9 @@ def sequences(folder: Path, corpus: str) -> list[Labelled]:
 @cache
 def unlabelled(folder: Path) -> list[tuple[str, ...]]:
     """Citations of Rexa that are not in Cora; Missing where they are not there."""
-    path = folder / "rexa" / "unlabelled_silver.tsv"
-    if not path.exists():
-        raise Missing(f"{path}: not there; name the folder of the corpora with --data")
     known = {tokens for tokens, _ in sequences(folder, CORA)}
-    return [example.tokens for example in read(path) if example.tokens not in known]
+    pool = read_labelled(folder / "rexa" / "unlabelled_silver.tsv")
+    return [tokens for tokens, _ in pool if tokens not in known]
 
 
 def post_rules() -> RuleSet:
@@ -115,11 +100,6 @@ def post_rules() -> RuleSet:
     )
 
 
-def with_factor(rules: RuleSet, factor: float) -> RuleSet:
-    items = tuple(replace(rule, penalty=factor * rule.penalty) for rule in rules.rules)
-    return replace(rules, items=items)
-
-
 def with_distance(rules: RuleSet, distance: str) -> RuleSet:
     """The rules with other violations: `binary` for every rule, `hamming` for those on runs, one for each field."""
     items = list[Rule]()
@@ -130,10 +110,8 @@ def with_distance(rules: RuleSet, distance: str) -> RuleSet:
             items.append(replace(rule, distance=distance))
         elif runs and isinstance(statement, Bound) and statement.field == C.EACH_FIELD:
             items += (
-                C.at_most_runs(
-                    field, 1, penalty=rule.penalty, distance=distance, name=f"{field} at most once"
-                )
-                for field in rules.fields
+                C.at_most_runs(f, 1, penalty=rule.penalty, distance=distance, name=f"{f} at most once")
+                for f in rules.fields
             )
         else:
             items.append(replace(rule, distance=distance) if runs else rule)

@@ -1,44 +1,31 @@
-"""What proved decoding with compiled rules costs, in multiples of a bare Viterbi pass."""
+"""A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; commands on files; first calls."""
 
 from collections.abc import Iterable
 
 from benchmarks.data.corpora import CORA_SIZES, RIVALS_SIZE, train_and_dev
-from benchmarks.studies.compiled import calls, files
-from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE, Cell
-from benchmarks.studies.compiled.report import report
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.compiled import calls, files, report
+from benchmarks.studies.compiled.calls import BLOCKS, LENGTH, NOISES, SIZE
+from benchmarks.study import SCALES, Cell, Row, Sources, Study, grid
 
-CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = (
-    "cora",
-    "umass",
-    "long",
-    "threads",
-    "files",
-    "starting",
-)
+CORA, UMASS, LONG, THREADS, FILES, STARTING = PARTS = "cora", "umass", "long", "threads", "files", "starting"
 MEASURES = {CORA: calls.cora, UMASS: calls.umass, LONG: calls.long, THREADS: calls.threads}
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    if part == STARTING:
-        cases = sources(smoke=[files.NUMBA], sample=list(files.CASES), full=list(files.CASES))
-        return [Cell(part, case, 0) for case in cases]
-    if part == LONG:
-        noises = sources(smoke=NOISES[:1], sample=NOISES, full=NOISES)
-        seeds = range(sources(smoke=1, sample=3, full=10))
-        return [Cell(part, f"noise {noise}", seed) for noise in noises for seed in seeds]
-    train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
-    if part == UMASS:
-        blocks = range(sources(smoke=1, sample=4, full=BLOCKS))
-        return [Cell(part, "mined rules", block) for block in blocks]
-    if part == THREADS:
-        rounds = range(sources(smoke=1, sample=5, full=20))
-        return [Cell(part, f"HMM of {RIVALS_SIZE}", one) for one in rounds]
-    if part == FILES:
-        return [Cell(part, f"HMM of {CORA_SIZES[-1]}", 0)]
-    sizes = sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES, full=CORA_SIZES)
-    ways = sources(smoke=("calls", "batches"), sample=calls.WAYS, full=calls.WAYS)
-    return [Cell(part, f"HMM of {size}", 0, way) for size in sizes for way in ways]
+    """Sequences of a part by name and number, and for Cora the ways in which they are decoded."""
+    if part not in (LONG, STARTING):
+        train_and_dev(sources.folder, UMASS if part == UMASS else CORA)
+    data, counts = {
+        CORA: ([f"HMM of {size}" for size in sources(smoke=(RIVALS_SIZE,), sample=CORA_SIZES)], (1, 1, 1)),
+        UMASS: (["mined rules"], (1, 4, BLOCKS)),
+        LONG: ([f"noise {noise}" for noise in sources(smoke=NOISES[:1], sample=NOISES)], (1, 3, 10)),
+        THREADS: ([f"HMM of {RIVALS_SIZE}"], (1, 5, 20)),
+        FILES: ([f"HMM of {CORA_SIZES[-1]}"], (1, 1, 1)),
+        STARTING: (sources(smoke=[files.NUMBA], sample=list(files.CASES)), (1, 1, 1)),
+    }[part]
+    ways = sources(smoke=("calls", "batches"), sample=calls.WAYS) if part == CORA else [""]
+    number = sources(**dict(zip(SCALES, counts, strict=True)))
+    return grid(part, data=data, number=range(number), ways=ways)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -51,31 +38,31 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 
 STUDY = Study(
     title="Compiled rules",
-    summary="A proved labelling in multiples of a bare compiled Viterbi pass over the same folded scores; commands on files; first calls.",
-    design=Design(
-        corpus="the 100 references of Cora's development part (all scales); UMass references of the development part in "
-        f"{BLOCKS} blocks (smoke 1, sample 4, full all 660); generated documents of {LENGTH} tokens in which each of "
-        f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises); files of 20 000 references (smoke 100), those of Cora one after the other",
-        model="HMMs of 5, 20 and 300 Cora references (smoke 20) and of all UMass references for training; planted scores "
-        "under Gaussian noise",
-        rules="`citations` for Cora; 240 soft rules mined from the training part for UMass; at most one run of each label, "
-        "5 nats, for documents",
-        methods="`auto` from token texts and from trellises, in single calls, in batches of 1000 and in two threads; a beam "
-        "of 10 with the same compiled rules, in one call on every fourth reference; a bare compiled Viterbi pass over the "
-        "scores into which rules on single tokens and steps are folded, with its tables and memory made beforehand",
-        limits="none; every optimum is rechecked, with limits of the checker",
-        measures="microseconds of a call, the median of 31 (Cora), 5 (UMass, documents) or 15 rounds (batches) after one "
-        "that is not timed, in which all ways take turns, in reverse order every other round; multiples of the bare pass of "
-        "the same sequence. One core. Batches and documents by "
-        "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
-        "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). Files: seconds of the processor of a command with all of its "
-        "processes, beside those of a program that is warm, the median of 3 rounds (full 5) after one that is not counted. First calls: "
-        "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
-        "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
-    ),
+    corpus="the 100 references of Cora's development part (all scales); UMass references of the development part in "
+    f"{BLOCKS} blocks (smoke 1, sample 4, full all 660); generated documents of {LENGTH} tokens in which each of "
+    f"{SIZE} labels has one run (smoke 1; sample 3, full 10 at each of four noises); files of 20 000 references (smoke 100), those of Cora one after the other",
+    model="HMMs of 5, 20 and 300 Cora references (smoke 20) and of all UMass references for training; planted scores "
+    "under Gaussian noise",
+    rules="`citations` for Cora; 240 soft rules mined from the training part for UMass; at most one run of each label, "
+    "5 nats, for documents",
+    methods="`auto` from token texts and from trellises, in single calls, in batches of 1000 and in two threads; a beam "
+    "of 10 with the same compiled rules, in one call on every fourth reference; a bare compiled Viterbi pass over the "
+    "scores into which rules on single tokens and steps are folded, with its tables and memory made beforehand",
+    limits="none; every optimum is rechecked, with limits of the checker",
+    measures="microseconds of a call, the median of 31 (Cora), 5 (UMass, documents) or 15 rounds (batches) after one "
+    "that is not timed, in which all ways take turns, in reverse order every other round; multiples of the bare pass of "
+    "the same sequence. One core. Batches and documents by "
+    "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
+    "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). Files: seconds of the processor of a command with all of its "
+    "processes, beside those of a program that is warm, the median of 3 rounds (full 5) after one that is not counted. First calls: "
+    "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
+    "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
-    report=report,
+    report={
+        (CORA, UMASS, LONG): report.decoding,
+        THREADS: report.threads,
+        FILES: report.files,
+        STARTING: report.starting,
+    },
     timed=True,
 )

@@ -5,7 +5,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
 
@@ -17,9 +16,8 @@ from benchmarks.data import prepared
 from benchmarks.data.corpora import RIVALS_SIZE
 from benchmarks.data.prepared import Prepared
 from benchmarks.data.synthetic import repeated
-from benchmarks.study import Row, Sources
-from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds, timed
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.study import Cell, Row, Sources
+from benchmarks.timing import Clock, Seconds, Work, one_core, time_rounds, timed, viterbi_calls
 from formulations import Trellis
 from ilpinfer.core.solution import Solution
 
@@ -36,22 +34,12 @@ BEAM_OF_10 = "beam of 10, tokens to solution"
 NOTHING, COMPILED, ENGINE = "nothing broken", "multipliers or label setting", "the engine"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Sequences of a part by name and number, and for Cora the ways in which they are decoded."""
-
-    part: str
-    data: str
-    number: int
-    ways: str = ""
-
-
 def cora(sources: Sources, cell: Cell) -> Iterable[Row]:
     """Single calls, solutions read whole, or batches."""
     some = prepared.cora(sources.folder, int(cell.data.split()[-1]))
-    repeats = sources(smoke=1, sample=31, full=31)
+    repeats = sources(smoke=1, sample=31)
     if cell.ways == "batches":
-        return batches(some, sources(smoke=100, sample=BATCH, full=BATCH), min(15, repeats))
+        return batches(some, sources(smoke=100, sample=BATCH), min(15, repeats))
     if cell.ways == "whole":
         return single(some, {WHOLE: read_whole}, 5)
     return single(some, {TOKENS: of_tokens, LABELS: of_tokens_to_labels, TRELLIS: of_trellises}, repeats)
@@ -60,7 +48,7 @@ def cora(sources: Sources, cell: Cell) -> Iterable[Row]:
 def umass(sources: Sources, cell: Cell) -> Iterator[Row]:
     """Single calls, and a beam of 10 in one call on some of the same references."""
     some = prepared.umass(sources.folder).every(BLOCKS, cell.number)
-    yield from single(some, {TOKENS: of_tokens}, sources(smoke=1, sample=5, full=5))
+    yield from single(some, {TOKENS: of_tokens}, sources(smoke=1, sample=5))
     few = some.every(BEAM)
     beam = ilpinfer.Decoder(some.rules, model=some.decoder.model, method="beam", width=10)
     works: dict[str, list[Work]] = {
@@ -73,13 +61,10 @@ def umass(sources: Sources, cell: Cell) -> Iterator[Row]:
             name: sum(timed(piece, clock=time.process_time)[1] for piece in pieces)
             for name, pieces in works.items()
         }
-    solutions = [
-        (beam.decode(trellis).score, some.decoder.decode(trellis).score) for trellis in few.trellises
-    ]
     yield {
         "way": "beam",
-        "sequences": len(solutions),
-        "optimal": sum(one == best for one, best in solutions),
+        "sequences": len(few.trellises),
+        "optimal": sum(beam.decode(one).score == some.decoder.decode(one).score for one in few.trellises),
         "milliseconds": 1000 * seconds[TOKENS],
         "beam_milliseconds": 1000 * seconds[BEAM_OF_10],
     }
@@ -89,7 +74,7 @@ def long(sources: Sources, cell: Cell) -> Iterator[Row]:
     """A long document, with the number of labels that have too many runs without the rule."""
     one = prepared.document(LENGTH, SIZE, float(cell.data.split()[-1]), cell.number)
     broken = repeated(ilpinfer.decode(one.trellises[0], method="viterbi").ids)
-    repeats = sources(smoke=1, sample=5, full=5)
+    repeats = sources(smoke=1, sample=5)
     for row in single(one, {TRELLIS: of_trellises}, repeats, time.process_time):
         yield row | {"broken": broken}
 
@@ -101,10 +86,9 @@ def _all(decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], threads: int) 
 def threads(sources: Sources, cell: Cell) -> Iterator[Row]:
     """Sequences a second by one thread and by two: the best of several rounds, as both cores are free in few of them."""
     some = prepared.cora(sources.folder, RIVALS_SIZE)
-    trellises = list(islice(cycle(some.trellises), sources(smoke=50, sample=BATCH, full=BATCH)))
+    trellises = list(islice(cycle(some.trellises), sources(smoke=50, sample=BATCH)))
     works: dict[str, list[Work]] = {str(n): [partial(_all, some.decoder, trellises, n)] for n in THREADS}
-    rounds = sources(smoke=1, sample=ROUNDS, full=ROUNDS)
-    spent = time_rounds(works, rounds, choice=np.min)
+    spent = time_rounds(works, sources(smoke=1, sample=ROUNDS), choice=np.min)
     yield {"way": "threads"} | {name: len(trellises) / float(seconds[0]) for name, seconds in spent.items()}
 
 

@@ -98,7 +98,7 @@ print(time.process_time() - began)
 
 
 def measure(sources: Sources) -> Iterator[Row]:
-    count = sources(smoke=FEWEST, sample=MOST, full=MOST)
+    count = sources(smoke=FEWEST, sample=MOST)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _prepare(sources, folder, count)
@@ -109,16 +109,10 @@ def measure(sources: Sources) -> Iterator[Row]:
                 seconds = work(folder / f"round {one}" / way)
                 if one or sources.scale == "smoke":
                     spent[way].append(seconds)
-        least = statistics.median(spent[LEAST])
-        for way, seconds_of in spent.items():
-            middle = statistics.median(seconds_of)
-            yield {
-                "way": "files",
-                "command": way,
-                "sequences": count,
-                "processor": middle,
-                "over_least": middle / least,
-            }
+        middle = {way: statistics.median(seconds) for way, seconds in spent.items()}
+        for way, seconds in middle.items():
+            about = {"way": "files", "command": way, "sequences": count}
+            yield about | {"processor": seconds, "over_least": seconds / middle[LEAST]}
 
 
 def _prepare(sources: Sources, folder: Path, count: int) -> None:

@@ -1,7 +1,6 @@
 """Single calls, batches, threads, files and first calls, in multiples of the bare pass."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 from pandas import DataFrame
@@ -19,7 +18,6 @@ from benchmarks.studies.compiled.calls import (
     WHOLE,
 )
 from benchmarks.studies.compiled.files import NUMBA
-from benchmarks.study import Row
 
 TITLES = {"cora": "Cora", "umass": "UMass", "long": "documents"}
 TICKS = (1, 2, 5, 10, 100, 1000, 10_000)
@@ -27,35 +25,27 @@ SINGLE = (TOKENS, LABELS, TRELLIS, WHOLE)
 SEQUENCES = {"sequences": "title"}
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    some = {
-        way: DataFrame([row for row in rows if row.get("way") == way]) for way in ("beam", "threads", "files")
-    }
-    timed = DataFrame([row for row in rows if "bare" in row])
-    if len(timed):
-        timed["title"] = timed.part.map(TITLES) + ", " + timed.data
-        single = timed[timed.way.isin(SINGLE)]
-        if len(single):
-            _single(single, report)
-            _routes(single, report)
-            _documents(single[single.part == "long"], report)
-            _picture(single[single.way == TOKENS], report)
-    if len(some["beam"]):
-        _beam(some["beam"], report)
-    if len(timed):
-        _batches(timed[timed.way.isin([TEXTS, TRELLISES])], report)
-    if len(some["threads"]):
-        one, two = (some["threads"][name].max() for name in ("1", "2"))
-        report.heading("Two threads")
-        report.text(
-            f"Batches of Cora references, {some['threads'].data.iloc[0]}: one thread decodes {one:.0f} sequences a second, two threads "
-            f"{two:.0f}, {number(two / one)} times as many."
-        )
-    if len(some["files"]):
-        _files(some["files"], report)
-    starting = [row for row in rows if row["part"] == "starting"]
-    if starting:
-        _starting(DataFrame(starting), report)
+def decoding(rows: DataFrame, report: Report) -> None:
+    timed, beam = rows[rows.way != "beam"], rows[rows.way == "beam"]
+    timed = timed.assign(title=timed.part.map(TITLES) + ", " + timed.data)
+    single = timed[timed.way.isin(SINGLE)]
+    if len(single):
+        _single(single, report)
+        _routes(single, report)
+        _documents(single[single.part == "long"], report)
+        _picture(single[single.way == TOKENS], report)
+    if len(beam):
+        _beam(beam, report)
+    _batches(timed[timed.way.isin([TEXTS, TRELLISES])], report)
+
+
+def threads(frame: DataFrame, report: Report) -> None:
+    one, two = (frame[name].max() for name in ("1", "2"))
+    report.heading("Two threads")
+    report.text(
+        f"Batches of Cora references, {frame.data.iloc[0]}: one thread decodes {one:.0f} sequences a second, two threads "
+        f"{two:.0f}, {number(two / one)} times as many."
+    )
 
 
 def calls(frame: DataFrame) -> DataFrame:
@@ -163,7 +153,7 @@ def _batches(frame: DataFrame, report: Report) -> None:
     report.pivot(frame, SEQUENCES | {"way": "way"}, cells)
 
 
-def _files(frame: DataFrame, report: Report) -> None:
+def files(frame: DataFrame, report: Report) -> None:
     report.heading("Commands on files")
     report.text(
         f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that is warm and writes labels alone: it "
@@ -174,7 +164,7 @@ def _files(frame: DataFrame, report: Report) -> None:
     report.pivot(frame, {"": "command"}, values)
 
 
-def _starting(frame: DataFrame, report: Report) -> None:
+def starting(frame: DataFrame, report: Report) -> None:
     report.heading("First calls")
     alone, own = (frame[(frame.data == NUMBA) == which] for which in (True, False))
     if len(alone):
@@ -184,11 +174,8 @@ def _starting(frame: DataFrame, report: Report) -> None:
         "of the processor": "processor",
         "seconds over numba's import": "over_numba",
     }
-    report.pivot(
-        own,
-        {"rules": "data", "cache": "cache"},
-        {
-            tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
-            "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
-        },
-    )
+    cells: Cells = {
+        tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
+        "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
+    }
+    report.pivot(own, {"rules": "data", "cache": "cache"}, cells)

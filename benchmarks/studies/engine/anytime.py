@@ -6,11 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator
 
 import ilpinfer
-from benchmarks.data.generated import noise_for
+from benchmarks.data.sets import noise_for
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
-from benchmarks.studies.engine.decoding import Cell
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources
 from benchmarks.timing import timed
 from formulations import RuleSet, Trellis
 from ilpinfer.core.solution import finite
@@ -24,19 +23,20 @@ FIRST_TRACE, TRACES = 40, 3
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    for seed in range(sources(smoke=1, sample=5, full=20)):
-        yield Cell(part, OVERSHOOT, "auto", seed)
-    for seed in range(FIRST_TRACE, FIRST_TRACE + sources(smoke=1, sample=TRACES, full=TRACES)):
-        yield Cell(part, BOUNDS, "auto", seed)
-    if sources.scale != "smoke":
-        yield Cell(part, MEMORY, "auto")
+    """What is measured of documents; the first is a seed."""
+    seeds = {
+        OVERSHOOT: range(sources(smoke=1, sample=5, full=20)),
+        BOUNDS: range(FIRST_TRACE, FIRST_TRACE + sources(smoke=1, sample=TRACES)),
+        MEMORY: range(sources(smoke=0, sample=1)),
+    }
+    return (Cell(part=part, data=name, methods="auto", first=n) for name in seeds for n in seeds[name])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.data == MEMORY:
         yield memory(2000, 60)
         return
-    T, K = sources(smoke=(30, 5), sample=(LENGTH, SIZE), full=(LENGTH, SIZE))
+    T, K = sources(smoke=(30, 5), sample=(LENGTH, SIZE))
     ilpinfer.decode(*hard_document(0, T, K), time_limit=0.1)
     if cell.data == BOUNDS:
         yield {"trace": trace(*hard_document(cell.first, T, K))}

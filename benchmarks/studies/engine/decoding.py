@@ -1,13 +1,12 @@
 """Methods on sequences of a data set: `auto` and the others in the same cell."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
-from benchmarks.data import corpora, generated
+from benchmarks.data import corpora, sets
 from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
 from benchmarks.methods import AGAIN, PLAIN, side_by_side
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid
 
 CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
 LIMIT, UMASS_LIMIT = 10.0, 0.8
@@ -20,25 +19,16 @@ CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
 """The methods that a cell measures beside `auto`, and on how many sequences at most."""
 SOLVED_COLUMNS = 90_000, 450_000
 """Of a complete program that solvers are given, at sample and at full scale."""
-LENGTHS = (30, *generated.LENGTHS)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A group of methods, or one of them, on some sequences of a data set from the first one on."""
-
-    part: str
-    data: str
-    methods: str
-    first: int = 0
+LENGTHS = (30, *sets.LENGTHS)
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """A group of methods, or one of them, on some sequences of a data set from the first one on."""
     every = list(data_sets(sources, part).values())
-    for data in every[: sources(smoke=1, sample=None, full=None)] if part != GENERATED else every:
+    for data in every[: sources(smoke=1, sample=None)] if part != GENERATED else every:
         for name, (_, size) in CHUNKS.items():
-            for first in range(0, len(chosen(sources, data, name)), size):
-                yield Cell(part, data.name, name, first)
+            places = range(0, len(chosen(sources, data, name)), size)
+            yield from grid(part, data=[data.name], methods=[name], first=places)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -62,17 +52,10 @@ def data_sets(sources: Sources, part: str) -> Mapping[str, DataSet]:
 
 def chosen(sources: Sources, data: DataSet, name: str) -> tuple[Item, ...]:
     """The sequences of a data set that a group of methods decodes."""
+    planted, every = data.part == "generator", len(data.items)
     number = {
-        "heuristics": sources(
-            smoke=1 if data.part != "generator" else 2,
-            sample=6 if data.part == "generator" else 100,
-            full=len(data.items),
-        ),
-        "wide beam": sources(
-            smoke=int(data.part == "generator"),
-            sample=2 if data.part == "generator" else 10,
-            full=len(data.items),
-        ),
+        "heuristics": sources(smoke=1 + planted, sample=6 if planted else 100, full=every),
+        "wide beam": sources(smoke=int(planted), sample=2 if planted else 10, full=every),
         "solvers": _solved(sources, data),
     }
     return spread(data.items, number[name])
@@ -84,18 +67,12 @@ def _solved(sources: Sources, data: DataSet) -> int:
         return 0
     if data.part != "generator":
         return sources(smoke=0, sample=2, full=10)
-    T, K = size_of(data.name)
-    on_line = T == generated.RIVALS_LENGTH or K == generated.RIVALS_SIZE or sources.scale == "smoke"
+    T, K = map(int, data.name.split()[1:])
+    on_line = T == sets.RIVALS_LENGTH or K == sets.RIVALS_SIZE or sources.scale == "smoke"
     small = sources(smoke=300, sample=SOLVED_COLUMNS[0], full=SOLVED_COLUMNS[1]) >= T * K * K
     return sources(smoke=1, sample=2, full=4) if on_line and small else 0
 
 
-def size_of(name: str) -> tuple[int, int]:
-    T, K = name.split()[1:]
-    return int(T), int(K)
-
-
 def _generated(sources: Sources) -> Iterator[DataSet]:
-    for K in sources(smoke=(5, 7), sample=generated.SIZES, full=generated.SIZES):
-        for T in sources(smoke=(12, 24), sample=LENGTHS, full=LENGTHS):
-            yield generated.planted(T, K, sources)
+    sizes, lengths = sources(smoke=((5, 7), (12, 24)), sample=(sets.SIZES, LENGTHS))
+    return (sets.planted(T, K, sources) for K in sizes for T in lengths)

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from pandas import DataFrame
 
-from benchmarks.data.generated import RIVALS_LENGTH, RIVALS_SIZE
-from benchmarks.data.sets import SOLVERS
+from benchmarks.data.sets import RIVALS_LENGTH, RIVALS_SIZE, SOLVERS
 from benchmarks.methods import AGAIN, PLAIN
 from benchmarks.report import COLORS, Report
 

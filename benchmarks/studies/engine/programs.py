@@ -10,17 +10,17 @@ import ilpinfer
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
-from benchmarks.data.synthetic import label_set, labels_of_size, reference
+from benchmarks.data.synthetic import labels_of_size, reference
+from benchmarks.methods import within
 from benchmarks.optimum import optimum
-from benchmarks.studies.engine.decoding import Cell
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import timed
 from formulations import Trellis, load_rules
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import formulate
-from formulations.programs.record import UNBOUNDED, IntegerProgram
+from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer import solvers
 from ilpinfer.exact.viterbi import viterbi
@@ -34,17 +34,18 @@ CHUNK, MODEL_SIZE = 25, 20
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """A solver on a planted document, or on references from the first one on."""
     if part == PROGRAMS:
-        yield from (Cell(part, "planted", name) for name in (*SOLVERS, OBJECTS))
+        yield from grid(part, data=["planted"], methods=(*SOLVERS, OBJECTS), first=[0])
         return
     train_and_dev(sources.folder, "cora")
     for first in range(0, CHUNK * sources(smoke=1, sample=1, full=4), CHUNK):
-        yield from (Cell(part, "cora", name, first) for name in SOLVERS[: sources(smoke=1, sample=4, full=4)])
+        yield from grid(part, data=["cora"], methods=SOLVERS[: sources(smoke=1, sample=4)], first=[first])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == PROGRAMS:
-        T, K = sources(smoke=(12, 5), sample=(120, 27), full=(120, 27))
+        T, K = sources(smoke=(12, 5), sample=(120, 27))
         problem = compile_problem(reference(T, 0, labels_of_size(K)), load_rules("citations"))
         yield from (_of_objects(problem) if cell.methods == OBJECTS else _of_solver(cell.methods, problem))
         return
@@ -70,18 +71,12 @@ def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
     warm(name)
     handing = min(timed(hand_over(name, program))[1] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
-    T, K = problem.shape
-    yield {
-        "T": T,
-        "K": K,
+    sizes = dict(zip("TK", problem.shape, strict=True)) | {
         "columns": program.n_columns,
         "rows": program.n_rows,
-        "method": name,
-        "build": building,
-        "hand over": handing,
-        "solve": answer.seconds - handing,
-        "status": answer.status,
     }
+    seconds = {"build": building, "hand over": handing, "solve": answer.seconds - handing}
+    yield {**sizes, "method": name, **seconds, "status": answer.status}
 
 
 def _of_objects(problem: Problem) -> Iterator[Row]:
@@ -101,12 +96,12 @@ def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]
         folded = problem.fold()
         if folded.breaks(viterbi(folded.lattice)[1]):
             result.append((place, trellis, problem))
-    return result[: sources(smoke=1, sample=CHUNK, full=CHUNK)]
+    return result[: sources(smoke=1, sample=CHUNK)]
 
 
 @cache
 def warm(name: str) -> None:
-    problem = compile_problem(reference(3, 0, label_set()), [])
+    problem = compile_problem(reference(3, 0, labels_of_size(26)), [])
     solvers.solve(name, formulate(problem).soft())
 
 
@@ -141,11 +136,6 @@ def expressions(program: IntegerProgram) -> None:
     for row, (low, high) in enumerate(sides):
         entries = range(ends[row], ends[row + 1])
         sum_ = pulp.LpAffineExpression([(columns[at[e]], weights[e]) for e in entries])
-        if low == high:
-            problem += sum_ == low
-        elif high < UNBOUNDED:
-            problem += sum_ <= high
-        else:
-            problem += sum_ >= low
+        problem += within(sum_, low, high)
     with tempfile.TemporaryDirectory() as folder:
         problem.writeMPS(f"{folder}/program.mps")

@@ -1,19 +1,18 @@
 """The report of the engine's study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from pandas import Categorical, DataFrame
 
 from benchmarks.data.sets import SOLVERS
 from benchmarks.methods import AGAIN, PLAIN
-from benchmarks.report import Cells, Report, fixed, frames, groups, number, percent
+from benchmarks.report import Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.engine import figures
-from benchmarks.studies.engine.anytime import ANYTIME, BOUNDS, MEMORY, OVERSHOOT
-from benchmarks.studies.engine.decoding import CORA, GENERATED, RESUME, UMASS
+from benchmarks.studies.engine.anytime import BOUNDS, MEMORY, OVERSHOOT
+from benchmarks.studies.engine.decoding import GENERATED
 from benchmarks.studies.engine.fits import exponents, fit, fitted
-from benchmarks.studies.engine.programs import BEGUN, FOLDED, OBJECTS, PROGRAMS
-from benchmarks.study import Row
+from benchmarks.studies.engine.programs import BEGUN, OBJECTS
 
 METHODS: Mapping[str, str] = {
     "auto": "`auto`",
@@ -44,34 +43,24 @@ IN_PASSES = ("auto", AGAIN, "viterbi", "beam 10", "beam 50")
 BY = {"sequences": "title", "method": "label"}
 
 
-def write(rows: Sequence[Row], report: Report) -> None:
-    some = decoded([row for row in rows if row["part"] in (CORA, UMASS, RESUME, GENERATED)])
-    if len(some):
-        _main_table(some, report)
-        _exact_rivals(some, report)
-        _milliseconds(some, report)
-        _losses(some, report)
-        figures.within(some, report)
-    documents = some[some.part == GENERATED] if len(some) else some
+def decoding(rows: DataFrame, report: Report) -> None:
+    some = decoded(rows)
+    _main_table(some, report)
+    _exact_rivals(some, report)
+    _milliseconds(some, report)
+    _losses(some, report)
+    figures.within(some, report)
+    documents = some[some.part == GENERATED]
     if len(documents):
         _documents(documents, report)
         _exponents(documents, report)
         figures.cost(documents, report)
-    parts = frames(rows)
-    if ANYTIME in parts:
-        _anytime(parts[ANYTIME], report)
-    if PROGRAMS in parts:
-        _programs(parts[PROGRAMS], report)
-    if FOLDED in parts:
-        _folded(parts[FOLDED], report)
 
 
-def decoded(rows: Sequence[Row]) -> DataFrame:
+def decoded(rows: DataFrame) -> DataFrame:
     """Rows of methods in the order of tables, beside `auto` and the bare pass on the same sequence in the same cell."""
-    frame, place = DataFrame(rows), ["data", "methods", "item"]
-    if not rows:
-        return frame
-    frame["proved"], frame["breaks"] = frame.proved.eq(True), frame.breaks.eq(True)
+    frame = rows.assign(proved=rows.proved.eq(True), breaks=rows.breaks.eq(True))
+    place = ["data", "methods", "item"]
     for method, prefix in (("auto", "auto_"), (PLAIN, "bare_")):
         own = frame[frame.method == method].set_index(place)[["seconds", "score", "proved"]]
         frame = frame.join(own.add_prefix(prefix), on=place)
@@ -101,17 +90,14 @@ def share(true: int, frame: DataFrame) -> str:
 
 def _main_table(frame: DataFrame, report: Report) -> None:
     report.heading("What it beats, and by how much")
-    report.pivot(
-        frame,
-        {"sequences": "title"},
-        {
-            "`auto` proves, proof rechecked": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
-            tuple(METHODS[name] for name in IN_PASSES): lambda x: [
-                number(passes(of(x, name))) for name in IN_PASSES
-            ],
-            "optima that the beam of 50 proves": lambda x: f"{percent(of(x, 'beam 50').proved.mean(), 0)} %",
-        },
-    )
+    cells: Cells = {
+        "`auto` proves, proof rechecked": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
+        tuple(METHODS[name] for name in IN_PASSES): lambda x: [
+            number(passes(of(x, name))) for name in IN_PASSES
+        ],
+        "optima that the beam of 50 proves": lambda x: f"{percent(of(x, 'beam 50').proved.mean(), 0)} %",
+    }
+    report.pivot(frame, {"sequences": "title"}, cells)
     auto, again, viterbi, _, beam = (of(frame, name) for name in IN_PASSES)
     report.text(
         "Times are in bare Viterbi passes: the median over sequences of the time of a call as a multiple of a bare compiled "
@@ -178,20 +164,16 @@ def _losses(frame: DataFrame, report: Report) -> None:
 def _documents(frame: DataFrame, report: Report) -> None:
     report.heading("Generated documents")
     methods = [name for name in METHODS if name not in ("auto", PLAIN) and len(of(frame, name))]
-    report.pivot(
-        frame.sort_index(),
-        {"T": "T", "K": "K"},
-        {
-            "`auto` proves": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
-            "Viterbi breaks a rule, %": lambda x: percent(of(x, "viterbi").breaks.mean(), 0),
-            "`auto`, median ms": lambda x: number(1000 * of(x, "auto").seconds.median()),
-            "`auto`, bare passes": lambda x: number(passes(of(x, "auto"))),
-            tuple(f"{METHODS[name]} / `auto`" for name in methods): lambda x: [
-                number(multiple(of(x, name))) for name in methods
-            ],
-        },
-        left=0,
-    )
+    cells: Cells = {
+        "`auto` proves": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
+        "Viterbi breaks a rule, %": lambda x: percent(of(x, "viterbi").breaks.mean(), 0),
+        "`auto`, median ms": lambda x: number(1000 * of(x, "auto").seconds.median()),
+        "`auto`, bare passes": lambda x: number(passes(of(x, "auto"))),
+        tuple(f"{METHODS[name]} / `auto`" for name in methods): lambda x: [
+            number(multiple(of(x, name))) for name in methods
+        ],
+    }
+    report.pivot(frame.sort_index(), {"T": "T", "K": "K"}, cells, left=0)
 
 
 def _exponents(frame: DataFrame, report: Report) -> None:
@@ -227,7 +209,7 @@ def _exponents(frame: DataFrame, report: Report) -> None:
         )
 
 
-def _anytime(frame: DataFrame, report: Report) -> None:
+def anytime(frame: DataFrame, report: Report) -> None:
     report.heading("Time limits, bounds and memory")
     own = {name: frame[frame.data == name] for name in (OVERSHOOT, BOUNDS, MEMORY)}
     late = own[OVERSHOOT]
@@ -246,23 +228,20 @@ def _anytime(frame: DataFrame, report: Report) -> None:
         figures.bounds(own[BOUNDS].trace.tolist(), report)
 
 
-def _programs(frame: DataFrame, report: Report) -> None:
+def programs(frame: DataFrame, report: Report) -> None:
     solved, objects = (frame[(frame.method == OBJECTS) == which] for which in (False, True))
     if len(solved):
         report.heading("Building a program and handing it over")
-        report.pivot(
-            solved.assign(solver=solved.method.map(METHODS)),
-            {"solver": "solver"},
-            {
-                ("build, ms", "hand over, ms", "solve, ms"): lambda x: [
-                    f"{1000 * x[name].iloc[0]:.0f}" for name in ("build", "hand over", "solve")
-                ],
-                "build and hand over / solve": lambda x: (
-                    f"{percent(((x.build + x['hand over']) / x.solve).iloc[0])} %"
-                ),
-                "status": lambda x: x.status.iloc[0],
-            },
-        )
+        cells: Cells = {
+            ("build, ms", "hand over, ms", "solve, ms"): lambda x: [
+                f"{1000 * x[name].iloc[0]:.0f}" for name in ("build", "hand over", "solve")
+            ],
+            "build and hand over / solve": lambda x: (
+                f"{percent(((x.build + x['hand over']) / x.solve).iloc[0])} %"
+            ),
+            "status": lambda x: x.status.iloc[0],
+        }
+        report.pivot(solved.assign(solver=solved.method.map(METHODS)), {"solver": "solver"}, cells)
         T, K, columns, rows = (int(solved[name].iloc[0]) for name in ("T", "K", "columns", "rows"))
         report.text(f"The whole program of T = {T} and K = {K}: {columns} columns, {rows} rows.")
     for row in objects.itertuples():
@@ -271,7 +250,7 @@ def _programs(frame: DataFrame, report: Report) -> None:
         )
 
 
-def _folded(frame: DataFrame, report: Report) -> None:
+def folded(frame: DataFrame, report: Report) -> None:
     report.heading("Whole and folded programs")
 
     def spent(some: DataFrame, form: str) -> list[str]:

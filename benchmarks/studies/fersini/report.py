@@ -15,10 +15,10 @@ CHOSEN_WEIGHT = "one phase, chosen weight"
 SUMMED = [*COLUMNS, "sequences", "cost", "score", "proved", "missing", "milliseconds"]
 
 
-def by_title(rows: Sequence[Row]) -> dict[str, DataFrame]:
+def by_title(rows: DataFrame) -> dict[str, DataFrame]:
     """Rows of each model under rules, those that are not complete left out."""
     result = {}
-    for (part, model, rules), own in groups(DataFrame(rows), "part", "model", "rules"):
+    for (part, model, rules), own in groups(rows, "part", "model", "rules"):
         if {*SINGLE, *TAUS, FRONTIER} <= set(own.method):
             title = f"{part}, {model}" + ("" if rules == "mined" else f", rules: {rules}")
             result[title] = own.dropna(axis=1, how="all")
@@ -71,7 +71,7 @@ def best_score(own: DataFrame) -> float:
 
 def check(rows: Sequence[Row]) -> None:
     """Two phases and the frontier have to agree on the cost at each floor, where both are proved."""
-    for title, own in by_title(rows).items():
+    for title, own in by_title(DataFrame(rows)).items():
         sizes = own[own.kind == "sizes"]
         if not len(sizes) or (sizes.complete < sizes.sequences).any():
             continue
@@ -98,7 +98,7 @@ PANELS = 4
 Groups = Mapping[str, DataFrame]
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(rows: DataFrame, report: Report) -> None:
     some = by_title(rows)
     _rules(some, report)
     _methods(some, report)

@@ -1,14 +1,13 @@
-"""Hard instances as a published set, with what is known of each: easy, hard or open."""
+"""A set of problems made to be hard, with the best that is known of each, and seconds to proof."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import ilpinfer
 from benchmarks.data.hard import FAMILIES, by_name, instance
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ASSISTED, ENGINE, RIVALS, answer, publish, viterbi
 from benchmarks.studies.hard.report import report
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.study import Cell, Row, Sources, Study, grid
 
 SET = "set"
 """Stands for the instance itself among the methods: its files, its size and what is known of it."""
@@ -18,21 +17,13 @@ TRIED = "implications"
 SAMPLE_LIMIT, FULL_LIMIT = 6.0, 600.0
 
 
-@dataclass(frozen=True)
-class Cell:
-    part: str
-    name: str
-    method: str
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     smallest = sources.scale == "smoke"
     compared = sources(smoke=1, sample=1, full=20)
     rivals = (*RIVALS, *ASSISTED) if not smallest else SMOKE[part == TRIED]
     for number in range(sources(smoke=1, sample=3, full=20)):
         name = instance(part, number, smallest=smallest).name
-        methods = (SET, ENGINE, *(rivals if number < compared else ()))
-        yield from (Cell(part, name, method) for method in methods)
+        yield from grid(part, name=[name], method=(SET, ENGINE, *(rivals if number < compared else ())))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
@@ -57,28 +48,23 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
 
 STUDY = Study(
     title="Hard instances",
-    summary="A set of problems made to be hard, with the best that is known of each, and seconds to proof.",
-    design=Design(
-        corpus="none: documents drawn at random, with a planted labelling under noise. An instance is named by family, "
-        "tokens, labels and number, and has the same bytes in every run; its number chooses one of three levels of "
-        "difficulty in turn. Instances of a family at smoke, sample and full scale: 1, 3 and 20. Rivals decode the first 1, 1 and 20 of them",
-        model="emissions and transitions in steps of 1/4096 nats times the noise; near ties in grid units of 2^-20 nats",
-        rules="; ".join(f"{name}: {one.about}" for name, one in FAMILIES.items()),
-        methods="`auto` (the engine); CBC, CP-SAT, HiGHS and SCIP on the whole program; toulbar2 on the folded scores and "
-        "a chain of state variables for each rule, depth-first, without preprocessing, where it has a form for the "
-        "rules. One thread each. Solvers also run with the labelling of `greedy` as their start and the root bound of the engine: a "
-        "table of its own, since they are no rivals then",
-        limits="1 s, 6 s and 600 s for an instance at the three scales, building of the program included",
-        seeds="the name of the instance",
-        measures="seconds to proof, and multiples of the seconds of a bare compiled Viterbi pass over the same scores without rules; statuses, bounds and "
-        "incumbents. An instance is easy where the engine proves its optimum within a second, hard where any program "
-        "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
-        "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",
-    ),
+    corpus="none: documents drawn at random, with a planted labelling under noise. An instance is named by family, "
+    "tokens, labels and number, and has the same bytes in every run; its number chooses one of three levels of "
+    "difficulty in turn. Instances of a family at smoke, sample and full scale: 1, 3 and 20. Rivals decode the first 1, 1 and 20 of them",
+    model="emissions and transitions in steps of 1/4096 nats times the noise; near ties in grid units of 2^-20 nats",
+    rules="; ".join(f"{name}: {one.about}" for name, one in FAMILIES.items()),
+    methods="`auto` (the engine); CBC, CP-SAT, HiGHS and SCIP on the whole program; toulbar2 on the folded scores and "
+    "a chain of state variables for each rule, depth-first, without preprocessing, where it has a form for the "
+    "rules. One thread each. Solvers also run with the labelling of `greedy` as their start and the root bound of the engine: a "
+    "table of its own, since they are no rivals then",
+    limits="1 s, 6 s and 600 s for an instance at the three scales, building of the program included",
+    seeds="the name of the instance",
+    measures="seconds to proof, and multiples of the seconds of a bare compiled Viterbi pass over the same scores without rules; statuses, bounds and "
+    "incumbents. An instance is easy where the engine proves its optimum within a second, hard where any program "
+    "has ever proved it, and open otherwise. Certificates of the engine are rechecked, the bounds of open instances "
+    "included. Each optimum must agree with every other score and bound, and with what is known from earlier runs",
     parts=tuple(FAMILIES),
-    cells=cells,
-    measure=measure,
-    report=report,
+    page=report,
     check=known.check,
     timed=True,
     growth=FULL_LIMIT / SAMPLE_LIMIT,

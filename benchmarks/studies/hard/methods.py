@@ -1,16 +1,20 @@
 """The files of an instance, and one method on it, timed; scores are recomputed from labels, and certificates rechecked."""
 
 import gzip
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any
 
 import formulations
 import ilpinfer
-from benchmarks.data.hard import Instance
+from benchmarks.data.hard import Instance, by_name
 from benchmarks.journal import ROOT
+from benchmarks.methods import CannotState, of_peer
 from benchmarks.optimum import recheck
-from benchmarks.studies.hard import toulbar2
 from benchmarks.study import Disagreement, Row
 from benchmarks.timing import timed
 from formulations.errors import InferenceError
@@ -55,7 +59,7 @@ def viterbi(one: Instance) -> Row:
 def answer(method: str, one: Instance, limit: float) -> Row:
     """Status, score, bound and path of a method, and its seconds without warming up."""
     if method == "toulbar2":
-        return toulbar2.answer(one, limit)
+        return _by_toulbar2(one, limit)
     name = {ENGINE: "auto", **ASSISTED}.get(method, method)
     try:
         solution, seconds = timed(ilpinfer.decode, one.trellis(), one.rules, method=name, time_limit=limit)
@@ -100,3 +104,59 @@ def _bound(one: Instance, solution: Solution) -> Row:
     followed = (len({*leaf.product, *chain.from_iterable(leaf.stages)}) for leaf in leaves)
     priced = (len(leaf.multipliers) + sum(map(len, leaf.shares)) for leaf in leaves)
     return {"machines": machines, "leaves": len(leaves), "followed": max(followed), "priced": max(priced)}
+
+
+STARTING, GRACE = 60.0, 2.0
+"""Seconds for the process to load its libraries, and beyond the limit."""
+
+
+def _by_toulbar2(one: Instance, limit: float) -> Row:
+    """The same by toulbar2, in a process of its own that is ended shortly after the limit."""
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, one.name, limit), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(STARTING):
+            return {"status": "failed", "note": "the process did not start"}
+        ready = receiver.recv()
+        if ready is not None:
+            return {"status": "not run", "note": ready}
+        row: Row = {"status": "unknown", "seconds": limit, "score": None, "bound": None, "path": None}
+        if receiver.poll(limit + GRACE):
+            row = receiver.recv()
+        return row
+    except EOFError:
+        return {"status": "failed", "note": "the process died"}
+    finally:
+        process.kill()
+        process.join()
+
+
+def _work(sender: Connection, name: str, limit: float) -> None:
+    try:
+        import pytoulbar2  # noqa: F401
+
+        from benchmarks.studies.peers import weighted_csp
+    except ImportError as error:
+        sender.send(str(error))
+        return
+    one = by_name(name)
+    compile_problem(one.trellis(), one.rules)
+    sender.send(None)
+    try:
+        sender.send(_solve(weighted_csp.decode, one, limit))
+    except CannotState as error:
+        sender.send({"status": "no form", "note": str(error)})
+    except MemoryError as error:
+        sender.send({"status": "failed", "note": str(error)})
+
+
+def _solve(decode: Callable[..., Any], one: Instance, limit: float) -> Row:
+    trellis = one.trellis()
+    result, seconds = timed(decode, trellis, one.rules, limit)
+    result = replace(result, proved=result.proved and seconds <= limit + GRACE)
+    about = {"seconds": seconds, "by": f"pytoulbar2 {version('pytoulbar2')}"}
+    path = None if result.path is None else result.path.tolist()
+    return {**about, **of_peer(result, trellis, one.rules), "path": path}

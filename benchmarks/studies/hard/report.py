@@ -11,9 +11,10 @@ from pandas import Categorical, DataFrame, Series
 from benchmarks.data.hard import FAMILIES
 from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ASSISTED, ENGINE, METHODS, SOLVERS
+from benchmarks.studies.hard.methods import ASSISTED, ENGINE, METHODS
 from benchmarks.study import Row
 
+PROVED = ("optimal", "infeasible")
 EASY = 1.0
 """Seconds."""
 
@@ -43,20 +44,14 @@ def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
     )
     usual = dict.fromkeys(("score", "bound", "note", "route", "leaves", "certificate"))
     answers = DataFrame(
-        {
-            **usual,
-            **row,
-            "of": one,
-            "best": best["score"],
-            "given": len(own) > 1,
-            "proved": row["status"] in ("optimal", "infeasible"),
-        }
+        {**usual, **row, "of": one, "best": best["score"], "given": len(own) > 1}
         for one, own, best in entries
         for row in own
         if row["method"] in METHODS
     )
     if len(answers):
         answers = answers.astype({"score": float, "bound": float, "best": float})
+        answers["proved"] = answers.status.isin(PROVED)
         answers["method"] = Categorical(answers.method, METHODS, ordered=True)
         answers["viterbi"] = [one["viterbi"] for one in answers.of]
         answers["time"] = answers.seconds.where(answers.proved, np.inf)
@@ -103,18 +98,15 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
     )
     given = given.sort_values("method", kind="stable")
     ran = ~given.status.isin(["not run", "no form", "failed"])
-    report.pivot(
-        given.assign(ran=ran),
-        {"method": "method"},
-        {
-            "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
-            "median, s": lambda x: _low_median(x.time),
-            "median, bare Viterbi passes": lambda x: _low_median(x.time / x.viterbi),
-            "no labelling": lambda x: x.score[x.ran].isna().sum(),
-            "best incumbent": lambda x: (x.score == x.best).sum(),
-            "not stated or failed": lambda x: (~x.ran).sum(),
-        },
-    )
+    cells: Cells = {
+        "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
+        "median, s": lambda x: _low_median(x.time),
+        "median, bare Viterbi passes": lambda x: _low_median(x.time / x.viterbi),
+        "no labelling": lambda x: x.score[x.ran].isna().sum(),
+        "best incumbent": lambda x: (x.score == x.best).sum(),
+        "not stated or failed": lambda x: (~x.ran).sum(),
+    }
+    report.pivot(given.assign(ran=ran), {"method": "method"}, cells)
     report.text(_sentences(answers, given, limit))
     if notes := sorted(set(answers.note[answers.status.isin(["not run", "failed"])])):
         report.text("Not run, or failed: " + "; ".join(notes) + ".")
@@ -122,49 +114,41 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
         "Instances of each family that are proved within the limit; the engine on all, then all on the same ones:"
     )
     present = list(given.method.unique())
-    report.pivot(
-        answers,
-        {"family": "part"},
-        {
-            "instances": lambda x: x.name.nunique(),
-            "engine": lambda x: x.proved[x.method == ENGINE].sum(),
-            "given to all": lambda x: x.name[x.given].nunique(),
-            tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
-        },
-        left=1,
-    )
+    more: Cells = {
+        "instances": lambda x: x.name.nunique(),
+        "engine": lambda x: x.proved[x.method == ENGINE].sum(),
+        "given to all": lambda x: x.name[x.given].nunique(),
+        tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
+    }
+    report.pivot(answers, {"family": "part"}, more, left=1)
 
 
 def _assisted(rows: Sequence[Row], instances: DataFrame, report: Report) -> None:
     """Solvers with the program alone, and with a start and the root bound, on the same instances."""
     best = {name: known["score"] for name, known in zip(instances.name, instances.best, strict=True)}
-    solvers = [(row, row["method"].partition(",")[0]) for row in rows]
-    tried = {(row["name"], solver) for row, solver in solvers if row["method"] in ASSISTED}
-    frame = DataFrame(
-        {
-            "solver": solver,
-            "given": "start and root bound" if row["method"] in ASSISTED else "the program alone",
-            "proved": row["status"] in ("optimal", "infeasible"),
-            "score": row.get("score"),
-            "bound": row.get("bound"),
-            "best": best[row["name"]],
-        }
-        for row, solver in solvers
-        if solver in SOLVERS and (row["name"], solver) in tried
+    frame = DataFrame(rows).assign(
+        best=lambda x: x.name.map(best), solver=lambda x: x.method.str.partition(",")[0]
     )
+    assisted = frame.method.isin([*ASSISTED])
+    tried = {*zip(frame.name[assisted], frame.solver[assisted], strict=True)}
+    frame["given"] = np.where(assisted, "start and root bound", "the program alone")
+    frame = frame[[pair in tried for pair in zip(frame.name, frame.solver, strict=True)]]
     if not len(frame):
         return
-    frame = frame.astype({"score": float, "bound": float, "best": float})
+    frame = frame.assign(proved=frame.status.isin(PROVED)).astype(
+        {"score": float, "bound": float, "best": float}
+    )
     report.heading("Solvers with a start and the root bound")
+    cells: Cells = {
+        "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
+        "no labelling": lambda x: x.score.isna().sum(),
+        "mean nats below the best labelling": lambda x: number((x.best - x.score).mean()),
+        "mean nats of the bound above it": lambda x: number((x.bound - x.best).mean()),
+    }
     report.pivot(
         frame.sort_values(["solver", "given"], ascending=[True, False], kind="stable"),
         {"solver": "solver", "given": "given"},
-        {
-            "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
-            "no labelling": lambda x: x.score.isna().sum(),
-            "mean nats below the best labelling": lambda x: number((x.best - x.score).mean()),
-            "mean nats of the bound above it": lambda x: number((x.bound - x.best).mean()),
-        },
+        cells,
         left=2,
     )
 
@@ -245,24 +229,20 @@ def _open(instances: DataFrame, answers: DataFrame, report: Report) -> None:
         "labelling is below the best known one, the search is. Of families that are not listed no instance is left open."
     )
     left = answers[(answers.method == ENGINE) & ~answers.proved]
-    report.pivot(
-        left,
-        {"family": "part"},
-        {
-            "left open": lambda x: f"{len(x)} of {(instances.part == x.part.iloc[0]).sum()}",
-            "last step": steps,
-            ("priced", "followed", "machines", "leaves"): lambda x: [
-                _range(x[name]) for name in ("priced", "followed", "machines", "leaves")
-            ],
-            "no labelling": lambda x: x.score.isna().sum(),
-            "way that the bound closes %": closed,
-            "the best known labelling": lambda x: (
-                f"{(x.score == x.best).sum()} of {(x.score.notna() & x.best.notna()).sum()}"
-            ),
-            "nats below it at most": lambda x: number((x.best - x.score).astype(float).max()),
-        },
-        left=3,
-    )
+    cells: Cells = {
+        "left open": lambda x: f"{len(x)} of {(instances.part == x.part.iloc[0]).sum()}",
+        "last step": steps,
+        ("priced", "followed", "machines", "leaves"): lambda x: [
+            _range(x[name]) for name in ("priced", "followed", "machines", "leaves")
+        ],
+        "no labelling": lambda x: x.score.isna().sum(),
+        "way that the bound closes %": closed,
+        "the best known labelling": lambda x: (
+            f"{(x.score == x.best).sum()} of {(x.score.notna() & x.best.notna()).sum()}"
+        ),
+        "nats below it at most": lambda x: number((x.best - x.score).astype(float).max()),
+    }
+    report.pivot(left, {"family": "part"}, cells, left=3)
 
 
 def steps(some: DataFrame) -> str:

@@ -1,19 +1,17 @@
-"""High-precision rules before, after and inside a tagger of names (Liao et al. 2009, Table 1)."""
+"""Rules after, before and inside a conditional random field: spans, and time by part."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import beside_gold
-from benchmarks.data.models import FOLDER, trained
+from benchmarks.data.models import kept, trained
 from benchmarks.report import fixed, signed
 from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
-from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import LabelSet, Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
@@ -35,20 +33,11 @@ TIMES, PRECISION = 3, 0.95
 """Of the words of rule 2."""
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """Rules and a size of training data, all ways measured in turns."""
-
-    part: str
-    size: int
-    rules: str
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     split(sources, "names")
     sizes = SIZES[: sources(smoke=1, sample=1, full=len(SIZES))]
-    some = (ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5, full=5)]
-    return (Cell(part, size, rules) for size in sizes for rules in some)
+    return grid(part, size=sizes, rules=(ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5)])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -56,7 +45,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     train = train[: cell.size]
     by_name = entity_rules(train, companies=TIMES, precision=PRECISION)
     rules = tuple(rule for name, some in by_name.items() if cell.rules in (ALL, name) for rule in some)
-    parameters = PARAMETERS | {"max_iterations": sources(smoke=15, sample=100, full=100)}
+    parameters = PARAMETERS | {"max_iterations": sources(smoke=15, sample=100)}
     model = trained("crf", train, template="entities", scheme="bio", **parameters)
     assert isinstance(model, CRF)
     first = Way(RulesFirst(model, rules))
@@ -70,7 +59,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         assert isinstance(informed, CRF)
         ways["rules as features"] = Way(RulesFirst(informed))
     sequences = [tokens for tokens, _ in test]
-    times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS[cell.part], full=REPEATS[cell.part]))
+    times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS[cell.part]))
     evaluations = {}
     for name, way in ways.items():
         labels, _, open_share = way.run(sequences)
@@ -79,22 +68,16 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
                 check_best(way.decoder, tokens, own)
         evaluations[name] = beside_gold(test, labels, scheme="bio")
         predicted, gold, both = evaluations[name].of_all().tolist()
-        yield {
-            "way": name,
-            "predicted": predicted,
-            "gold": gold,
-            "both": both,
-            "seconds": times[name].tolist(),
-            "open": open_share,
-            **_difference(evaluations[name], evaluations["baseline"]),
-        }
+        counts = {"way": name, "predicted": predicted, "gold": gold, "both": both}
+        spent = {"seconds": times[name].tolist(), "open": open_share}
+        yield counts | spent | _difference(evaluations[name], evaluations["baseline"])
     for name, some in by_name.items():
         if cell.rules in (ALL, name):
-            yield {
-                "rule": name,
-                **precision_of(some, test, model.labels),
-                **(_words(train) if name == "rule 2" else {}),
-            }
+            row = {"rule": name, **precision_of(some, test, model.labels)}
+            if name == "rule 2":
+                suffixes, firsts = company_words(train, TIMES, PRECISION)
+                row |= {"suffixes": len(suffixes), "firsts": len(firsts)}
+            yield row
 
 
 def _template(rules: Sequence[Rule]) -> Path:
@@ -102,10 +85,7 @@ def _template(rules: Sequence[Rule]) -> Path:
     source = with_rules(load_template("entities"), rules).source
     values = ((name, source[name]) for name in ("title", "features", "rules"))
     text = "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values)
-    path = FOLDER / f"entities-{hashlib.sha256(text.encode()).hexdigest()[:16]}.toml"
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-    return path
+    return kept("entities", [text], "toml", lambda path: path.write_text(text, "utf-8"))
 
 
 def _difference(one: evaluation.Evaluation, other: evaluation.Evaluation) -> Row:
@@ -127,38 +107,28 @@ def precision_of(rules: Sequence[Rule], test: Sequence[Pair], labels: LabelSet) 
     return {"tokens": tokens, "restricted": restricted, "right": right}
 
 
-def _words(train: Sequence[Pair]) -> Row:
-    suffixes, firsts = company_words(train, TIMES, PRECISION)
-    return {"suffixes": len(suffixes), "firsts": len(firsts)}
-
-
 STUDY = Study(
     title="High-precision rules and a tagger of names",
-    summary="Rules after, before and inside a conditional random field: spans, and time by part.",
-    design=Design(
-        source="Liao, Light and Veeramachaneni 2009, Table 1 and section 3.1",
-        corpus="CoNLL-2002 Spanish names: the first sentences of the training part, all 1915 of the development part. Sentences to train "
-        "on: smoke and sample 1500; full 1500, 4000, 8323",
-        model="CRF, template `entities`, L1 0.1, L2 0.05, 100 iterations (smoke: 15)",
-        rules="the paper's five, with all lists mined from the sentences that the field is trained on, in order of priority: 1, words that "
-        f"are always one name; 2, capitalised words beside words of companies ({COMPANY}), those within a company at least {TIMES} times and in "
-        f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
-        "name. All, and each alone",
-        methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
-        "for decided tokens; rules as features: a field retrained with them (for all rules only)",
-        seeds="0 for the bootstrap and randomisation, 999 resamples",
-        measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
-        "by part, of the fastest of 5 runs (each rule alone: 3) over warm caches in which the ways take turns, as shares of the baseline's; of "
-        "rules, the restricted tokens and how often the gold label is left",
-        stand_ins="CoNLL 2003 English, MUC and TF are not public as a whole; Spanish names take their place. Lists of companies and words "
-        "of time are mined instead of hand-made. In Spanish words of companies often come first, so that rule 2 has both. A sentence has "
-        "no word before its first, so that rule 5 asks for the following word only. `scores` (features times weights) is part of Viterbi "
-        f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
-        "is not measured",
-    ),
+    source="Liao, Light and Veeramachaneni 2009, Table 1 and section 3.1",
+    corpus="CoNLL-2002 Spanish names: the first sentences of the training part, all 1915 of the development part. Sentences to train "
+    "on: smoke and sample 1500; full 1500, 4000, 8323",
+    model="CRF, template `entities`, L1 0.1, L2 0.05, 100 iterations (smoke: 15)",
+    rules="the paper's five, with all lists mined from the sentences that the field is trained on, in order of priority: 1, words that "
+    f"are always one name; 2, capitalised words beside words of companies ({COMPANY}), those within a company at least {TIMES} times and in "
+    f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
+    "name. All, and each alone",
+    methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
+    "for decided tokens; rules as features: a field retrained with them (for all rules only)",
+    seeds="0 for the bootstrap and randomisation, 999 resamples",
+    measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
+    "by part, of the fastest of 5 runs (each rule alone: 3) over warm caches in which the ways take turns, as shares of the baseline's; of "
+    "rules, the restricted tokens and how often the gold label is left",
+    stand_ins="CoNLL 2003 English, MUC and TF are not public as a whole; Spanish names take their place. Lists of companies and words "
+    "of time are mined instead of hand-made. In Spanish words of companies often come first, so that rule 2 has both. A sentence has "
+    "no word before its first, so that rule 5 asks for the following word only. `scores` (features times weights) is part of Viterbi "
+    f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
+    "is not measured",
     parts=(TABLE, ALONE),
-    cells=cells,
-    measure=measure,
     report=report,
     second=SecondDraw(
         RESPLIT,

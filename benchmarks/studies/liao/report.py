@@ -7,7 +7,6 @@ from pandas import DataFrame
 
 from benchmarks.report import COLORS, Cells, Report, fixed, number, percent, signed
 from benchmarks.studies.liao.ways import STAGES
-from benchmarks.study import Row
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 
 PUBLISHED = {
@@ -39,8 +38,8 @@ def time_shares(seconds: Sequence[float], baseline: Sequence[float]) -> list[flo
     return [spent / sum(baseline) for spent in (*seconds, sum(seconds))]
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    ways = DataFrame([row for row in rows if "way" in row])
+def report(rows: DataFrame, report: Report) -> None:
+    ways = rows[rows.way.notna()].reset_index(drop=True)
     base = ways[ways.way == "baseline"].set_index(["size", "rules"]).seconds
     ways["shares"] = [
         time_shares(row.seconds, base[row.size, row.rules])
@@ -58,7 +57,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         own = alone[alone.way != "baseline"]
         more = {"time": lambda x: fixed(x.shares.iloc[0][-1], 2)}
         report.pivot(own, by, {"F1 %": lambda x: percent(x.F1.iloc[0], 2), GAIN: gain, **more})
-    _rules(DataFrame([row for row in rows if "rule" in row]), report)
+    _rules(rows[rows.rule.notna()], report)
 
 
 GAIN = ("gain", "95 % interval", "p")
@@ -123,7 +122,7 @@ def _rules(frame: DataFrame, report: Report) -> None:
     report.heading("The rules")
     own = frame.drop_duplicates(["size", "rule"])
     cells: Cells = {
-        "restricted tokens": lambda x: x.restricted.iloc[0],
+        "restricted tokens": lambda x: int(x.restricted.iloc[0]),
         "% of all": lambda x: percent((x.restricted / x.tokens).iloc[0]),
         "gold label left %": lambda x: percent((x.right / x.restricted.clip(lower=1)).iloc[0], 2),
     }

@@ -1,8 +1,8 @@
-"""Short time limits: how late searches and solvers are, what they have by then, and whether what they say is true."""
+"""How late searches and solvers are under short limits, what they have by then, and what their clocks cost."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -13,20 +13,15 @@ from benchmarks import optimum
 from benchmarks.data.corpora import data_set, resume
 from benchmarks.data.sets import SOLVERS, DataSet, Item
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
-from benchmarks.report import Report, fixed, number
-from benchmarks.report import frames as frames
+from benchmarks.report import Cells, Report, fixed, number
 from benchmarks.studies.limits.cost import SEARCHES as RECORDING
 from benchmarks.studies.limits.cost import cost
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study
 from benchmarks.timing import timed
 from formulations import RuleSet
 from ilpinfer.core.solution import Solution
 
-PROOF = 60.0
-"""Seconds for the proof of an optimum."""
-MINED_RULES = 12
-NOISE = 3.0
-LABELS = 27
+MINED_RULES, NOISE, LABELS = 12, 3.0, 27
 
 
 @cache
@@ -41,18 +36,13 @@ def searches(sources: Sources) -> Mapping[str, DataSet]:
 def solvers(sources: Sources) -> Mapping[str, DataSet]:
     """The longest and the middling résumés under soft rules, and UMass references under a few mined ones."""
     number, references = sources(smoke=1, sample=2, full=5), data_set(sources, "umass")
-    few = replace(references, name="umass, few rules", make_rules=partial(_mined, references))
+    few = references.under("few rules", lambda rules: RuleSet(rules.items[:MINED_RULES]))
     result = {}
     for data in (data_set(sources, "resume soft"), few):
-        ordered = _longest(data)
-        middle = len(ordered) // 2
+        ordered, middle = _longest(data), len(data.items) // 2
         chosen = dict.fromkeys((*ordered[:number], *ordered[middle : middle + number]))
         result[data.name] = replace(data, items=tuple(chosen))
     return result
-
-
-def _mined(references: DataSet) -> RuleSet:
-    return RuleSet(references.rules.items[:MINED_RULES])
 
 
 def _longest(data: DataSet) -> tuple[Item, ...]:
@@ -60,18 +50,16 @@ def _longest(data: DataSet) -> tuple[Item, ...]:
 
 
 def _planted(sources: Sources, number: int) -> DataSet:
-    T, labels = (
-        sources(smoke=24, sample=480, full=480),
-        labels_of_size(sources(smoke=5, sample=LABELS, full=LABELS)),
-    )
+    T, K = sources(smoke=(24, 5), sample=(480, LABELS))
+    labels = labels_of_size(K)
     items = tuple(Item(f"{seed}", partial(document, T, seed, labels, NOISE)) for seed in range(number))
     return DataSet("planted", "searches", items, partial(document_rules, labels))
 
 
 @cache
-def known(data: DataSet, item: Item, time_limit: float = PROOF) -> Solution:
+def known(data: DataSet, item: Item) -> Solution:
     """The optimum, rechecked, or what is known of it by then."""
-    return optimum.optimum(item.make(), data.rules, time_limit)
+    return optimum.optimum(item.make(), data.rules)
 
 
 LATE = {"searches": 20, "solvers": 150}
@@ -97,19 +85,20 @@ def lateness(frame: DataFrame, report: Report) -> None:
         f"account for all but {number(1000 * frame.unaccounted.abs().max(), 2)} ms of any call."
     )
     frame = frame.sort_values(["order", "limit"], kind="stable")
+    cells: Cells = {
+        "calls": len,
+        ("late, ms: median", "95 %", "most"): lambda x: map(
+            fixed, (x.late.median(), high(x.late), x.late.max())
+        ),
+        "labelling": lambda x: x.labelling.sum(),
+        "optimal": lambda x: (x.status == "optimal").sum(),
+        "mean gap, nats": lambda x: number(x.gap.astype(float).mean()),
+        "true": lambda x: x.true.sum(),
+    }
     report.pivot(
         frame.assign(limit=[f"{1000 * limit:g}" for limit in frame.limit]),
         {"sequences": "data", "method": "method", "limit, ms": "limit"},
-        {
-            "calls": len,
-            ("late, ms: median", "95 %", "most"): lambda x: map(
-                fixed, (x.late.median(), high(x.late), x.late.max())
-            ),
-            "labelling": lambda x: x.labelling.sum(),
-            "optimal": lambda x: (x.status == "optimal").sum(),
-            "mean gap, nats": lambda x: number(x.gap.astype(float).mean()),
-            "true": lambda x: x.true.sum(),
-        },
+        cells,
         left=2,
     )
 
@@ -124,50 +113,31 @@ def costs(frame: DataFrame, report: Report) -> None:
     report.table(("search", "% of processor time"), ((name, f"{value:.2f}") for name, value in least.items()))
 
 
-SEARCHES = [
-    "auto",
-    "beam",
-    "best-first",
-    "greedy",
-    "relaxation-guided",
-    "lds",
-    "evolutionary",
-    "hybrid",
-    "annealing",
-    "tabu",
-]
+COMPLETE = ("auto", "beam", "best-first", "greedy", "relaxation-guided")
+SEARCHES = (*COMPLETE, "lds", "evolutionary", "hybrid", "annealing", "tabu")
 METHODS = {"searches": SEARCHES, "solvers": SOLVERS}
 SETS = {"searches": searches, "solvers": solvers}
 COST = "cost"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A sequence, for all methods and limits; or a search whose records are timed. `call` counts repetitions."""
-
-    part: str
-    data: str
-    item: str
-    call: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    calls = range(sources(smoke=1, sample=1, full=20 if part == "searches" else 5))
+    """A sequence, for all methods and limits; or a search whose records are timed. `call` counts repetitions."""
     if part == COST:
-        repeats = range(sources(smoke=1, sample=2, full=5))
-        return (Cell(part, search, "planted", call) for call in repeats for search in RECORDING)
-    sets = SETS[part](sources).values()
-    return (Cell(part, data.name, item.key, call) for call in calls for data in sets for item in data.items)
+        some = [(search, "planted") for search in RECORDING]
+        calls = sources(smoke=1, sample=2, full=5)
+    else:
+        some = [(data.name, item.key) for data in SETS[part](sources).values() for item in data.items]
+        calls = sources(smoke=1, sample=1, full=20 if part == "searches" else 5)
+    return (Cell(part=part, data=data, item=item, call=n) for n in range(calls) for data, item in some)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == COST:
-        seconds, length = sources(smoke=(0.05, 60), sample=(1.0, 480), full=(1.0, 480))
-        yield {"cost": cost(cell.data, seconds, length)}
+        yield {"cost": cost(cell.data, *sources(smoke=(0.05, 60), sample=(1.0, 480)))}
         return
     limits = {
-        "searches": sources(smoke=(0.005,), sample=(0.01, 0.05, 0.2), full=(0.01, 0.05, 0.2)),
-        "solvers": sources(smoke=(0.05,), sample=(0.05, 0.1, 0.3, 1.0), full=(0.05, 0.1, 0.3, 1.0)),
+        "searches": sources(smoke=(0.005,), sample=(0.01, 0.05, 0.2)),
+        "solvers": sources(smoke=(0.05,), sample=(0.05, 0.1, 0.3, 1.0)),
     }[cell.part]
     data = SETS[cell.part](sources)[cell.data]
     item = next(item for item in data.items if item.key == cell.item)
@@ -221,23 +191,18 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Short time limits",
-    summary="How late searches and solvers are under short limits, what they have by then, and what their clocks cost.",
-    design=Design(
-        corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
-        "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
-        "The full scale makes 20 calls of searches and 5 of solvers, the others one",
-        model="HMMs of every other résumé and of the training part of UMass; planted labellings under noise of 3 nats",
-        rules="those of planted documents; résumé rules, soft and hard; 12 mined soft rules for UMass",
-        methods="the exact engine and nine searches with their usual options; CBC, CP-SAT, HiGHS and SCIP on the complete program",
-        limits="10, 50 and 200 ms for searches; 50, 100, 300 and 1000 ms for solvers. The first call of a method is not counted. Optima "
-        "have 60 s and are rechecked",
-        measures="milliseconds by which a call returns after its limit, timed from outside; statuses and bounds held against the "
-        "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
-        "records, the least of several runs of 1 s",
-    ),
+    corpus="planted documents of 480 tokens and 27 labels, and the longest sections of résumés, for searches (1, 3, 5 of each at the three "
+    "scales); the longest and the middling sections, and as many UMass references, for solvers (1, 2, 5 of each kind). "
+    "The full scale makes 20 calls of searches and 5 of solvers, the others one",
+    model="HMMs of every other résumé and of the training part of UMass; planted labellings under noise of 3 nats",
+    rules="those of planted documents; résumé rules, soft and hard; 12 mined soft rules for UMass",
+    methods="the exact engine and nine searches with their usual options; CBC, CP-SAT, HiGHS and SCIP on the complete program",
+    limits="10, 50 and 200 ms for searches; 50, 100, 300 and 1000 ms for solvers. The first call of a method is not counted. Optima "
+    "have 60 s and are rechecked",
+    measures="milliseconds by which a call returns after its limit, timed from outside; statuses and bounds held against the "
+    "optimum; time that solutions do not account for; share of processor time that searches spend on clocks and "
+    "records, the least of several runs of 1 s",
     parts=("searches", "solvers", COST),
-    cells=cells,
-    measure=measure,
     report={"searches": lateness, "solvers": lateness, COST: costs},
     check=check,
     timed=True,

@@ -53,19 +53,8 @@ class Problem:
     def hand_over(self) -> float:
         """Seconds for a call into a kernel that has nothing to do."""
         p = self.population(Evolution().individuals, None)
-        arguments = (
-            p.scores,
-            p.machines,
-            p.arrays,
-            p.places,
-            p.seed,
-            p.runs,
-            p.individuals.settings,
-            evolution.Weights(0, 0),
-            p.records,
-            p.counts,
-            0,
-        )
+        start = p.scores, p.machines, p.arrays, p.places, p.seed, p.runs, p.individuals.settings
+        arguments = *start, evolution.Weights(0, 0), p.records, p.counts, 0
         began = time.process_time()
         for _ in range(CALLS):
             evolution.evolve(*arguments)

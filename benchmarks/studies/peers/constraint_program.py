@@ -4,13 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.methods import Answer
+from benchmarks.methods import Answer, within
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
-from formulations.programs.record import UNBOUNDED
 from ilpinfer.solvers.cp_sat import PARAMETERS
 
 
@@ -27,12 +26,7 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     )
     for (first, last), lower, upper in rows:
         total = cpmpy.sum([weights[e] * x[columns[e]] for e in range(first, last)])
-        if lower == upper:
-            model += total == lower
-        elif upper < UNBOUNDED:
-            model += total <= upper
-        else:
-            model += total >= lower
+        model += within(total, lower, upper)
     chosen = np.flatnonzero(program.objective).tolist()
     model.maximize(cpmpy.sum([int(program.objective[c]) * x[c] for c in chosen]))
     settings = {**PARAMETERS, "num_search_workers": 1}

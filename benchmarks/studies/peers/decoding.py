@@ -1,14 +1,12 @@
 """A peer and `auto` on the same sequences under rules, where the peer can state them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.util import find_spec
 
 from benchmarks.data.corpora import data_set
 from benchmarks.data.sets import spread
-from benchmarks.methods import PACKAGES, PLAIN, CannotState, Worker, side_by_side
+from benchmarks.methods import PLAIN, CannotState, Worker, side_by_side
 from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
-from benchmarks.study import Disagreement, Missing, Row, Sources
+from benchmarks.study import Cell, Disagreement, Row, Sources, grid, require
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "toulbar2": ("toulbar2",),
@@ -17,6 +15,8 @@ PEERS: Mapping[str, tuple[str, ...]] = {
     "pulp": ("pulp",),
 }
 """The methods of each peer."""
+PACKAGES = {"toulbar2": ("pytoulbar2",), "conin": ("conin",), "cpmpy": ("cpmpy",)}
+"""What a peer needs beyond the packages of the library; `pip install ilpinfer[bench]` has the first two."""
 WORKERS: Mapping[str, Worker] = {
     "toulbar2": weighted_csp.decode,
     "conin": constrained_hmm.decode,
@@ -37,33 +37,26 @@ DOCUMENTS: Mapping[str, tuple[tuple[int, int], ...]] = {
 CORPORA = ("cora 20", "cora 20 once", "cora 20 implications", "resume soft", "resume hard", "umass")
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A peer on some sequences of a data set from the first one on."""
-
-    part: str
-    data: str
-    first: int = 0
+    require(*PACKAGES.get(part, ()))
+    return grid(part, data=names(sources), first=range(0, _number(sources), CHUNK))
 
 
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    require(part)
-    for name in names(sources):
-        for first in range(0, sources(smoke=1, sample=CHUNK, full=10 * CHUNK), CHUNK):
-            yield Cell(part, name, first)
+def _number(sources: Sources) -> int:
+    """Of sequences of each data set."""
+    return sources(smoke=1, sample=CHUNK, full=10 * CHUNK)
 
 
 def names(sources: Sources) -> Iterator[str]:
     """Of the data sets; at smoke scale only documents, as what the programs build for references takes seconds."""
     yield from (f"generator {T} {K}" for T, K in DOCUMENTS[sources.scale])
-    yield from sources(smoke=(), sample=CORPORA, full=CORPORA)
+    yield from sources(smoke=(), sample=CORPORA)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     data = data_set(sources, cell.data)
-    items = spread(data.items, sources(smoke=1, sample=CHUNK, full=10 * CHUNK))[
-        cell.first : cell.first + CHUNK
-    ]
+    items = spread(data.items, _number(sources))[cell.first : cell.first + CHUNK]
     for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT, WORKERS):
         T, K = item.make().lattice.shape
         about = {"method": method, "item": item.key, "T": T, "K": K}
@@ -79,10 +72,3 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
             if method in ("auto", PLAIN):
                 raise
             yield about | {"status": "failed", "note": f"{type(error).__name__}: {error}"[:200]}
-
-
-def require(part: str) -> None:
-    """Raise Missing where the package of a part is not installed."""
-    package = PACKAGES.get(part)
-    if package is not None and find_spec(package) is None:
-        raise Missing(f"{package} is not installed")

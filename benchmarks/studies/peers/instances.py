@@ -11,8 +11,8 @@ from benchmarks.journal import ROOT
 from benchmarks.methods import CannotState
 from benchmarks.optimum import optimum
 from benchmarks.studies.peers import weighted_csp
-from benchmarks.studies.peers.decoding import Cell, names, require
-from benchmarks.study import Row, Sources
+from benchmarks.studies.peers.decoding import names
+from benchmarks.study import Cell, Row, Sources, grid, require
 from formulations import RuleSet, Trellis
 from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
@@ -25,11 +25,11 @@ NOT_WRITTEN = ("umass",)
 """Its programs have more than a million columns."""
 
 
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    require(part)
-    for name in names(sources):
-        if name not in NOT_WRITTEN:
-            yield from (Cell(part, name, first) for first in range(sources(smoke=1, sample=1, full=5)))
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """A sequence of a data set, by its place among five."""
+    require("pytoulbar2")
+    written = (name for name in names(sources) if name not in NOT_WRITTEN)
+    return grid(part, data=written, first=range(sources(smoke=1, sample=1, full=5)))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:

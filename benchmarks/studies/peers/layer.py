@@ -1,6 +1,6 @@
 """The Viterbi decoder of a CRF layer in PyTorch, for batches of sequences of one length, and without rules."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,8 +8,7 @@ import numpy as np
 import ilpinfer
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.optimum import recheck
-from benchmarks.studies.peers.decoding import Cell, require
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid, require
 from benchmarks.timing import timed
 from formulations import RuleSet, Trellis
 from formulations.grid import UNITS_PER_NAT, nats
@@ -24,14 +23,16 @@ SIZES = ((40, 9), (40, 27), (40, 136), (200, 27))
 BATCHES = (1, 16, 128)
 
 
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    require(part)
-    return (Cell(part, f"generator {T} {K}") for T, K in SIZES[: sources(smoke=1, sample=4, full=4)])
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """Documents of one size."""
+    require("torch")
+    sizes = SIZES[: sources(smoke=1, sample=4)]
+    return grid(part, data=[f"generator {T} {K}" for T, K in sizes], first=[0])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     T, K = map(int, cell.data.split()[1:])
-    number = sources(smoke=4, sample=NUMBER, full=NUMBER)
+    number = sources(smoke=4, sample=NUMBER)
     labels = labels_of_size(K)
     rules = document_rules(labels)
     trellises = [document(T, seed, labels, NOISE) for seed in range(number)]

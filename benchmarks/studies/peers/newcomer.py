@@ -2,14 +2,13 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pulp
 
 from benchmarks.methods import Answer, CannotState
-from formulations import Feature, Rule, Trellis
+from formulations import Feature, Trellis
 from formulations.constraints.rule_set import RuleSet
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT
 from formulations.labels.selectors import EACH_FIELD
@@ -70,13 +69,62 @@ class Writer:
         return pulp.lpSum(column for (_, j), column in self.x[t].items() if self.fields[j] in fields)
 
 
+class RuleWriter(Writer):
+    """A method for each template that is written, given its parameters and the penalty."""
+
+    def at_most_runs(self, of: Any, penalty: float) -> None:
+        """Σ begins(field) <= n + violations."""
+        fields = sorted({f for f in self.fields if f != "O"}) if of.field == EACH_FIELD else [of.field]
+        for name in fields:
+            result = [column for t in range(len(self.tokens)) for column in self.begins(t, name)]
+            self.problem += pulp.lpSum(result) <= of.n + self.slack(penalty, len(self.tokens))
+
+    def changes_only_after(self, of: Any, penalty: float) -> None:
+        """After a token that does not match, edges that begin a run or enter O are violations."""
+        for t in range(1, len(self.tokens)):
+            if not _matches(of, self.tokens[t - 1]):
+                changes = [
+                    column
+                    for (i, j), column in self.x[t].items()
+                    if self.fields[i] != self.fields[j] or self.labels[j].startswith("B-")
+                ]
+                self.problem += pulp.lpSum(changes) <= self.slack(penalty, 1)
+
+    def starts_with(self, of: Any, penalty: float) -> None:
+        """Token 0 has one of the fields."""
+        self.problem += self.at(0, _names(of.field)) >= 1 - self.slack(penalty, 1)
+
+    def tag_at(self, of: Any, penalty: float) -> None:
+        """Each token that matches has one of the fields."""
+        for t, token in enumerate(self.tokens):
+            if _matches(of, token):
+                self.problem += self.at(t, _names(of.field)) >= 1 - self.slack(penalty, 1)
+
+    def requires_present(self, of: Any, penalty: float) -> None:
+        """Each token of one field needs some token of the other."""
+        present = pulp.lpSum(self.at(t, _names(of.required)) for t in range(len(self.tokens)))
+        violation = self.slack(penalty, 1)
+        for t in range(len(self.tokens)):
+            self.problem += self.at(t, _names(of.field)) <= present + violation
+
+    def requires_before(self, of: Any, penalty: float) -> None:
+        """Each run of the later field needs some token of the earlier one before it."""
+        (earlier,), (later,) = _names(of.earlier), _names(of.field)
+        before = pulp.LpAffineExpression()
+        for t in range(len(self.tokens)):
+            self.problem += pulp.lpSum(self.begins(t, later)) <= before + self.slack(penalty, 1)
+            before = before + self.at(t, (earlier,))
+
+
 def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     """Write the problem, and solve it with PuLP's CBC."""
-    writer = Writer(trellis)
+    writer = RuleWriter(trellis)
     for rule in rules:
-        if isinstance(rule, Feature) or rule.distance != "count" or rule.statement.rule_name not in _RULES:
+        if isinstance(rule, Feature) or rule.distance != "count":
             raise CannotState(rule.name if isinstance(rule, Feature) else rule.title)
-        _RULES[rule.statement.rule_name](writer, rule)
+        if rule.statement.rule_name not in vars(RuleWriter):
+            raise CannotState(rule.title)
+        getattr(writer, rule.statement.rule_name)(rule.statement, rule.penalty)
     writer.problem.setObjective(pulp.lpSum(writer.score))
     writer.problem.solve(pulp.PULP_CBC_CMD(msg=False, timeLimit=time_limit))
     if writer.problem.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):
@@ -88,83 +136,13 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     return Answer(path, pulp.value(writer.problem.objective), proved)
 
 
-def _of(rule: Rule) -> Any:
-    """The rule's template, whose parameters differ."""
-    return rule.statement
-
-
 def _names(selector: Any) -> tuple[str, ...]:
     return (selector,) if isinstance(selector, str) else tuple(selector)
 
 
-def _at_most_runs(writer: Writer, rule: Rule) -> None:
-    """Σ begins(field) <= n + violations."""
-    field, n = _of(rule).field, _of(rule).n
-    fields = sorted({f for f in writer.fields if f != "O"}) if field == EACH_FIELD else [field]
-    for name in fields:
-        result = [column for t in range(len(writer.tokens)) for column in writer.begins(t, name)]
-        writer.problem += pulp.lpSum(result) <= n + writer.slack(rule.penalty, len(writer.tokens))
-
-
-def _changes_only_after(writer: Writer, rule: Rule) -> None:
-    """After a token that does not match, edges that begin a run or enter O are violations."""
-    for t in range(1, len(writer.tokens)):
-        if not _matches(rule, writer.tokens[t - 1]):
-            changes = [
-                column
-                for (i, j), column in writer.x[t].items()
-                if writer.fields[i] != writer.fields[j] or writer.labels[j].startswith("B-")
-            ]
-            writer.problem += pulp.lpSum(changes) <= writer.slack(rule.penalty, 1)
-
-
-def _starts_with(writer: Writer, rule: Rule) -> None:
-    """Token 0 has one of the fields."""
-    fields = _names(_of(rule).field)
-    writer.problem += writer.at(0, fields) >= 1 - writer.slack(rule.penalty, 1)
-
-
-def _tag_at(writer: Writer, rule: Rule) -> None:
-    """Each token that matches has one of the fields."""
-    fields = _names(_of(rule).field)
-    for t, token in enumerate(writer.tokens):
-        if _matches(rule, token):
-            writer.problem += writer.at(t, fields) >= 1 - writer.slack(rule.penalty, 1)
-
-
-def _requires_present(writer: Writer, rule: Rule) -> None:
-    """Each token of one field needs some token of the other."""
-    names_present = pulp.lpSum(writer.at(t, _names(_of(rule).required)) for t in range(len(writer.tokens)))
-    violation = writer.slack(rule.penalty, 1)
-    for t in range(len(writer.tokens)):
-        asking = writer.at(t, _names(_of(rule).field))
-        writer.problem += asking <= names_present + violation
-
-
-def _requires_before(writer: Writer, rule: Rule) -> None:
-    """Each run of the later field needs some token of the earlier one before it."""
-    (earlier,), (later,) = _names(_of(rule).earlier), _names(_of(rule).field)
-    before = pulp.LpAffineExpression()
-    for t in range(len(writer.tokens)):
-        writer.problem += pulp.lpSum(writer.begins(t, later)) <= before + writer.slack(rule.penalty, 1)
-        before = before + writer.at(t, (earlier,))
-
-
-def _matches(rule: Rule, token: str) -> bool:
+def _matches(of: Any, token: str) -> bool:
     """Words and patterns as rule files state them."""
-    statement: Any = rule.statement
-    if statement.words:
-        ignore_case = statement.ignore_case
-        words = {word.lower() if ignore_case else word for word in statement.words}
-        return (token.lower() if ignore_case else token) in words
-    return re.fullmatch(statement.pattern or r"[^\w\s]+|_+", token, re.IGNORECASE) is not None
-
-
-_RULES: Mapping[str, Callable[[Writer, Rule], None]] = {
-    "at_most_runs": _at_most_runs,
-    "changes_only_after": _changes_only_after,
-    "starts_with": _starts_with,
-    "tag_at": _tag_at,
-    "requires_present": _requires_present,
-    "requires_before": _requires_before,
-}
+    if of.words:
+        words = {word.lower() if of.ignore_case else word for word in of.words}
+        return (token.lower() if of.ignore_case else token) in words
+    return re.fullmatch(of.pattern or r"[^\w\s]+|_+", token, re.IGNORECASE) is not None

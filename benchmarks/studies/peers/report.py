@@ -1,16 +1,10 @@
 """The report: tables and sentences from rows alone."""
 
-from collections.abc import Sequence
-
 from pandas import DataFrame
 
 from benchmarks.methods import PLAIN
 from benchmarks.optimum import NATS
-from benchmarks.report import Cells, Report, fixed, frames, groups, number
-from benchmarks.studies.peers.decoding import PEERS
-from benchmarks.studies.peers.instances import INSTANCES
-from benchmarks.studies.peers.layer import LAYER
-from benchmarks.study import Row
+from benchmarks.report import Cells, Report, fixed, groups, number
 
 NAMES = {
     "toulbar2": "toulbar2",
@@ -33,17 +27,10 @@ DONE = ("optimal", "infeasible")
 PROGRAM = {"program": "program", "instances": "title"}
 
 
-def write(rows: Sequence[Row], report: Report) -> None:
-    decoded = DataFrame([row for row in rows if row["part"] in PEERS])
-    if len(decoded):
-        auto = decoded[decoded.method == "auto"]
-        _times(beside(decoded), int(auto.proved.sum()), len(auto), report)
-        _cannot(beside(decoded), report)
-    parts = frames(rows)
-    if LAYER in parts:
-        _layer(parts[LAYER], report)
-    if INSTANCES in parts:
-        _instances(parts[INSTANCES], report)
+def decoding(decoded: DataFrame, report: Report) -> None:
+    auto = decoded[decoded.method == "auto"]
+    _times(beside(decoded), int(auto.proved.sum()), len(auto), report)
+    _cannot(beside(decoded), report)
 
 
 def title(name: str) -> str:
@@ -66,16 +53,13 @@ def beside(frame: DataFrame) -> DataFrame:
 def _times(frame: DataFrame, proved: int, count: int, report: Report) -> None:
     ran = frame[frame.seconds.notna()] if "seconds" in frame else frame[:0]
     report.heading("The same instances")
-    report.pivot(
-        ran,
-        PROGRAM,
-        {
-            "optimal": lambda x: f"{x.status.isin(DONE).sum()} of {len(x)}",
-            "median ms": lambda x: number(1000 * x.seconds.median()),
-            "time / `auto`": lambda x: number(x.seconds.sum() / x.auto.sum()),
-            "bare Viterbi passes": lambda x: number(x.seconds.sum() / x.bare.sum()),
-        },
-    )
+    cells: Cells = {
+        "optimal": lambda x: f"{x.status.isin(DONE).sum()} of {len(x)}",
+        "median ms": lambda x: number(1000 * x.seconds.median()),
+        "time / `auto`": lambda x: number(x.seconds.sum() / x.auto.sum()),
+        "bare Viterbi passes": lambda x: number(x.seconds.sum() / x.bare.sum()),
+    }
+    report.pivot(ran, PROGRAM, cells)
     report.text(
         f"The other programs end with an optimum on {ran.status.isin(DONE).sum()} of the {len(ran)} instances that they can state, and each equals "
         f"that of `auto`, which proves {proved} of {count}; proofs of `auto` are rechecked. "
@@ -99,7 +83,7 @@ def _cannot(frame: DataFrame, report: Report) -> None:
     report.table((*PROGRAM, "reason", "sequences"), lines, left=3)
 
 
-def _layer(frame: DataFrame, report: Report) -> None:
+def layer(frame: DataFrame, report: Report) -> None:
     report.heading("The decoder of a CRF layer")
     auto = {"auto": "`auto`", "auto without rules": "`auto`, without rules"}
     names = [auto.get(row.method, f"PyTorch, batches of {row.batch}") for row in frame.itertuples()]
@@ -117,7 +101,7 @@ def _layer(frame: DataFrame, report: Report) -> None:
     )
 
 
-def _instances(frame: DataFrame, report: Report) -> None:
+def instances(frame: DataFrame, report: Report) -> None:
     report.heading("Instances in other formats")
     place = ["data", "item"]
     best = frame[frame.file.isna()].set_index(place).score.rename("best")

@@ -1,14 +1,14 @@
-"""Corpora of any size: the first row, memory, speed, and runs that are killed."""
+"""`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
+from typing import Any
 
 from pandas import DataFrame
 
-from benchmarks.report import Report, groups, number
+from benchmarks.report import Cells, Report, groups, number
 from benchmarks.studies.reprocess import cluster, commands
-from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL, Cell
-from benchmarks.study import Design, Disagreement, Missing, Row, Sources, Study
+from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL
+from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid, require
 
 ALONE, ON_DASK = ("reprocess", 1), ("dask", 1)
 COMPARED = (
@@ -19,13 +19,12 @@ COMPARED = (
 """Commands whose seconds are divided."""
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
-    if "megabytes" in frame:
-        _commands(frame[frame.megabytes.notna()], report)
+def report(frame: DataFrame, report: Report) -> None:
+    frame = frame.reindex(columns=frame.columns.union(["megabytes", "kept", "content"]))
+    _commands(frame[frame.megabytes.notna()], report)
     _workers(frame[frame.part.isin(["reprocess", "dask"])], report)
-    _kills([row for row in rows if row.get("kept")], report)
-    contents = frame[frame.content.notna()] if "content" in frame else frame[:0]
+    _kills(frame[frame.kept.notna()].to_dict("records"), report)
+    contents = frame[frame.content.notna()]
     same = sum(
         (own.content == own.content.iloc[0]).sum() for _, own in groups(contents, "sequences", "shard")
     )
@@ -46,15 +45,16 @@ def _commands(frame: DataFrame, report: Report) -> None:
     )
     names = [f"`{row.part}`" + f", {row.workers} processes" * (row.workers > 1) for row in frame.itertuples()]
     rate = (frame.sequences / frame.seconds).where(frame.sequences != SMALL)
+    cells: Cells = {
+        "first row, s": lambda x: number(x["first"].iloc[0], 2),
+        ("all, s", "sequences/s", "peak, MB", "more MB"): lambda x: map(
+            number, x[["seconds", "rate", "megabytes", "more"]].iloc[0]
+        ),
+    }
     report.pivot(
         more_megabytes(frame).assign(command=names, rate=rate),
         {"command": "command", "sequences": "sequences"},
-        {
-            "first row, s": lambda x: number(x["first"].iloc[0], 2),
-            ("all, s", "sequences/s", "peak, MB", "more MB"): lambda x: map(
-                number, x[["seconds", "rate", "megabytes", "more"]].iloc[0]
-            ),
-        },
+        cells,
         left=1,
     )
 
@@ -81,7 +81,7 @@ def _kills(rows: Sequence[Row], report: Report) -> None:
         killed = "all processes, twice" if alone else f"{row['victim']}, on Dask"
         kept = ", ".join(map(str, row["kept"]))
         end = "resumed" if alone or row["exit"] else "ended in spite of it"
-        table.append([killed, row["sequences"] // row["shard"], kept, end])
+        table.append([killed, int(row["sequences"] // row["shard"]), kept, end])
     report.table(("killed", "shards in all", "shards when killed", "the run"), table)
     resumed = sum(line[-1] == "resumed" for line in table)
     report.text(
@@ -95,23 +95,22 @@ MILLION = 1_000_000
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    for name in NEEDED.get(part, ("pyarrow", "distributed")):
-        if find_spec(name) is None:
-            raise Missing(f"{name} is not installed")
+    """A command on so many sequences, in so many processes or on so many workers; number and victim of a kill."""
+    require(*NEEDED.get(part, ("pyarrow", "distributed")))
     sizes = sources(smoke=(SMALL,), sample=(SMALL, LARGE), full=(SMALL, LARGE, MILLION))
-    if sources.scale == "smoke" and part != REPROCESS:
-        return
-    if part in (DECODE, REPROCESS):
-        processes = (1, 2) if part == REPROCESS and sources.scale != "smoke" else (1,)
-        yield from (Cell(part, size, one) for size in sizes for one in processes)
-    elif part == DASK:
-        yield from (Cell(part, LARGE, workers) for workers in (1, 2))
+    kills, few = range(sources(smoke=0, sample=2, full=10)), sources.scale == "smoke"
+    none: dict[str, Any] = {"number": [0], "victim": [""]}
+    if part == REPROCESS or (part == DECODE and not few):
+        yield from grid(part, sequences=sizes, workers=(1,) if few or part == DECODE else (1, 2), **none)
+    elif part == DASK and not few:
+        yield from grid(part, sequences=[LARGE], workers=(1, 2), **none)
     elif part == KILLS:
-        yield from (Cell(part, LARGE, 2, number) for number in range(sources(smoke=0, sample=2, full=10)))
-    else:
-        yield Cell(part, cluster.SEQUENCES, 2)
-        for number in range(sources(smoke=0, sample=2, full=10)):
-            yield from (Cell(part, cluster.SEQUENCES, 2, number, victim) for victim in cluster.VICTIMS)
+        yield from grid(part, sequences=[LARGE], workers=[2], number=kills, victim=[""])
+    elif part == DASK_KILLS and not few:
+        yield from grid(part, sequences=[cluster.SEQUENCES], workers=[2], **none)
+        yield from grid(
+            part, sequences=[cluster.SEQUENCES], workers=[2], number=kills, victim=cluster.VICTIMS
+        )
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -144,27 +143,21 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Large corpora",
-    summary="`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed.",
-    design=Design(
-        corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
-        f"{cluster.SEQUENCES} for kills on Dask",
-        model="an HMM of 200 such references",
-        rules="at most one run of each field, 2.5 nats",
-        methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
-        "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
-        f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
-        "where it has not ended",
-        seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
-        measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
-        f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
-        "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
-        "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
-        "the other runs have to have the same labels and scores",
-    ),
+    corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
+    f"{cluster.SEQUENCES} for kills on Dask",
+    model="an HMM of 200 such references",
+    rules="at most one run of each field, 2.5 nats",
+    methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
+    "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
+    f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
+    "where it has not ended",
+    seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
+    measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
+    f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
+    "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
+    "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
+    "the other runs have to have the same labels and scores",
     parts=PARTS,
-    cells=cells,
-    measure=measure,
-    report=report,
     check=check,
     timed=True,
 )

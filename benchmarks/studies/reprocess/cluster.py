@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.studies.reprocess import commands
-from benchmarks.studies.reprocess.commands import GIVEN, OUTPUT, Cell, content, shards_in, start
-from benchmarks.study import Row
+from benchmarks.studies.reprocess.commands import GIVEN, OUTPUT, content, shards_in, start
+from benchmarks.study import Cell, Row
 
 VICTIMS = ("worker", "scheduler", "client")
 SEQUENCES, SHARD = 4000, 200

@@ -11,13 +11,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import optimum
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
-from benchmarks.study import Disagreement, Row
+from benchmarks.study import Cell, Row
 from formulations import load_rules
 from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read, require_labels
@@ -41,17 +40,6 @@ penalty = 2.5
 """
 GIVEN = ("--model", "hmm.json", "--rules", "rules.toml", "--output")
 OUTPUT = "output"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A command on so many sequences, in so many processes or on so many workers; number and victim of a kill."""
-
-    part: str
-    sequences: int
-    workers: int
-    number: int = 0
-    victim: str = ""
 
 
 @contextlib.contextmanager
@@ -99,16 +87,10 @@ def decode(folder: Path) -> Row:
 
 def rechecked(folder: Path, rows: Iterable[Row]) -> Iterator[tuple[object, object]]:
     """Labels and score of each row, which have to be those of a certified optimum."""
-    model, rules = load_model(folder / "hmm.json"), load_rules(folder / "rules.toml")
-    decoder = Decoder(rules, model=model)
+    model = load_model(folder / "hmm.json")
+    decoder = Decoder(load_rules(folder / "rules.toml"), model=model)
     for row, example in zip(rows, read(folder / "corpus.tsv"), strict=True):
-        trellis = model.trellis(example.tokens)
-        solution = optimum.recheck(trellis, rules, decoder.decode(trellis))
-        if (row["status"], row["score"]) != (solution.status, solution.score):
-            raise Disagreement(
-                f"{example.tokens}: {row['status']} with {row['score']} nats from the command, "
-                f"{solution.status} with {solution.score} from the engine"
-            )
+        optimum.confirm(model.trellis(example.tokens), decoder, row, "command")
         yield row["labels"], row["score"]
 
 

@@ -1,8 +1,7 @@
-"""Job titles, companies, places and dates in résumés: rewards for the beginnings of spans, and the order of fields."""
+"""F1 of job titles, companies, places and dates: rewards for the beginnings of spans, and log-odds of consecutive fields."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -25,7 +24,7 @@ from benchmarks.data.evaluations import (
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups, signed
-from benchmarks.study import Design, Row, SecondDraw, Sources, Study
+from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import LabelSet, Rule, RuleSet
 from formulations import constraints as C
 from formulations.labels.reading import Reading
@@ -83,8 +82,7 @@ COMPARED = {
 """Conditions, and the one that each is compared with."""
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
-    frame = DataFrame(rows)
+def report(frame: DataFrame, report: Report) -> None:
     rewards = frame[frame.part == "rewards"]
     if len(rewards):
         _rewards(rewards, report)
@@ -94,24 +92,23 @@ def report(rows: Sequence[Row], report: Report) -> None:
         _order(others.assign(name=names), report)
 
 
-def whole(some: DataFrame) -> Any:
-    return evaluation_of(some.to_dict("records"))
-
-
 def _rewards(frame: DataFrame, report: Report) -> None:
     report.heading("A reward for the beginning of each span")
     by = {"line breaks": "variant", "reward, nats": "rules"}
 
     def gain(some: DataFrame) -> str:
         none = frame[(frame.variant == some.variant.iloc[0]) & (frame.rules == "0")]
-        return "–" if some.rules.iloc[0] == "0" else gains(whole(some), whole(none))[1]
+        return "–" if some.rules.iloc[0] == "0" else gains(evaluation_of(some), evaluation_of(none))[1]
 
-    cells: Cells = {MEASURES: lambda x: measures(whole(x)), "F1 of spans, points over no reward": gain}
+    cells: Cells = {
+        MEASURES: lambda x: measures(evaluation_of(x)),
+        "F1 of spans, points over no reward": gain,
+    }
     report.pivot(frame, by, cells)
-    fields = tuple(field_counts(frame.to_dict("records")))
+    fields = tuple(field_counts(frame))
 
     def by_field(some: DataFrame) -> list[str]:
-        counts = field_counts(some.to_dict("records"))
+        counts = field_counts(some)
         return [span_measures(counts[field])[2] for field in fields]
 
     report.text("F1 of spans by field, in per cent:")
@@ -121,13 +118,13 @@ def _rewards(frame: DataFrame, report: Report) -> None:
 def _order(frame: DataFrame, report: Report) -> None:
     report.heading("Log-odds of consecutive fields")
     cells: Cells = {
-        MEASURES: lambda x: measures(whole(x)),
+        MEASURES: lambda x: measures(evaluation_of(x)),
         "F1 of each shuffle": lambda x: " ".join(
-            span_measures(whole(own).of_all())[2] for _, own in groups(x, "shuffle")
+            span_measures(evaluation_of(own).of_all())[2] for _, own in groups(x, "shuffle")
         ),
     }
     report.pivot(frame, {"rules": "name"}, cells)
-    every: Mapping[str, Any] = {name: whole(own) for (name,), own in groups(frame, "name")}
+    every: Mapping[str, Any] = {name: evaluation_of(own) for (name,), own in groups(frame, "name")}
     report.heading("Differences in points, 95 % intervals", 3)
     report.table(
         ("rules", "against", "tokens", "F1 of spans", "whole sections"),
@@ -162,34 +159,17 @@ LEARNERS = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """One fold of one shuffle, labelled under all rule sets of a variant by a CRF of the other folds."""
-
-    part: str
-    variant: str
-    shuffle: int
-    fold: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     _sections(sources)
     variants = {REWARDED: (KEPT, TAKEN_OUT), ORDER: (KEPT,), LEARNT: (*LEARNERS,)}[part]
     shuffles = sources(smoke=1, sample=1, full=3 if part == ORDER else 1)
-    folds = sources(smoke=2, sample=FOLDS, full=FOLDS)
-    return (
-        Cell(part, variant, shuffle, fold)
-        for variant in variants
-        for shuffle in range(shuffles)
-        for fold in range(folds)
-    )
+    return grid(part, variant=variants, shuffle=range(shuffles), fold=range(sources(smoke=2, sample=FOLDS)))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     pairs = _sections(sources)
-    folds = make_folds(
-        range(len(pairs)), sources(smoke=2, sample=FOLDS, full=FOLDS), sources.seed(cell.shuffle)
-    )
+    folds = make_folds(range(len(pairs)), sources(smoke=2, sample=FOLDS), sources.seed(cell.shuffle))
     left_out = set(folds[cell.fold])
     training = [pair for place, pair in enumerate(pairs) if place not in left_out]
     train = partial(crf, without_line_breaks=cell.variant == TAKEN_OUT)
@@ -234,36 +214,30 @@ def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[in
 
 def _sections(sources: Sources) -> list[Labelled]:
     result = read_labelled(sources.folder / "resume" / "experience_train.tsv")
-    return result[: sources(smoke=8, sample=len(result), full=len(result))]
+    return result[: sources(smoke=8, sample=len(result))]
 
 
 STUDY = Study(
     title="Spans in résumés",
-    summary="F1 of job titles, companies, places and dates: rewards for the beginnings of spans, and log-odds of consecutive fields.",
-    design=Design(
-        source="Stokman 2011, section 5.3 (rewards as features, order of fields as constraints); section 7.1 (weights learnt)",
-        corpus=f"221 experience sections of résumés, {FOLDS} folds by section (smoke: 8 made-up sections, 2 folds). One shuffle; full: three for the "
-        "order of fields",
-        model="linear-chain CRF with the template `resume`, trained on the other folds; L-BFGS with c1 = 0.05, c2 = 0.1, 50 iterations. "
-        "Line breaks are tokens, or are taken out and put back as O",
-        rules=f"labels keep their scheme. Rewards of {', '.join(f'{one:g}' for one in REWARDS)} nats for the beginning of each span, since "
-        "annotators have left out much. Log-odds of consecutive fields, ln p(B after A) - ln p(B after any), counted on the training folds with 1 "
-        "added to each pair, as soft rules `next_field`, alone and beside the reward of 1 nat",
-        methods="`auto`. Weights as they are, or learnt on two inner folds from them by the perceptron towards gold (`perceptron-given`) and towards "
-        "the best labelling that rules can reach (`conservative-given`)",
-        seeds="shuffles 0 to 2; inner folds 0; bootstrap 0",
-        measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sections. Gains in points with 95 % intervals of the paired "
-        "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
-        stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
-    ),
+    source="Stokman 2011, section 5.3 (rewards as features, order of fields as constraints); section 7.1 (weights learnt)",
+    corpus=f"221 experience sections of résumés, {FOLDS} folds by section (smoke: 8 made-up sections, 2 folds). One shuffle; full: three for the "
+    "order of fields",
+    model="linear-chain CRF with the template `resume`, trained on the other folds; L-BFGS with c1 = 0.05, c2 = 0.1, 50 iterations. "
+    "Line breaks are tokens, or are taken out and put back as O",
+    rules=f"labels keep their scheme. Rewards of {', '.join(f'{one:g}' for one in REWARDS)} nats for the beginning of each span, since "
+    "annotators have left out much. Log-odds of consecutive fields, ln p(B after A) - ln p(B after any), counted on the training folds with 1 "
+    "added to each pair, as soft rules `next_field`, alone and beside the reward of 1 nat",
+    methods="`auto`. Weights as they are, or learnt on two inner folds from them by the perceptron towards gold (`perceptron-given`) and towards "
+    "the best labelling that rules can reach (`conservative-given`)",
+    seeds="shuffles 0 to 2; inner folds 0; bootstrap 0",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sections. Gains in points with 95 % intervals of the paired "
+    "bootstrap over sections (1999 resamples), shuffles of a section taken together. Every optimum is rechecked",
+    stand_ins="The résumés of the thesis are not public, and theirs have descriptions as a label: these sections take their place",
     parts=(REWARDED, ORDER, LEARNT),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         "another shuffle of the same sections into folds",
         ("variant", "rules"),
-        {"F1 % of spans": lambda x: span_measures(whole(x).of_all())[2]},
+        {"F1 % of spans": lambda x: span_measures(evaluation_of(x).of_all())[2]},
         lambda cell: (cell.part, cell.variant) == (REWARDED, KEPT),
     ),
 )

@@ -1,7 +1,6 @@
-"""Each rule of the catalogue alone, and all rules but it."""
+"""What each rule of the catalogue gains and costs by itself, and what is lost without it."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from pandas import DataFrame
 
@@ -9,8 +8,7 @@ from benchmarks import optimum
 from benchmarks.data.evaluations import labels_of
 from benchmarks.report import Cells, Report, groups, number, signed
 from benchmarks.studies.rules_alone.settings import MODELS, SPLIT, Problems, pairs_of, problems, rules_of
-from benchmarks.study import RESPLIT, Design, Row, SecondDraw, Sources, Study
-from formulations import RuleSet
+from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.significance import compare
@@ -20,20 +18,17 @@ POINTS = ("tokens", "span F1", "95 % of F1", "whole", "bare Viterbi passes")
 BREAKS = ("not proved", "gold breaks", "Viterbi breaks")
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     report.text(
         "Differences in points: alone, against no rule; without it, against all rules. A rule that helps has positive "
         "numbers alone and negative ones where it is left out."
     )
-    tables = {key: table_of(own) for key, own in groups(DataFrame(rows), "part", "model")}
+    tables = {key: table_of(own) for key, own in groups(frame, "part", "model")}
     for (part, model), own in tables.items():
         report.heading(f"{part.capitalize()}, {model}")
         _table(own, report)
-    _picture(
-        {model: own for (part, model), own in tables.items() if part == rows[0]["part"]},
-        rows[0]["part"],
-        report,
-    )
+    first = frame.part.iloc[0]
+    _picture({model: own for (part, model), own in tables.items() if part == first}, first, report)
 
 
 def _table(own: DataFrame, report: Report) -> None:
@@ -114,24 +109,13 @@ def _picture(chosen: dict[str, DataFrame], part: str, report: Report) -> None:
         axes[0][0].legend(frameon=False, fontsize=8)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One rule, alone or left out, or all rules together."""
-
-    part: str
-    model: str
-    rule: str
-    without: bool
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """One rule, alone or left out, or all rules together."""
     pairs_of(part, sources)
-    names = tuple(unique_names(rules_of(part, sources)))
+    names = tuple(unique_names(rules_of(part, sources)))[: sources(smoke=1, sample=None)]
     for model in MODELS[part]:
-        yield Cell(part, model, ALL, False)
-        for rule in names[: sources(smoke=1, sample=len(names), full=len(names))]:
-            yield Cell(part, model, rule, False)
-            yield Cell(part, model, rule, True)
+        yield from grid(part, model=[model], rule=[ALL], without=[False])
+        yield from grid(part, model=[model], rule=names, without=(False, True))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
@@ -144,7 +128,8 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         result, spent = own.decoded(rules)
         against = own.complete[0] if cell.without else bare
     row = _gains(own, result, against, sources(smoke=19, sample=999, full=9999))
-    _recheck(own, rules, result)
+    for trellis, solution in zip(own.trellises, result, strict=True):
+        optimum.recheck(trellis, rules, solution)
     if cell.rule != ALL and not cell.without:
         row |= {"gold": own.broken(cell.rule, [gold for _, gold in own.pairs])}
         row |= {"viterbi": own.broken(cell.rule, [solution.labels for solution in bare])}
@@ -152,50 +137,34 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         "microseconds": spent,
         "unit": own.unit,
         "open": sum(solution.status not in ("optimal", "infeasible") for solution in result),
-        "impossible": sum(solution.status == "infeasible" for solution in result),
         "sequences": len(result),
     }
 
 
 def _gains(own: Problems, result: list[Solution], against: list[Solution], resamples: int) -> Row:
     one, other = (own.evaluated([labels_of(solution) for solution in some]) for some in (result, against))
-    names = ("tokens", "spans", "whole")
-    differences = dict(zip(names, compare(one, other, resamples=resamples), strict=True))
-    return {
-        name: [100 * one.value, 100 * one.gain, 100 * one.low, 100 * one.high]
-        for name, one in differences.items()
-    }
-
-
-def _recheck(own: Problems, rules: RuleSet, result: list[Solution]) -> None:
-    for trellis, solution in zip(own.trellises, result, strict=True):
-        optimum.recheck(trellis, rules, solution)
+    differences = zip(("tokens", "spans", "whole"), compare(one, other, resamples=resamples), strict=True)
+    return {name: [100 * x for x in (d.value, d.gain, d.low, d.high)] for name, d in differences}
 
 
 STUDY = Study(
     title="Each rule alone",
-    summary="What each rule of the catalogue gains and costs by itself, and what is lost without it.",
-    design=Design(
-        corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
-        "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
-        "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
-        model="HMMs of 20 and 300 references and a CRF of 300; HMMs of 300 generated items and of the items of 56 résumés; CRFs of "
-        "25 documents of case law and of 400 sentences",
-        rules="`citations` with `citations-order` and `bio`; the rules and features of `resume` and its variants, without those "
-        "about descriptions on public résumés, which do not label them; `case-law`; `entities` with `bio`. The "
-        "lists of `newswire` are examples and are left out. Penalties are those of the catalogue",
-        methods="`auto` with one rule, with all, and with all but one; Viterbi without rules",
-        limits="1 s a sequence",
-        seeds="0 for resampling",
-        measures="differences in points of right tokens, F1 of exact spans and whole sequences, the 95 % interval of F1 by the paired "
-        "bootstrap; processor time as a ratio to a bare compiled Viterbi pass without rules, which is the unit; sequences "
-        "not proved; sequences in which gold and Viterbi's labelling break the rule",
-        stand_ins="generated items stand for résumés with labelled descriptions",
-    ),
+    corpus="the 100 development references of Cora; generated résumé items and the items of the odd-numbered public "
+    "résumés; the odd-numbered documents of Dutch case law; development sentences of CoNLL-2002 Spanish. Scales: 3 "
+    "sequences and one rule each; at most 200 sequences; all sequences (and 3120 generated items)",
+    model="HMMs of 20 and 300 references and a CRF of 300; HMMs of 300 generated items and of the items of 56 résumés; CRFs of "
+    "25 documents of case law and of 400 sentences",
+    rules="`citations` with `citations-order` and `bio`; the rules and features of `resume` and its variants, without those "
+    "about descriptions on public résumés, which do not label them; `case-law`; `entities` with `bio`. The "
+    "lists of `newswire` are examples and are left out. Penalties are those of the catalogue",
+    methods="`auto` with one rule, with all, and with all but one; Viterbi without rules",
+    limits="1 s a sequence",
+    seeds="0 for resampling",
+    measures="differences in points of right tokens, F1 of exact spans and whole sequences, the 95 % interval of F1 by the paired "
+    "bootstrap; processor time as a ratio to a bare compiled Viterbi pass without rules, which is the unit; sequences "
+    "not proved; sequences in which gold and Viterbi's labelling break the rule",
+    stand_ins="generated items stand for résumés with labelled descriptions",
     parts=tuple(MODELS),
-    cells=cells,
-    measure=measure,
-    report=report,
     second=SecondDraw(
         f"{RESPLIT}; of case law, the other half of the documents",
         ("part", "model", "rule"),

@@ -13,8 +13,7 @@ from benchmarks.data.sets import Labelled
 from benchmarks.studies.stokman.corpora import GENERATED, RESUMES, corpus
 from benchmarks.studies.stokman.decoding import BASE, ONE_ORGANIZATION, OTHERS
 from benchmarks.study import Sources
-from benchmarks.timing import least
-from benchmarks.viterbi import viterbi_calls
+from benchmarks.timing import least, viterbi_calls
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, load_rules
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.core.solution import Solution
@@ -117,10 +116,10 @@ def problems(part: str, model: str, sources: Sources) -> Problems:
     options: dict[str, Any] = {}
     train, test = pairs_of(part, sources)
     if part not in (GENERATED, RESUMES):
-        train = train[: sources(smoke=20, sample=int(size), full=int(size))]
+        train = train[: sources(smoke=20, sample=int(size))]
     if kind == "CRF":
         template = {CORA: "citations", CASE_LAW: "case-law", ENTITIES: "entities"}[part]
-        options = {"template": template, "max_iterations": sources(smoke=5, sample=60, full=60)}
+        options = {"template": template, "max_iterations": sources(smoke=5, sample=60)}
     scorer = trained(kind.lower(), train, **options)
     some = test[: sources(smoke=3, sample=200, full=len(test))]
     return Problems(tuple(scorer.trellis(tokens) for tokens, _ in some), tuple(some), rules_of(part, sources))

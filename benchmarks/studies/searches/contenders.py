@@ -56,30 +56,10 @@ CONTENDERS = {
 }
 BEAMS = ("beam 10", "beam 50", "beam 200")
 DEPTH_FIRST = ("lds, printed", "lds", "lds, going on", "lds, admissible", "lds, textbook")
-QUICK = (
-    "Viterbi",
-    "post-correction",
-    "constrained Viterbi",
-    "beam 10",
-    "beam 50",
-    "best-first",
-    "greedy",
-    "relaxation-guided",
-    EXACT,
-)
+ANYWHERE = ("Viterbi", "constrained Viterbi", "beam 10", "beam 50", "relaxation-guided", EXACT)
+QUICK = (*ANYWHERE, "post-correction", "best-first", "greedy")
 """For many sequences: all that come to an end by themselves."""
-STRONG = (
-    "Viterbi",
-    "constrained Viterbi",
-    "beam 10",
-    "beam 50",
-    "relaxation-guided",
-    "lds, admissible",
-    "hybrid, strong",
-    "annealing",
-    "tabu",
-    EXACT,
-)
+STRONG = (*ANYWHERE, "lds, admissible", "hybrid, strong", "annealing", "tabu")
 """Where rules and penalties are varied: the usual methods, and the best heuristic of each family."""
 
 
@@ -91,6 +71,6 @@ def runs(part: str, limits: tuple[float, ...] = LIMITS) -> Iterator[tuple[str, C
         names, limits = QUICK, limits[-1:]
     elif part in ("rules", "hardness"):
         names, limits = STRONG, (min(SHORT, most),)
-    for name in names:
-        for limit in limits if CONTENDERS[name].timed else (most,):
-            yield name, CONTENDERS[name], limit
+    for name, one in CONTENDERS.items():
+        if name in names:
+            yield from ((name, one, limit) for limit in (limits if one.timed else (most,)))

@@ -34,7 +34,7 @@ def rate(sources: Sources, name: str, rules: int) -> Iterator[Row]:
     """What a search gets through in a second; None where it came to its end before half of its time."""
     trellis, chosen = problem(rules)
     arguments = CONTENDERS[name].arguments
-    limit = sources(smoke=0.01, sample=0.5, full=0.5)
+    limit = sources(smoke=0.01, sample=0.5)
     ilpinfer.decode(trellis, chosen, time_limit=limit / 10, **arguments)
     if name in BEAMS:
         runs = range(sources(smoke=1, sample=5, full=20))

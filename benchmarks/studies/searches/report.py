@@ -1,28 +1,15 @@
 """The report: what every search reaches, by limit, length, model, rules and penalties."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
-from pandas import DataFrame, concat
+from pandas import DataFrame
 
-from benchmarks.report import Cells, Report, fixed, frames, groups, number, percent, signed
-from benchmarks.studies.searches import rates
+from benchmarks.report import Cells, Report, fixed, groups, number, percent, signed
+from benchmarks.studies.searches import outcomes
 from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
 from benchmarks.studies.searches.measuring import NATS
-from benchmarks.studies.searches.outcomes import (
-    CAP,
-    accuracy,
-    borders,
-    longest,
-    losses,
-    of,
-    optima,
-    outcomes,
-    paired,
-    profiles,
-)
 from benchmarks.studies.searches.pictures import draw
-from benchmarks.study import Row
 
 SETS = ("cora", "umass", "resume", "generator")
 """Parts on which every contender runs at every limit."""
@@ -39,12 +26,9 @@ PUBLISHED = (
 METHOD = {"method": "method"}
 
 
-def write(rows: Sequence[Row], report: Report) -> None:
-    parts = frames(rows)
-    if chosen := [parts[part] for part in SETS if part in parts]:
-        main = concat(chosen)
-        known, table, best = main[main.method == OPTIMUM], outcomes(main), optima(main)
-    if chosen and len(table):
+def every_search(rows: DataFrame, report: Report) -> None:
+    known, table, best = rows[rows.method == OPTIMUM], outcomes.outcomes(rows), outcomes.optima(rows)
+    if len(table):
         _summary(known, table, report)
         for (family,), own in groups(known, "family"):
             _family(
@@ -52,20 +36,11 @@ def write(rows: Sequence[Row], report: Report) -> None:
             )
         report.heading("Gaps over time and by limit")
         draw(table, report)
-        last = longest(table)
+        last = outcomes.longest(table)
         _profiles(last, report)
         _lengths(last, report)
         _beside_beams(last, report)
         _hybrids(last, report)
-    if "sizes" in parts:
-        _sizes(parts["sizes"], report)
-    for part, title in (("rules", "By number of rules"), ("hardness", "By hardness of penalties")):
-        if part in parts:
-            report.heading(title)
-            for (family,), own in groups(parts[part], "family"):
-                _varied(family, own, report)
-    if "rates" in parts:
-        rates.show(parts["rates"], report)
 
 
 def _summary(known: DataFrame, table: DataFrame, report: Report) -> None:
@@ -74,13 +49,13 @@ def _summary(known: DataFrame, table: DataFrame, report: Report) -> None:
     report.heading("In short")
     report.text(
         f"{(known.status == 'optimal').sum()} of {len(known)} optima are proved within 60 s{f' ({ends})' if ends else ''}. A gap is how many nats a labelling scores below the "
-        f"optimum. Where gaps of all sequences are averaged, one counts {CAP:g} nats at most, and so does a sequence without a "
+        f"optimum. Where gaps of all sequences are averaged, one counts {outcomes.CAP:g} nats at most, and so does a sequence without a "
         "labelling that keeps the hard rules. The relative gap is a mean over labellings: the gap divided by the absolute score of the optimum. Callbacks record every incumbent, "
         "so that times of the exact engine are those of its general path; without a callback its compiled path is faster."
     )
-    exact = of(table, EXACT).groupby("limit").optimal.mean()
+    exact = outcomes.of(table, EXACT).groupby("limit").optimal.mean()
     shares = ", ".join(f"{percent(share, 0)} % with {1000 * limit:g} ms" for limit, share in exact.items())
-    last = longest(table[table.method != EXACT]).groupby("method", sort=False)
+    last = outcomes.longest(table[table.method != EXACT]).groupby("method", sort=False)
     gaps, reached, missed = last.capped.mean(), last.optimal.mean(), last.optimal.agg(lambda x: (~x).sum())
     nearest, most = gaps.idxmin(), reached.idxmax()
     usual = ["Viterbi", "beam 10", "beam 50"]
@@ -101,43 +76,37 @@ def _family(known: DataFrame, table: DataFrame, best: DataFrame, report: Report)
     if not len(table):
         report.text("No optimum is proved.")
         return
-    limits, last = sorted(table.limit.unique()), longest(table)
+    limits, last = sorted(table.limit.unique()), outcomes.longest(table)
     report.text("Share of optima that is reached, and mean gap in nats, by limit:")
 
     def by_limit(column: str, text: Callable[[float], str]) -> Callable[[DataFrame], list[str]]:
         return lambda x: [text(x[column][x.limit == limit].mean()) for limit in limits]
 
-    report.pivot(
-        table,
-        METHOD,
-        {
-            tuple(f"optimum %, {1000 * limit:g} ms" for limit in limits): by_limit(
-                "optimal", lambda x: percent(x, 0)
-            ),
-            tuple(f"gap, {1000 * limit:g} ms" for limit in limits): by_limit("capped", number),
-        },
-    )
+    cells: Cells = {
+        tuple(f"optimum %, {1000 * limit:g} ms" for limit in limits): by_limit(
+            "optimal", lambda x: percent(x, 0)
+        ),
+        tuple(f"gap, {1000 * limit:g} ms" for limit in limits): by_limit("capped", number),
+    }
+    report.pivot(table, METHOD, cells)
     report.text("With the longest limit (milliseconds are medians):")
-    report.pivot(
-        last,
-        METHOD,
-        {
-            "no labelling %": lambda x: percent(x.gap.isna().mean(), 0),
-            "gap of labellings, nats": lambda x: number(x.gap.mean()),
-            "relative gap %": lambda x: number(100 * x.relative.mean()),
-            "violations": lambda x: x.violations.sum(),
-            "sequences with any %": lambda x: percent((x.violations > 0).mean(), 0),
-            "ms": lambda x: number(1000 * x.seconds.median()),
-            "most ms": lambda x: number(1000 * x.seconds.max()),
-            "ms to the first labelling": lambda x: number(1000 * x["first"].where(x.gap.notna()).median()),
-        },
-    )
+    more: Cells = {
+        "no labelling %": lambda x: percent(x.gap.isna().mean(), 0),
+        "gap of labellings, nats": lambda x: number(x.gap.mean()),
+        "relative gap %": lambda x: number(100 * x.relative.mean()),
+        "violations": lambda x: x.violations.sum(),
+        "sequences with any %": lambda x: percent((x.violations > 0).mean(), 0),
+        "ms": lambda x: number(1000 * x.seconds.median()),
+        "most ms": lambda x: number(1000 * x.seconds.max()),
+        "ms to the first labelling": lambda x: number(1000 * x["first"].where(x.gap.notna()).median()),
+    }
+    report.pivot(last, METHOD, more)
     _accuracy(last, best, report)
     _errors(last, report)
 
 
 def _accuracy(last: DataFrame, best: DataFrame, report: Report) -> None:
-    own = accuracy(best)
+    own = outcomes.accuracy(best)
     if own is None:
         return
     report.text(
@@ -145,14 +114,16 @@ def _accuracy(last: DataFrame, best: DataFrame, report: Report) -> None:
         "against it, in points (a plus is better than the optimum; no labelling is all wrong):"
     )
     cells: Cells = {
-        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or [None] * 3),
+        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, outcomes.accuracy(x) or [None] * 3),
         ("labels ±", "fields ±", "span F1 ±"): lambda x: _gains(x, best),
     }
     report.pivot(last, METHOD, cells)
 
 
 def _gains(some: DataFrame, best: DataFrame) -> list[str]:
-    return [signed(None if lost is None else -lost + 0.0) for lost in losses(some, best) or [None] * 3]
+    return [
+        signed(None if lost is None else -lost + 0.0) for lost in outcomes.losses(some, best) or [None] * 3
+    ]
 
 
 def _errors(last: DataFrame, report: Report) -> None:
@@ -184,7 +155,7 @@ def _profiles(last: DataFrame, report: Report) -> None:
         columns,
         (
             (name, *(percent((own <= ratio).sum() / count, 0) for ratio in (*RATIOS, np.inf)))
-            for name, own, count in profiles(last)
+            for name, own, count in outcomes.profiles(last)
         ),
     )
 
@@ -195,9 +166,9 @@ def _beside(tables: Mapping[str, DataFrame], report: Report) -> None:
     def cell(some: DataFrame) -> str:
         return f"{percent(some.optimal.mean(), 0)}; {number(some.capped.mean())}"
 
-    counts = ("sequences", *(len(of(some, EXACT)) for some in tables.values()))
+    counts = ("sequences", *(len(outcomes.of(some, EXACT)) for some in tables.values()))
     methods = dict.fromkeys(name for some in tables.values() for name in some.method)
-    lines = ((name, *(cell(of(some, name)) for some in tables.values())) for name in methods)
+    lines = ((name, *(cell(outcomes.of(some, name)) for some in tables.values())) for name in methods)
     report.table(("method", *tables), (counts, *lines))
 
 
@@ -223,7 +194,7 @@ def _beside_beams(last: DataFrame, report: Report) -> None:
     )
 
     def shares(search: str, beam: str) -> list[str]:
-        a, b = paired(of(last, search), of(last, beam))
+        a, b = outcomes.paired(outcomes.of(last, search), outcomes.of(last, beam))
         sooner = a.gap.notna() & a["first"].notna() & ~(a["first"] >= b["first"].where(b.gap.notna()))
         columns = (sooner, a.capped < b.capped - NATS, a.capped > b.capped + NATS, a.gap.isna(), b.gap.isna())
         return [percent(column.mean()) for column in columns]
@@ -243,24 +214,16 @@ def _hybrids(last: DataFrame, report: Report) -> None:
     )
 
     def border(short: str, long: str) -> tuple[str, ...]:
-        gaps = borders(of(last, short), of(last, long))
+        gaps = outcomes.borders(outcomes.of(last, short), outcomes.of(last, long))
         best = min(gaps.values())
         at = [border for border, gap in gaps.items() if gap <= best + NATS]
         usual = gaps[max(border for border in gaps if border <= 60)]
         where = f"{at[0]}" if len(at) == 1 else f"{at[0]} to {at[-1]}"
         return where, number(best), number(usual), number(gaps[max(gaps)]), number(gaps[0])
 
-    columns = (
-        "up to the border",
-        "beyond",
-        "best border, tokens",
-        "its gap",
-        "at 60",
-        "first alone",
-        "second alone",
-    )
+    gaps = ("best border, tokens", "its gap", "at 60", "first alone", "second alone")
     report.table(
-        columns,
+        ("up to the border", "beyond", *gaps),
         (
             (short, long, *border(short, long))
             for short in ("lds, printed", "lds, going on", "lds, admissible")
@@ -272,7 +235,9 @@ def _hybrids(last: DataFrame, report: Report) -> None:
     lines = [(f"published: {tag}", one, other) for tag, one, other in PUBLISHED]
     for (family,), own in groups(last[last.family.str.startswith("résumés")], "family"):
         for hybrid, search in (("hybrid, printed", "lds, printed"), ("hybrid", "lds")):
-            whole, one, other = (accuracy(of(own, name)) for name in (hybrid, "evolutionary", search))
+            whole, one, other = (
+                outcomes.accuracy(outcomes.of(own, name)) for name in (hybrid, "evolutionary", search)
+            )
             if whole and one and other:
                 changes = (signed(whole[2] - one[2], 2), signed(whole[2] - other[2], 2))
                 lines.append((f"here: all of {family} ({hybrid})", *changes))
@@ -281,20 +246,21 @@ def _hybrids(last: DataFrame, report: Report) -> None:
     )
 
 
-def _sizes(rows: DataFrame, report: Report) -> None:
+def sizes(rows: DataFrame, report: Report) -> None:
     """What methods lose with models of little and much training data."""
     report.heading("By size of the training data")
     for (level,), own in groups(rows, "level"):
-        last, best = longest(outcomes(own)), optima(own)
+        last, best = outcomes.longest(outcomes.outcomes(own)), outcomes.optima(own)
         if len(last):
             _size(level, last, best, report)
 
 
 def _size(level: str, last: DataFrame, best: DataFrame, report: Report) -> None:
     exact, bare, beam = (
-        accuracy(some) or (0.0,) * 3 for some in (best, of(last, "Viterbi"), of(last, "beam 10"))
+        outcomes.accuracy(some) or (0.0,) * 3
+        for some in (best, outcomes.of(last, "Viterbi"), outcomes.of(last, "beam 10"))
     )
-    viterbi, narrow, engine = (of(last, name) for name in ("Viterbi", "beam 10", EXACT))
+    viterbi, narrow, engine = (outcomes.of(last, name) for name in ("Viterbi", "beam 10", EXACT))
     report.text(
         f"**HMM of {level} references.** {(viterbi.violations > 0).sum()} of {len(engine)} Viterbi labellings break a rule. Viterbi misses "
         f"{(~viterbi.optimal).sum()} optima, a beam of 10 misses {(~narrow.optimal).sum()}, by up to {number(narrow.gap.max())} nats. Accuracy of fields and span F1: "
@@ -306,7 +272,7 @@ def _size(level: str, last: DataFrame, best: DataFrame, report: Report) -> None:
         "mean gap": lambda x: number(x.capped.mean()),
         "largest gap": lambda x: number(x.gap.max()),
         "with violations": lambda x: (x.violations > 0).sum(),
-        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, accuracy(x) or ()),
+        ("labels %", "fields %", "span F1 %"): lambda x: map(fixed, outcomes.accuracy(x) or ()),
         ("fields ±", "span F1 ±"): lambda x: _gains(x, best)[1:],
         "ms": lambda x: number(1000 * x.seconds.median()),
         "× exact engine": lambda x: number(x.seconds.median() / unit),
@@ -314,16 +280,28 @@ def _size(level: str, last: DataFrame, best: DataFrame, report: Report) -> None:
     report.pivot(last, METHOD, cells)
 
 
-def _varied(family: str, rows: DataFrame, report: Report) -> None:
+def varied(title: str) -> Callable[[DataFrame, Report], None]:
     """Shares, gaps, violations and losses by what is varied."""
+
+    def write(rows: DataFrame, report: Report) -> None:
+        report.heading(title)
+        for (family,), own in groups(rows, "family"):
+            _varied(family, own, report)
+
+    return write
+
+
+def _varied(family: str, rows: DataFrame, report: Report) -> None:
     levels = {level: own for (level,), own in groups(rows, "level")}
-    tables = {level: last for level, own in levels.items() if len(last := longest(outcomes(own)))}
-    best = {level: optima(levels[level]) for level in tables}
+    tables = {
+        level: last for level, own in levels.items() if len(last := outcomes.longest(outcomes.outcomes(own)))
+    }
+    best = {level: outcomes.optima(levels[level]) for level in tables}
     report.heading(family, 3)
     statuses = rows.status[rows.method == OPTIMUM].value_counts(sort=False)
     problems = ", ".join(f"{count} {name}" for name, count in statuses.items())
     report.text(
-        f"{1000 * of(rows, EXACT).limit.iloc[0]:g} ms a sequence for methods that a limit changes; problems: {problems}. "
+        f"{1000 * outcomes.of(rows, EXACT).limit.iloc[0]:g} ms a sequence for methods that a limit changes; problems: {problems}. "
         "Per cent of optima reached; mean gap in nats:"
     )
     _beside(tables, report)
@@ -332,8 +310,8 @@ def _varied(family: str, rows: DataFrame, report: Report) -> None:
     )
 
     def broken(name: str, level: str) -> str:
-        some = of(tables[level], EXACT if name == "optimum" else name)
-        text, own = percent((some.violations > 0).mean(), 0), accuracy(best[level])
+        some = outcomes.of(tables[level], EXACT if name == "optimum" else name)
+        text, own = percent((some.violations > 0).mean(), 0), outcomes.accuracy(best[level])
         if name == "optimum" or own is None:
             return text if own is None else f"{text}; {own[1]:.1f}, {own[2]:.1f} %"
         return f"{text}; {', '.join(_gains(some, best[level])[1:])}"

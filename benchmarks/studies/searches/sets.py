@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from benchmarks.data import corpora, generated
-from benchmarks.data.sets import DataSet, spread
+from benchmarks.data import corpora, sets
+from benchmarks.data.sets import DataSet
 from benchmarks.study import Sources
 from formulations.constraints.rule_set import RuleSet
 
@@ -32,28 +32,24 @@ def variants(sources: Sources, part: str) -> Mapping[str, Variant]:
 
 def _cora(sources: Sources) -> Iterator[Variant]:
     """References under the soft citation rules, and with each field once as a hard rule."""
-    for name, family, number in (
-        ("cora 20", "Cora, soft", sources(smoke=1, sample=20, full=100)),
-        ("cora 20 once", "Cora, hard", sources(smoke=1, sample=8, full=40)),
-    ):
-        yield Variant(_some(_named(sources, name), number), family)
+    yield Variant(_named(sources, "cora 20", sources(smoke=1, sample=20, full=100)), "Cora, soft")
+    yield Variant(_named(sources, "cora 20 once", sources(smoke=1, sample=8, full=40)), "Cora, hard")
 
 
 def _umass(sources: Sources) -> Iterator[Variant]:
-    data = corpora.data_set(sources, "umass")
-    yield Variant(_some(data, sources(smoke=1, sample=12, full=40)), "UMass")
+    yield Variant(_named(sources, "umass", sources(smoke=1, sample=12, full=40)), "UMass")
 
 
 def _resume(sources: Sources) -> Iterator[Variant]:
     for data in corpora.resume(sources):
         kind = data.name.split()[-1]
-        yield Variant(_some(data, sources(smoke=1, sample=8, full=20)), f"résumés, {kind}")
+        yield Variant(data.some(sources(smoke=1, sample=8, full=20)), f"résumés, {kind}")
 
 
 def _generator(sources: Sources) -> Iterator[Variant]:
-    lengths = sources(smoke=(12, 24), sample=(30, 60, 120, 240, 480), full=(30, 60, 120, 240, 480))
+    lengths, K = sources(smoke=((12, 24), 5), sample=((30, 60, 120, 240, 480), 13))
     for T in lengths:
-        data = generated.planted(T, sources(smoke=5, sample=13, full=13), sources)
+        data = sets.planted(T, K, sources)
         data = replace(data, items=data.items[: sources(smoke=1, sample=2, full=8)])
         yield Variant(data, "generated", f"{T} tokens")
 
@@ -61,34 +57,39 @@ def _generator(sources: Sources) -> Iterator[Variant]:
 def _sizes(sources: Sources) -> Iterator[Variant]:
     """All references of the development part, by three models."""
     for size in corpora.CORA_SIZES:
-        data = _some(_named(sources, f"cora {size}"), sources(smoke=1, sample=100, full=100))
+        data = _named(sources, f"cora {size}", sources(smoke=1, sample=100))
         yield Variant(data, "Cora, by references to train on", f"{size}")
 
 
 def _rules(sources: Sources) -> Iterator[Variant]:
     """The first so many rules of the citation rules, and of those mined on UMass references."""
-    number = sources(smoke=1, sample=10, full=100)
-    cora = _some(_named(sources, "cora 20"), number)
-    for k in sources(smoke=(1, 11), sample=CITATION_RULES, full=CITATION_RULES):
-        yield Variant(_first(cora, k), "Cora, first rules of the citation rules", f"{k}")
-    umass = _some(corpora.data_set(sources, "umass"), sources(smoke=1, sample=6, full=60))
-    for k in sources(smoke=(10,), sample=MINED_RULES, full=MINED_RULES):
-        yield Variant(_first(umass, k), "UMass, strongest mined rules", f"{k}")
+    cora = _named(sources, "cora 20", sources(smoke=1, sample=10, full=100))
+    umass = _named(sources, "umass", sources(smoke=1, sample=6, full=60))
+    few, mined = sources(smoke=((1, 11), (10,)), sample=(CITATION_RULES, MINED_RULES))
+    for data, counts, family in (
+        (cora, few, "Cora, first rules of the citation rules"),
+        (umass, mined, "UMass, strongest mined rules"),
+    ):
+        for k in counts:
+            yield Variant(data.under(f"{k} rules", partial(first_rules, k)), family, f"{k}")
 
 
 def _hardness(sources: Sources) -> Iterator[Variant]:
     """Every penalty times a factor."""
-    T, K = sources(smoke=(12, 5), sample=(60, 13), full=(60, 13))
+    T, K = sources(smoke=(12, 5), sample=(60, 13))
     number = sources(smoke=1, sample=10, full=100)
     for data, family in (
-        (_some(_named(sources, "cora 20"), number), "Cora, citation rules"),
-        (generated.planted(T, K, sources), f"generated, {T} tokens"),
+        (_named(sources, "cora 20", number), "Cora, citation rules"),
+        (sets.planted(T, K, sources).some(number), f"generated, {T} tokens"),
     ):
-        for factor in sources(smoke=(1.0, math.inf), sample=FACTORS, full=FACTORS):
+        for factor in sources(smoke=(1.0, math.inf), sample=FACTORS):
             level = "hard" if math.isinf(factor) else f"× {factor:g}"
-            make = partial(_times, data, factor)
-            some = _some(replace(data, name=f"{data.name}, {level}", make_rules=make), number)
-            yield Variant(some, family, level)
+            times = partial(corpora.with_factor, factor=factor)
+            yield Variant(data.under(level, times), family, level)
+
+
+def first_rules(k: int, rules: RuleSet) -> RuleSet:
+    return RuleSet(tuple(rules.rules[:k]), rules.fields)
 
 
 PARTS: Mapping[str, Callable[[Sources], Iterator[Variant]]] = {
@@ -102,23 +103,8 @@ PARTS: Mapping[str, Callable[[Sources], Iterator[Variant]]] = {
 }
 
 
-def _named(sources: Sources, name: str) -> DataSet:
+def _named(sources: Sources, name: str, number: int) -> DataSet:
+    """So many sequences of the development part."""
     data = corpora.data_set(sources, name)
-    return replace(data, items=tuple(item for item in data.items if item.key.startswith("dev")))
-
-
-def _some(data: DataSet, number: int) -> DataSet:
-    return replace(data, items=spread(data.items, number))
-
-
-def _first(data: DataSet, k: int) -> DataSet:
-    return replace(data, name=f"{data.name}, {k} rules", make_rules=partial(_first_rules, data, k))
-
-
-def _first_rules(data: DataSet, k: int) -> RuleSet:
-    return RuleSet(tuple(data.rules.rules[:k]), data.rules.fields)
-
-
-def _times(data: DataSet, factor: float) -> RuleSet:
-    rules = (replace(rule, penalty=rule.penalty * factor) for rule in data.rules.rules)
-    return RuleSet(tuple(rules), data.rules.fields)
+    dev = tuple(item for item in data.items if item.key.startswith("dev"))
+    return replace(data, items=dev).some(number)

@@ -1,20 +1,18 @@
-"""The service under load."""
+"""Capacity of `ilpinfer serve`, and what becomes of requests below and above it."""
 
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from urllib.request import Request, urlopen
 
 from pandas import DataFrame
 
-import ilpinfer
 from benchmarks import optimum
 from benchmarks.data import prepared
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.serving.load import HOST, Load, Phase, service
-from benchmarks.study import Design, Disagreement, Row, Sources, Study
+from benchmarks.study import Cell, Row, Sources, Study, grid
 from benchmarks.timing import time_rounds
 from ilpinfer.models.hmm import HMM
 
@@ -26,31 +24,22 @@ PHASES = (("80 %", 0.8, 0.5), ("200 %", 2.0, 0.25), ("80 % again", 0.8, 0.5))
 """Name, share of the capacity, and share of the seconds; a tenth and a quarter of them come before."""
 
 
-@dataclass(frozen=True)
-class Cell:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A service with so many threads that decode, and the length of its phases."""
-
-    part: str
-    workers: int
-    seconds: float
-    number: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
     train_and_dev(sources.folder, part)
-    workers = sources(smoke=(2,), sample=(1, 2), full=(1, 2, 4))
-    seconds = sources(smoke=0.3, sample=30.0, full=30.0)
-    numbers = range(sources(smoke=1, sample=1, full=5))
-    return (Cell(part, threads, seconds, number) for threads in workers for number in numbers)
+    workers, runs = sources(smoke=((2,), 1), sample=((1, 2), 1), full=((1, 2, 4), 5))
+    return grid(part, workers=workers, seconds=[sources(smoke=0.3, sample=30.0)], number=range(runs))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     some = prepared.cora(sources.folder, SIZE)
     model = some.decoder.model
     assert isinstance(model, HMM)
-    alone = _microseconds_alone(some.decoder, [trellis.tokens for trellis in some.trellises])
+    texts = [trellis.tokens for trellis in some.trellises]
+    works = {"alone": [lambda tokens=tokens: some.decoder.decode_tokens(tokens).labels for tokens in texts]}
+    alone = 1e6 * float(time_rounds(works, 5)["alone"].mean())
     with service(model, cell.workers) as port:
-        load = Load(port, [trellis.tokens for trellis in some.trellises], DEADLINE)
+        load = Load(port, texts, DEADLINE)
         phases = asyncio.run(_phases(load, cell))
         _check_answers(some, port)
     return [phase.row(DEADLINE) | {"alone": alone} for phase in phases]
@@ -61,18 +50,7 @@ def _check_answers(some: prepared.Prepared, port: int) -> None:
     for trellis in some.trellises:
         body = json.dumps({"tokens": list(trellis.tokens), "deadline": PATIENCE}).encode()
         with urlopen(Request(f"http://{HOST}:{port}/decode", body), timeout=2 * PATIENCE) as answer:
-            row = json.load(answer)
-        solution = optimum.recheck(trellis, some.rules, some.decoder.decode(trellis))
-        if (row["status"], row["score"]) != (solution.status, solution.score):
-            raise Disagreement(
-                f"{trellis.tokens}: {row['status']} with {row['score']} nats from the service, "
-                f"{solution.status} with {solution.score} from the engine"
-            )
-
-
-def _microseconds_alone(decoder: ilpinfer.Decoder, texts: Sequence[Sequence[str]]) -> float:
-    works = {"alone": [lambda tokens=tokens: decoder.decode_tokens(tokens).labels for tokens in texts]}
-    return 1e6 * float(time_rounds(works, 5)["alone"].mean())
+            optimum.confirm(trellis, some.decoder, json.load(answer), "service")
 
 
 async def _phases(load: Load, cell: Cell) -> list[Phase]:
@@ -88,7 +66,7 @@ async def _phases(load: Load, cell: Cell) -> list[Phase]:
     return result
 
 
-def report(rows: Sequence[Row], report: Report) -> None:
+def report(frame: DataFrame, report: Report) -> None:
     counts = {
         "answered": "answered",
         "refused (503)": "refused",
@@ -108,7 +86,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         tuple(counts): lambda x: x[[*counts.values()]].iloc[0],
         tuple(times): lambda x: map(number, x[[*times.values()]].astype(float).iloc[0]),
     }
-    for (workers, run), some in groups(DataFrame(rows), "workers", "number"):
+    for (workers, run), some in groups(frame, "workers", "number"):
         report.heading(f"Threads that decode: {workers}" + (f", run {run + 1}" if run else ""))
         report.pivot(some, {"phase": "phase"}, cells)
         for sentence in sentences(some.to_dict("records")):
@@ -135,23 +113,17 @@ def sentences(phases: Sequence[Row]) -> Iterator[str]:
 
 STUDY = Study(
     title="The service under load",
-    summary="Capacity of `ilpinfer serve`, and what becomes of requests below and above it.",
-    design=Design(
-        corpus="the 100 references of Cora's development part, in turn",
-        model=f"an HMM of {SIZE} Cora references",
-        rules="`citations`",
-        methods=f"a service of its own on loopback with 1 or 2 threads that decode (smoke 2; full 4 too, in five runs). {CLIENTS} clients ask "
-        "again once they are answered: their answers a second are the capacity. Then requests come at random moments (exponential "
-        "gaps), whatever the answers: at 80 % of the capacity, at 200 %, and at 80 % again; at last the capacity is measured again. Clients share the machine with the service",
-        limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
-        seeds="0, 1, 2 for gaps",
-        measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
-        "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
-        "reference is asked for once more: its answer has to be the optimum, which is rechecked",
-    ),
+    corpus="the 100 references of Cora's development part, in turn",
+    model=f"an HMM of {SIZE} Cora references",
+    rules="`citations`",
+    methods=f"a service of its own on loopback with 1 or 2 threads that decode (smoke 2; full 4 too, in five runs). {CLIENTS} clients ask "
+    "again once they are answered: their answers a second are the capacity. Then requests come at random moments (exponential "
+    "gaps), whatever the answers: at 80 % of the capacity, at 200 %, and at 80 % again; at last the capacity is measured again. Clients share the machine with the service",
+    limits=f"a deadline of {DEADLINE:g} s a request; 7.5 s for each capacity, 15, 7.5 and 15 s for the phases (smoke: half a second in all)",
+    seeds="0, 1, 2 for gaps",
+    measures="requests a second; answers by status; milliseconds from sending a request to its answer, by the clock, median and 99th "
+    "percentile; how late requests are sent. Unit: decoding the same references in a process without a service. At the end every "
+    "reference is asked for once more: its answer has to be the optimum, which is rechecked",
     parts=("cora",),
-    cells=cells,
-    measure=measure,
-    report=report,
     timed=True,
 )

@@ -1,12 +1,11 @@
 """Items decoded under rules by one method, and what becomes of each document."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import ilpinfer
 from benchmarks import optimum
 from benchmarks.studies.stokman.corpora import DUTCH, GENERATED, PERFECT, PREDICTED, RESUMES, Document, corpus
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import timed
 from formulations import LabelSet, RuleSet
 from ilpinfer.core.solution import Solution
@@ -27,18 +26,9 @@ METHODS = {
 }
 """As published, discrepancy search has its floor on what is lost to the best choices, as the text says; the pseudocode has it
 on the scores themselves, which presumes that the best score of each token is 0."""
-BASE, HARD, HEAVY, ONE_ORGANIZATION, NO_FEATURES = (
-    "resume",
-    "resume-hard",
-    "resume-strong-features",
-    "resume-one-organization",
-    "resume-no-features",
-)
-SEARCHED = {
-    (GENERATED, PERFECT): BASE,
-    (DUTCH, PERFECT): BASE,
-    (DUTCH, PREDICTED): BASE,
-}
+BASE, HARD, HEAVY = "resume", "resume-hard", "resume-strong-features"
+ONE_ORGANIZATION, NO_FEATURES = "resume-one-organization", "resume-no-features"
+SEARCHED = {(GENERATED, PERFECT): BASE, (DUTCH, PERFECT): BASE, (DUTCH, PREDICTED): BASE}
 """The rules under which the mixed strategy decodes; predicted generated items have more."""
 OTHERS = ("resume-title-first", "resume-one-each", "resume-both")
 RULES = (BASE, HARD, HEAVY, ONE_ORGANIZATION, NO_FEATURES, *OTHERS)
@@ -61,20 +51,8 @@ SMOKE = ("none", BASE, ONE_ORGANIZATION)
 TABLES, STRATEGIES = "tables", "strategies"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Eight documents under one rule set, decoded by one method."""
-
-    part: str
-    corpus: str
-    segmentation: str
-    rules: str
-    method: str
-    limit: float
-    chunk: int
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
+    """Eight documents under one rule set, decoded by one method."""
     few = sources(smoke=1, sample=2, full=1000)
     for name, segmentation in CORPORA[:: sources(smoke=2, sample=1, full=1)]:
         chunks = -(-len(corpus(name, sources).test) // CHUNK)
@@ -86,7 +64,8 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
         for rules, method, limit in settings:
             if rules in SMOKE or sources.scale != "smoke":
                 number = chunks if method in (NONE, OPTIMUM) else min(few, chunks)
-                yield from (Cell(part, name, segmentation, rules, method, limit, n) for n in range(number))
+                about = {"corpus": [name], "segmentation": [segmentation], "rules": [rules]}
+                yield from grid(part, **about, method=[method], limit=[limit], chunk=range(number))
 
 
 def _settings(name: str, segmentation: str) -> Iterator[tuple[str, str]]:
@@ -120,7 +99,7 @@ def decoded(
     chosen = corpus(cell.corpus, sources)
     tagger = tagger or chosen.tagger
     first = cell.chunk * CHUNK
-    limit = sources(smoke=SMOKE_LIMIT, sample=cell.limit, full=cell.limit)
+    limit = sources(smoke=SMOKE_LIMIT, sample=cell.limit)
     limit = optimum.LIMIT if cell.method == OPTIMUM else limit
     decoder = ilpinfer.Decoder(rules, method=METHODS[cell.method], time_limit=limit)
     labels = tagger.labels

@@ -1,15 +1,14 @@
 """What two approximations cost: the estimate of a second-order model, and the cutoff of improbable labels."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.corpora import train_and_dev
+from benchmarks.data.corpora import train_and_dev, with_factor
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid
 from formulations import RuleSet, Trellis, load_rules
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -25,49 +24,20 @@ CHUNK = 25
 """References of a cell."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """References under one reading of eq. 48, around the best labelling of one model."""
-
-    part: str
-    reading: str
-    around: str
-    rules: str
-    chunk: int
-
-
-@dataclass(frozen=True)
-class Cutoff:
-    """References without the labels and steps below δ, under a model of so many references."""
-
-    part: str
-    size: int
-    delta: float
-    chunk: int
-
-
-def cells(sources: Sources, part: str) -> Iterator[Estimate | Cutoff]:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """References without what is below δ, under a model of so many; or under a reading of eq. 48, around a best labelling."""
     _, dev = train_and_dev(sources.folder, "cora")
-    chunks = range(sources(smoke=1, sample=-(-len(dev) // CHUNK), full=-(-len(dev) // CHUNK)))
+    chunks = range(sources(smoke=1, sample=-(-len(dev) // CHUNK)))
     if part == CUTOFFS:
-        return (Cutoff(part, size, delta, n) for size in SIZES for delta in DELTAS for n in chunks)
-    return (
-        Estimate(part, reading, around, rules, n)
-        for reading in READINGS
-        for around in AROUND
-        for rules in ("none", "citations")
-        for n in chunks
-    )
+        return grid(part, size=SIZES, delta=DELTAS, chunk=chunks)
+    return grid(part, reading=READINGS, around=AROUND, rules=("none", "citations"), chunk=chunks)
 
 
-def measure(sources: Sources, cell: Estimate | Cutoff) -> Iterator[Row]:
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     train, dev = train_and_dev(sources.folder, "cora")
-    number = sources(smoke=1, sample=CHUNK, full=CHUNK)
     first = cell.chunk * CHUNK
-    texts = [tokens for tokens, _ in dev[first : first + number]]
-    if isinstance(cell, Estimate):
-        return _estimates(cell, train, texts)
-    return _cutoffs(cell, train, texts)
+    texts = [tokens for tokens, _ in dev[first : first + sources(smoke=1, sample=CHUNK)]]
+    return (_estimates if cell.part == ESTIMATES else _cutoffs)(cell, train, texts)
 
 
 def loss(exact: Trellis, rules: RuleSet, result: Solution) -> Row:
@@ -77,7 +47,7 @@ def loss(exact: Trellis, rules: RuleSet, result: Solution) -> Row:
     return {"differs": bool((best.ids != result.ids).any()), "loss": round(best.score - nats(value.score), 6)}
 
 
-def _estimates(cell: Estimate, train: Sequence[Labelled], texts: Sequence[tuple[str, ...]]) -> Iterator[Row]:
+def _estimates(cell: Cell, train: Sequence[Labelled], texts: Sequence[tuple[str, ...]]) -> Iterator[Row]:
     rules = RuleSet(()) if cell.rules == "none" else load_rules(cell.rules)
     two = trained("hmm2", train)
     assert isinstance(two, SecondOrderHMM)
@@ -88,9 +58,9 @@ def _estimates(cell: Estimate, train: Sequence[Labelled], texts: Sequence[tuple[
         yield loss(two.trellis(tokens), rules, estimate)
 
 
-def _cutoffs(cell: Cutoff, train: Sequence[Labelled], texts: Sequence[tuple[str, ...]]) -> Iterator[Row]:
+def _cutoffs(cell: Cell, train: Sequence[Labelled], texts: Sequence[tuple[str, ...]]) -> Iterator[Row]:
     rules = load_rules("citations")
-    hard = replace(rules, items=tuple(replace(rule, penalty=math.inf) for rule in rules.rules))
+    hard = with_factor(rules, math.inf)
     model = trained("hmm", train[: cell.size])
     for tokens in texts:
         exact = model.trellis(tokens)

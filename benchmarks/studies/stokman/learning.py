@@ -1,7 +1,6 @@
 """Weights learnt from held-out scores of training items, in place of those chosen by hand (section 7.1)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from benchmarks.data.models import trained
 from benchmarks.studies.stokman import decoding
 from benchmarks.studies.stokman.corpora import GENERATED, PREDICTED, corpus
-from benchmarks.study import Row, Sources
+from benchmarks.study import Cell, Row, Sources, grid
 from formulations import Feature, RuleSet
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.learning import JointLearner, PenaltyLearner, ScoredExample, held_out_models
@@ -26,19 +25,12 @@ START = decoding.ONE_ORGANIZATION
 """The rule set whose weights are learnt: two rules and three features."""
 
 
-@dataclass(frozen=True)
-class Learning:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A way to learn weights, with which all test documents are decoded exactly."""
-
-    part: str
-    algorithm: str
+    return grid(part, algorithm=WAYS[: sources(smoke=1, sample=None)])
 
 
-def cells(sources: Sources, part: str) -> Iterator[Learning]:
-    return (Learning(part, name) for name in WAYS[: sources(smoke=1, sample=None, full=None)])
-
-
-def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     chosen, way = corpus(GENERATED, sources), cell.algorithm
     items, model, rules = chosen.items_of(chosen.train), chosen.tagger, chosen.rules(START)
     given, scorers = weights_of(rules), held_out_models(items, HMM.train)
@@ -60,10 +52,9 @@ def measure(sources: Sources, cell: Learning) -> Iterator[Row]:
     }
     setting: Row = {"corpus": GENERATED, "segmentation": PREDICTED, "rules": way}
     setting |= {"method": decoding.OPTIMUM, "limit": decoding.LIMIT}
-    own = decoding.Cell(LEARNING, **setting, chunk=0)
     for chunk in range(-(-len(chosen.test) // decoding.CHUNK)):
-        for row in decoding.decoded(sources, replace(own, chunk=chunk), rules, model):
-            yield row | setting
+        own = Cell(part=LEARNING, **setting, chunk=chunk)
+        yield from (row | setting for row in decoding.decoded(sources, own, rules, model))
 
 
 def weights_of(rules: RuleSet) -> dict[str, float]:

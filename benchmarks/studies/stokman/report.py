@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
-from benchmarks.report import Report, fixed, frames, number, percent, signed
+from benchmarks.report import Report, fixed, number, percent, signed
 from benchmarks.studies.stokman import published as P
 from benchmarks.studies.stokman.corpora import DUTCH, GENERATED, PERFECT, PREDICTED, RESUMES
 from benchmarks.studies.stokman.decoding import (
@@ -68,7 +68,7 @@ UNITS = ("characters", "lines", "spans")
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
-    settings, parts = by_setting(row for row in rows if row["part"] != LEARNING), frames(rows)
+    settings = by_setting(row for row in rows if row["part"] != LEARNING)
     if settings:
         _base(settings, report)
         _tables(settings, report)
@@ -76,10 +76,9 @@ def report(rows: Sequence[Row], report: Report) -> None:
         _searches(settings, report)
         _other_rules(settings, report)
     _learning([row for row in rows if row["part"] == LEARNING], settings, report)
-    if ESTIMATES in parts:
-        _estimates(parts[ESTIMATES], report)
-    if CUTOFFS in parts:
-        _cutoffs(parts[CUTOFFS], report)
+    for part, write in ((ESTIMATES, _estimates), (CUTOFFS, _cutoffs)):
+        if some := [row for row in rows if row["part"] == part]:
+            write(DataFrame(some), report)
 
 
 def _points(one: Change) -> list[str]:

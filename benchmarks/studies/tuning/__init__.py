@@ -1,7 +1,6 @@
-"""Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains."""
+"""Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains on held-out sequences."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,21 +8,8 @@ from pandas import DataFrame, concat
 
 import ilpinfer
 from benchmarks.report import Report, groups, number, percent
-from benchmarks.studies.tuning.trials import (
-    CAP,
-    CHUNKS,
-    LARGEST_CHUNK,
-    LIMIT,
-    NUMBER,
-    best,
-    gap,
-    held_out,
-    held_out_names,
-    importances,
-    require_optuna,
-    trials_of,
-)
-from benchmarks.study import Design, Row, Sources, Study
+from benchmarks.studies.tuning import trials
+from benchmarks.study import Cell, Row, Sources, Study, require
 
 TRIALS, HELD_OUT = "trials", "held out"
 LIMITS = (0.05, 0.8)
@@ -37,41 +23,29 @@ CONTENDERS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The trials of one seed, or some held-out sequences of a data set with one contender."""
-
-    part: str
-    seed: int = 0
-    data: str = ""
-    chunk: int = 0
-    contender: str = ""
-
-
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    require_optuna()
-    seeds = range(sources(smoke=1, sample=1, full=5))
-    if part == TRIALS:
-        return (Cell(part, seed) for seed in seeds)
-    contenders = [*((name, 0) for name in CONTENDERS), *((TUNED, seed) for seed in seeds)]
-    return (
-        Cell(part, seed, data, chunk, contender)
-        for data in held_out_names(sources)
-        for chunk in range(sources(smoke=1, sample=1, full=CHUNKS))
-        for contender, seed in contenders
-    )
+    """The trials of one seed, or some held-out sequences of a data set with one contender."""
+    require("optuna")
+    seeds, chunks = sources(smoke=(1, 1), sample=(1, 1), full=(5, trials.CHUNKS))
+    some, contenders = [("", 0)], [("", seed) for seed in range(seeds)]
+    if part == HELD_OUT:
+        some = [(data, chunk) for data in trials.held_out_names(sources) for chunk in range(chunks)]
+        contenders = [*((name, 0) for name in CONTENDERS), *((TUNED, seed) for seed in range(seeds))]
+    for data, chunk in some:
+        for name, seed in contenders:
+            yield Cell(part=part, seed=seed, data=data, chunk=chunk, contender=name)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     if cell.part == TRIALS:
-        yield from trials_of(sources, cell.seed)
+        yield from trials.trials_of(sources, cell.seed)
         return
-    options = CONTENDERS.get(cell.contender) or best(trials_of(sources, cell.seed))["options"]
-    problems = held_out(sources, cell.data, cell.chunk)
+    options = CONTENDERS.get(cell.contender) or trials.best(trials.trials_of(sources, cell.seed))["options"]
+    problems = trials.held_out(sources, cell.data, cell.chunk)
     ilpinfer.warm_up()
     for limit in (0.01,) if sources.scale == "smoke" else LIMITS:
         for place, problem in enumerate(problems):
-            yield {"place": place, "limit": limit, "gap": gap(problem, limit, 0, options)}
+            yield {"place": place, "limit": limit, "gap": trials.gap(problem, limit, 0, options)}
 
 
 def _trials(frame: DataFrame, report: Report) -> None:
@@ -81,16 +55,16 @@ def _trials(frame: DataFrame, report: Report) -> None:
     report.heading("Trials")
     for (seed,), some in groups(frame.sort_values("seed", kind="stable"), "seed"):
         own = some.to_dict("records")
-        usual, tuned = own[0], best(own)
+        usual, tuned = own[0], trials.best(own)
         report.text(
-            f"Seed {seed}, {len(own)} trials of {1000 * LIMIT:g} ms a sequence: mean gap {number(usual['gap'])} nats with the published parameters, "
+            f"Seed {seed}, {len(own)} trials of {1000 * trials.LIMIT:g} ms a sequence: mean gap {number(usual['gap'])} nats with the published parameters, "
             f"{number(tuned['gap'])} with the best (trial {tuned['trial']})."
         )
         report.table(
             ("parameter", "published", "best", "share of the variance of gaps %"),
             (
                 (name, shown(usual["options"][name]), shown(tuned["options"][name]), percent(share, 0))
-                for name, share in importances(own).items()
+                for name, share in trials.importances(own).items()
             ),
         )
 
@@ -126,25 +100,20 @@ def _held_out(frame: DataFrame, report: Report) -> None:
 
 STUDY = Study(
     title="Tuning the evolutionary algorithm",
-    summary="Parameters of the evolutionary algorithm, tuned by Optuna on training parts only, and what that gains on held-out sequences.",
-    design=Design(
-        source="Stokman 2011, section 7.3 (tuning as future work), Tables 5 and 6 (the published parameters)",
-        corpus="training: planted documents of 60 and 240 tokens and 13 labels, and references of the training part of Cora, 4 of each. Held out: other planted "
-        f"documents of 60, 240 and 480 tokens, references of the development part of Cora, every other résumé section; {LARGEST_CHUNK} of each (full: "
-        f"{LARGEST_CHUNK * CHUNKS}). Smoke: documents of 12 tokens",
-        model="HMMs of 20 references and of the other half of the résumé sections; planted scores",
-        rules="those of the planted documents; for Cora `citations`, and at most one run of each field as hard rules; for résumés ten rules on documents, soft and hard",
-        methods="`evolutionary`: as published; as published from Viterbi's labelling; the variant `varied`; the parameters of the best of "
-        f"{NUMBER} trials of Optuna's TPE sampler, of which the first is the published algorithm (smoke: 3 trials)",
-        limits=f"{1000 * LIMIT:g} ms a sequence in a trial; {' and '.join(f'{1000 * limit:g}' for limit in LIMITS)} ms on held-out sequences",
-        seeds="sampler: 0 (full: 0 to 4); search: the number of the trial plus 1 in trials, 0 on held-out sequences",
-        measures=f"nats below the proved optimum, at most {CAP:g}, which also stands for no labelling; share of optima. "
-        "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
-        stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
-    ),
+    source="Stokman 2011, section 7.3 (tuning as future work), Tables 5 and 6 (the published parameters)",
+    corpus="training: planted documents of 60 and 240 tokens and 13 labels, and references of the training part of Cora, 4 of each. Held out: other planted "
+    f"documents of 60, 240 and 480 tokens, references of the development part of Cora, every other résumé section; {trials.LARGEST_CHUNK} of each (full: "
+    f"{trials.LARGEST_CHUNK * trials.CHUNKS}). Smoke: documents of 12 tokens",
+    model="HMMs of 20 references and of the other half of the résumé sections; planted scores",
+    rules="those of the planted documents; for Cora `citations`, and at most one run of each field as hard rules; for résumés ten rules on documents, soft and hard",
+    methods="`evolutionary`: as published; as published from Viterbi's labelling; the variant `varied`; the parameters of the best of "
+    f"{trials.NUMBER} trials of Optuna's TPE sampler, of which the first is the published algorithm (smoke: 3 trials)",
+    limits=f"{1000 * trials.LIMIT:g} ms a sequence in a trial; {' and '.join(f'{1000 * limit:g}' for limit in LIMITS)} ms on held-out sequences",
+    seeds="sampler: 0 (full: 0 to 4); search: the number of the trial plus 1 in trials, 0 on held-out sequences",
+    measures=f"nats below the proved optimum, at most {trials.CAP:g}, which also stands for no labelling; share of optima. "
+    "Every optimum is rechecked; sequences without one are left out. Shares of the variance that a parameter explains by itself (fANOVA)",
+    stand_ins="The thesis tunes nothing, and its résumés are not public: those of the corpus take their place",
     parts=(TRIALS, HELD_OUT),
-    cells=cells,
-    measure=measure,
     report={TRIALS: _trials, HELD_OUT: _held_out},
     timed=True,
 )

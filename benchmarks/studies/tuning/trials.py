@@ -1,26 +1,23 @@
 """Optuna's trials of parameters, and the best of them, kept beside the rows."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ilpinfer
-from benchmarks.data import models
-from benchmarks.data.corpora import read_labelled, resume_rules, train_and_dev
-from benchmarks.data.generated import noisy_document
-from benchmarks.data.models import trained
-from benchmarks.data.sets import Labelled
+from benchmarks.data.corpora import each_once, read_labelled, resume_rules, train_and_dev
+from benchmarks.data.models import kept, trained
+from benchmarks.data.sets import Labelled, noisy_document
 from benchmarks.data.synthetic import document_rules, labels_of_size
 from benchmarks.journal import code_digest
 from benchmarks.optimum import optimum
-from benchmarks.study import Missing, Row, Sources
+from benchmarks.study import Row, Sources
 from formulations import RuleSet, Trellis, load_rules
-from formulations import constraints as C
 from ilpinfer.search.evolution import Evolution
 
 FIRST_TRAINED, LARGEST_CHUNK = 20, 3
@@ -42,7 +39,7 @@ def held_out_names(sources: Sources) -> list[str]:
     """Data sets that tuning has not seen; those of missing corpora are left out."""
     folders = {"cora": "cora/dev.tsv", "resume": "resume/experience_train.tsv"}
     corpora = ("cora, soft", "cora, hard", "resume, soft", "resume, hard")
-    lengths, labels = sources(smoke=((12,), 5), sample=((60, 240, 480), 13), full=((60, 240, 480), 13))
+    lengths, labels = sources(smoke=((12,), 5), sample=((60, 240, 480), 13))
     there = [name for name in corpora if (sources.folder / folders[name.partition(",")[0]]).exists()]
     return [*(f"generator, {T} tokens, {labels} labels" for T in lengths), *there]
 
@@ -50,14 +47,9 @@ def held_out_names(sources: Sources) -> list[str]:
 @cache
 def training(sources: Sources) -> tuple[Problem, ...]:
     """Planted documents of seeds of their own, and references of the training part that the model has not seen."""
-    lengths, K, number = sources(smoke=((12,), 5, 1), sample=((60, 240), 13, 4), full=((60, 240), 13, 4))
-    result = [
-        problem
-        for T in lengths
-        for problem in _solved(
-            [partial(noisy_document, T, K, 100 + n) for n in range(number)], document_rules(labels_of_size(K))
-        )
-    ]
+    lengths, K, number = sources(smoke=((12,), 5, 1), sample=((60, 240), 13, 4))
+    makes = [partial(noisy_document, T, K, 100 + n) for T in lengths for n in range(number)]
+    result = _solved(makes, document_rules(labels_of_size(K)))
     if (sources.folder / "cora" / "train.tsv").exists():
         train = read_labelled(sources.folder / "cora" / "train.tsv")
         rest = train[FIRST_TRAINED:]
@@ -76,7 +68,7 @@ def held_out(sources: Sources, name: str, chunk: int) -> tuple[Problem, ...]:
         return tuple(_solved(makes, document_rules(labels_of_size(K))))
     if kind == "cora":
         train, dev = train_and_dev(sources.folder, "cora")
-        rules = load_rules("citations") if rest == "soft" else RuleSet((C.at_most_runs(C.EACH_FIELD, 1),))
+        rules = load_rules("citations") if rest == "soft" else each_once()
     else:
         every = read_labelled(sources.folder / "resume" / "experience_train.tsv")
         train, dev = every[::2], every[1::2]
@@ -111,14 +103,6 @@ FEWEST = 20
 """Trials that tell which parameters matter."""
 
 
-def require_optuna() -> None:
-    """Missing where the library is not there."""
-    try:
-        import optuna  # noqa: F401
-    except ImportError as error:
-        raise Missing("optuna is not installed") from error
-
-
 def gap(problem: Problem, limit: float, seed: int, options: Mapping[str, Any]) -> float:
     """Nats below the optimum, at most CAP."""
     solution = ilpinfer.decode(
@@ -146,15 +130,13 @@ def distributions() -> dict[str, Any]:
 
 def trials_of(sources: Sources, seed: int) -> list[Row]:
     """Options and mean gap of every trial; a kept file of the same code is read instead."""
-    about = json.dumps([code_digest(), sources.scale, str(sources.folder.resolve()), seed])
-    path = models.FOLDER / f"tuning-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
-    if not path.exists():
-        result = _run(training(sources), sources(smoke=3, sample=NUMBER, full=NUMBER), seed)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(result), "utf-8")
-        temporary.replace(path)
-    rows: list[Row] = json.loads(path.read_text("utf-8"))
+
+    def write(path: Path) -> None:
+        result = _run(training(sources), sources(smoke=3, sample=NUMBER), seed)
+        path.write_text(json.dumps(result), "utf-8")
+
+    about = [code_digest(), sources.scale, str(sources.folder.resolve()), seed]
+    rows: list[Row] = json.loads(kept("tuning", about, "json", write).read_text("utf-8"))
     return rows
 
 

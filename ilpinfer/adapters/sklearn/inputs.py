@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations import Feature, Rule, RuleSet, load_rules
 from formulations.errors import InferenceError
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.rulefiles.loading import rule_set
 
 Item = Any
@@ -100,7 +100,9 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
         raise SequenceError("the estimator requires y to be passed, but the target y is None")
     given = rows(y, "y", "sequences of labels")
     if len(given) != len(X):
-        raise SequenceError(f"X has {len(X)} sequences and y has {len(given)}; expected as many of each")
+        raise SequenceError(
+            f"X has {counted(len(X), 'sequence')} and y has {len(given)}; expected as many of each"
+        )
     result = []
     for i, (labels, x) in enumerate(zip(given, X, strict=True)):
         names = rows(labels, f"y[{i}]", "labels")
@@ -108,7 +110,9 @@ def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
             if not isinstance(name, str) or not name:
                 raise SequenceError(f"y[{i}][{t}] is {brief(name)}; expected the name of a label")
         if len(names) != len(x):
-            raise SequenceError(f"y[{i}] has {len(names)} labels, but X[{i}] has {len(x)} tokens")
+            raise SequenceError(
+                f"y[{i}] has {counted(len(names), 'label')}, but X[{i}] has {counted(len(x), 'token')}"
+            )
         result.append(tuple(map(str, names)))
     return result
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from formulations import LabelSet
 from formulations.errors import stack_level
+from formulations.messages import counted
 from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
@@ -92,7 +93,7 @@ def without_labelling(number: int, solution: Solution, on_infeasible: str) -> st
 
 def _notice(numbers: Sequence[int]) -> str:
     shown = ", ".join(f"X[{i}]" for i in numbers[:5]) + (", …" if len(numbers) > 5 else "")
-    return f"hard rules are broken in {len(numbers)} predictions, since no labelling keeps them: {shown}"
+    return f"hard rules are broken in {counted(len(numbers), 'prediction')}, since no labelling keeps them: {shown}"
 
 
 def number_errors(made: Iterable[Made]) -> list[Made]:
@@ -159,11 +160,13 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
     gold = [tuple(labels) for labels in rows(y, "y", "sequences of labels")]
     predicted = [None if labels is None else tuple(labels) for labels in estimator.predict(X)]
     if len(gold) != len(predicted):
-        raise ValueError(f"y has {len(gold)} sequences, and {len(predicted)} are predicted; expected as many")
+        raise ValueError(
+            f"y has {counted(len(gold), 'sequence')}, and {len(predicted)} are predicted; expected as many"
+        )
     for i, (one, other) in enumerate(zip(gold, predicted, strict=True)):
         if other is not None and len(one) != len(other):
             raise ValueError(
-                f"y[{i}] has {len(one)} labels, and {len(other)} are predicted; expected as many"
+                f"y[{i}] has {counted(len(one), 'label')}, and {len(other)} are predicted; expected as many"
             )
     found, wanted = spans(predicted), spans(gold)
     return float(f_measure(np.array([len(found), len(wanted), len(found & wanted)])))

@@ -15,7 +15,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.addresses import read_bytes
 
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
@@ -40,11 +40,7 @@ class Weights:
 
 
 def read_crfsuite(path: str | Path) -> Weights:
-    try:
-        with open_bytes(path) as stream:
-            data = stream.read()
-    except OSError as error:
-        raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
+    data = read_bytes(path, ModelError, "the model ")
     if data[:4] != b"lCRF" or data[8:12] != b"FOMC":
         raise ModelError(f"{path}: not a model of CRFsuite: it does not begin with lCRF")
     try:

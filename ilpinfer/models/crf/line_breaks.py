@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from formulations.labels import schemes
 from formulations.labels.schemes import OUTSIDE
+from formulations.messages import counted
 from formulations.tokens.token_pattern import in_class
 
 
@@ -21,7 +22,9 @@ def restore(tokens: Sequence[str], labels: Sequence[str], line_break: str, schem
     """Labels of all T tokens; a line break within a run, as between `B-x` and `I-x`, continues it."""
     positions = token_positions(tokens)
     if len(positions) != len(labels):
-        raise ValueError(f"{len(labels)} labels for {len(positions)} tokens that are no line breaks")
+        raise ValueError(
+            f"{counted(len(labels), 'label')} for {counted(len(positions), 'token')} other than line breaks"
+        )
     result = [line_break] * len(tokens)
     for t, label in zip(positions, labels, strict=True):
         result[t] = label

@@ -12,6 +12,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.labels.schemes import OUTSIDE
+from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
@@ -112,7 +113,7 @@ class CRF(ModelFile):
         def observations(pairs: Sequence[Labelled], what: str) -> list[Observation]:
             return [
                 _observation(result, *pair, without_line_breaks, f"{what} sequence {number}")
-                for number, pair in enumerate(pairs, 1)
+                for number, pair in enumerate(pairs)
             ]
 
         training = check_sequences(sequences, "training", scheme)
@@ -171,10 +172,10 @@ class CRF(ModelFile):
     @property
     def size(self) -> str:
         """How much it holds."""
-        return f"{len(self.learnt.attributes)} features"
+        return counted(len(self.learnt.attributes), "feature")
 
     def __repr__(self) -> str:
-        return f"CRF({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
+        return f"CRF({counted(len(self.labels), 'label')}, {self.labels.scheme}, {self.size})"
 
     def __getstate__(self) -> dict[str, Any]:
         """With the plain values of the template, whose attributes are functions; ValueError where no file has described it."""
@@ -367,7 +368,9 @@ class CRF(ModelFile):
         """
         emissions, path = self.emissions(self.features(tokens)), self.labels.ids(labelling)
         if len(path) != len(emissions):
-            raise ValueError(f"the labelling has {len(path)} labels, but there are {len(emissions)} tokens")
+            raise ValueError(
+                f"the labelling has {counted(len(path), 'label')} for {counted(len(emissions), 'token')}"
+            )
         score = (
             emissions[np.arange(len(path)), path].sum() + self.learnt.transitions[path[:-1], path[1:]].sum()
         )

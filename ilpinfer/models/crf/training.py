@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from formulations import LabelSet
-from formulations.arguments import items, texts
-from formulations.messages import suggestion
+from formulations.arguments import items, one_of, texts
+from formulations.messages import counted, suggestion
 from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
@@ -138,8 +138,7 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
                 right = float(last["item_accuracy"]) if self.holds_out else None
                 self.report(Iteration(last["num"], last["loss"], right, time.perf_counter() - self.began))
 
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f'no algorithm "{algorithm}"{suggestion(algorithm, ALGORITHMS)}')
+    one_of(algorithm, "algorithm", ALGORITHMS)
     trainer = Reporting(algorithm, verbose=False)
     for name, value in parameters.items():
         if name not in trainer.params():
@@ -177,12 +176,12 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     """The sequences, whose tokens may be features instead of texts."""
     pairs = list[Labelled]()
     first: dict[str, int] = {}
-    for number, (given, names) in enumerate(sequences, 1):
+    for number, (given, names) in enumerate(sequences):
         place = f"{what} sequence {number}"
         tokens, labels = items(given, f"{place}: tokens", "texts"), texts(names, f"{place}: labels")
         pairs.append((tokens, labels))
         if len(tokens) != len(labels):
-            raise ValueError(f"{place}: {len(labels)} labels for {len(tokens)} tokens")
+            raise ValueError(f"{place}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
         if not tokens:
             raise ValueError(f"{place}: an empty sequence; leave it out")
         for label in labels:

@@ -1,7 +1,7 @@
 """Learning a hidden Markov model from unlabelled sequences, by the algorithm of Baum and Welch."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -11,8 +11,9 @@ from formulations import LabelSet
 from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from ilpinfer.models.forward_backward import Sums, forward_backward
-from ilpinfer.models.hmm.emissions import Emissions
+from ilpinfer.models.hmm.emissions import Emissions, words_of
 from ilpinfer.models.hmm.first_order import HMM
+from ilpinfer.models.hmm.model import of_weights
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing
 from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
 from ilpinfer.models.sequences import check_texts
@@ -51,10 +52,7 @@ def baum_welch(
     if vocabulary is None:
         vocabulary = start.emissions.vocabulary if isinstance(start, HMM) else Vocabulary()
     read = as_vocabulary(vocabulary)
-    checked = [tuple(map(read.word, text)) for text in checked]
-    words = tuple(sorted({word for text in checked for word in text}))
-    index = {word: i for i, word in enumerate(words)}
-    rows = [np.array([index[word] for word in text], np.int64) for text in checked]
+    words, rows = words_of(checked, read)
     enough = tolerance * sum(map(len, rows))
     runs = []
     for restart in range(restarts):
@@ -72,30 +70,21 @@ def baum_welch(
 
 def expected_counts(hmm: HMM, rows: Sequence[Integers]) -> tuple[HMM, float]:
     """The model of the expected counts, and log P(X) under the old one in nats."""
-    start, transitions = np.zeros_like(hmm.start), np.zeros_like(hmm.transitions)
-    end, words = np.zeros_like(hmm.start), np.zeros_like(hmm.emissions.counts)
     total = 0.0
-    for number, text in enumerate(rows):
-        sums = _sums(hmm, text)
-        if sums.log_partition == -math.inf:
-            raise ValueError(
-                f"sequence {number} has probability 0 under the model: start from a smoothed one"
-            )
-        labels = sums.states()
-        start += labels[0]
-        transitions += sums.edges().sum(axis=0)
-        end += labels[-1]
-        np.add.at(words, text, labels)
-        total += sums.log_partition
-    emissions = replace(hmm.emissions, counts=words)
-    return HMM(
-        hmm.labels,
-        start=start,
-        end=None if hmm.end is None else end,
-        transitions=transitions,
-        emissions=emissions,
-        smoothing=hmm.smoothing,
-    ), total
+
+    def expectations() -> Iterator[tuple[Integers, Floats, Floats]]:
+        nonlocal total
+        for number, text in enumerate(rows):
+            sums = _sums(hmm, text)
+            if sums.log_partition == -math.inf:
+                raise ValueError(
+                    f"sequence {number} has probability 0 under the model: start from a smoothed one"
+                )
+            total += sums.log_partition
+            yield text, sums.states(), sums.edges().sum(axis=0)
+
+    ends = hmm.end is not None
+    return of_weights(HMM, hmm.labels, hmm.emissions, expectations(), hmm.smoothing, ends), total
 
 
 def _sums(hmm: HMM, text: Integers) -> Sums:

@@ -16,6 +16,16 @@ _HALF = Smoothing("additive", 0.5)
 _FINER = Smoothing("witten-bell")
 
 
+def words_of(
+    texts: Sequence[Sequence[str]], vocabulary: Vocabulary
+) -> tuple[tuple[str, ...], list[Integers]]:
+    """The different words of texts, sorted, and the word of each token (T,) among them."""
+    read = [[vocabulary.word(token) for token in text] for text in texts]
+    words = tuple(sorted({word for text in read for word in text}))
+    row = {word: i for i, word in enumerate(words)}
+    return words, [np.array([row[word] for word in text], np.int64) for text in read]
+
+
 @dataclass(frozen=True, eq=False)
 class Emissions:
     """P(w | k), smoothed with the back-off P(class of w | k)·P(w | its class), and finer keys between word and class.
@@ -38,11 +48,9 @@ class Emissions:
         smoothing: Smoothing,
         vocabulary: Vocabulary,
     ) -> "Emissions":
-        tokens = [vocabulary.word(token) for text in texts for token in text]
-        words = tuple(sorted(set(tokens)))
-        row = {word: i for i, word in enumerate(words)}
+        words, rows = words_of(texts, vocabulary)
         counts = np.zeros((len(words), K))
-        np.add.at(counts, (np.array([row[token] for token in tokens]), np.concatenate(labels)), 1)
+        np.add.at(counts, (np.concatenate(rows), np.concatenate(labels)), 1)
         return cls(words, counts, smoothing, vocabulary)
 
     def __repr__(self) -> str:

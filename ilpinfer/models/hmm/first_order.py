@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import TENTH, CountedHMM
@@ -120,7 +120,9 @@ class TaggedHMM:
         triples = [tuple(map(tuple, sequence)) for sequence in sequences]
         for number, (tokens, _, tags) in enumerate(triples):
             if len(tags) != len(tokens):
-                raise ValueError(f"sequence {number} has {len(tags)} tags for {len(tokens)} tokens")
+                raise ValueError(
+                    f"sequence {number} has {counted(len(tags), 'tag')} for {counted(len(tokens), 'token')}"
+                )
         labels, _, _ = encode([(tokens, names) for tokens, names, _ in triples], scheme)
         known = tuple(sorted({tag for _, _, tags in triples for tag in tags}))
         pairs = [f"{label}{BETWEEN}{tag}" for label in labels.names for tag in known]
@@ -134,7 +136,7 @@ class TaggedHMM:
         """Log P(tokens, tags, labels) of each labelling, nats, where the tags are known; exact, and first-order."""
         if not tokens or len(tags) != len(tokens):
             raise ValueError(
-                f"{len(tags)} tags are given for {len(tokens)} tokens; expected one for each, and a token"
+                f"{counted(len(tags), 'tag')} for {counted(len(tokens), 'token')}; expected one for each, and a token"
             )
         K, G = len(self.labels), len(self.tags)
         states = np.array([self._tag(tag, t) for t, tag in enumerate(tags)])[:, None] + G * np.arange(K)

@@ -2,13 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
+from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm.emissions import Emissions
@@ -157,10 +158,12 @@ class CountedHMM(ModelFile):
     @property
     def size(self) -> str:
         """How much it holds."""
-        return f"{len(self.words)} words"
+        return counted(len(self.words), "word")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.labels)} labels, {self.labels.scheme}, {self.size})"
+        return (
+            f"{type(self).__name__}({counted(len(self.labels), 'label')}, {self.labels.scheme}, {self.size})"
+        )
 
     def body(self) -> dict[str, Any]:
         return {
@@ -186,3 +189,33 @@ class CountedHMM(ModelFile):
             emissions=Emissions.from_body(body["emissions"], K),
             smoothing=read_smoothing(body["smoothing"], "smoothing"),
         )
+
+
+Counted = TypeVar("Counted", bound=CountedHMM)
+
+
+def of_weights(
+    kind: type[Counted],
+    labels: LabelSet,
+    words: Emissions,
+    weighted: Iterable[tuple[Integers, Floats, Floats]],
+    smoothing: Smoothing,
+    ends: bool = True,
+) -> Counted:
+    """The model of words (T,), weights of labels (T, K) and of steps of each sequence; counts that `words` has are replaced."""
+    K = len(labels)
+    start, end, transitions = np.zeros(K), np.zeros(K), np.zeros(kind.shape(K))
+    counts = np.zeros((len(words.words), K))
+    for rows, nodes, steps in weighted:
+        start += nodes[0]
+        end += nodes[-1]
+        transitions += steps
+        np.add.at(counts, rows, nodes)
+    return kind(
+        labels,
+        start=start,
+        end=end if ends else None,
+        transitions=transitions,
+        emissions=replace(words, counts=counts),
+        smoothing=smoothing,
+    )

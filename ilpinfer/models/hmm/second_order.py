@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.arguments import whole
+from formulations.arguments import one_of, whole
 from formulations.dtypes import Floats, Integers
-from formulations.messages import suggestion
+from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import CountedHMM
@@ -118,13 +118,12 @@ class SecondOrderHMM(CountedHMM):
         ValueError
             For another reading, no token, and labels that do not fit.
         """
-        if reading not in READINGS:
-            raise ValueError(f'no reading "{reading}"{suggestion(str(reading), READINGS)}')
+        one_of(reading, "reading", READINGS)
         scores, p = self._scores(tokens), self.parameters
         best = self.labels.ids(around)
         T, K = scores.shape
         if len(best) != T:
-            raise ValueError(f"the labelling has {len(best)} labels, but there are {T} tokens")
+            raise ValueError(f"the labelling has {counted(len(best), 'label')} for {counted(T, 'token')}")
         steps = (p.transitions + p.stay[:, None])[np.append(0, best[:-2] + 1)[: T - 1]]
         if reading == "printed":
             steps = np.repeat(steps[np.arange(T - 1), best[:-1]][:, None], K, axis=1)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from formulations.arguments import one_of
 from formulations.dtypes import Floats
-from formulations.messages import suggestion
 from ilpinfer.models import plain_values
 
 AMOUNTS: Mapping[str, float | None] = {
@@ -38,8 +38,7 @@ class Smoothing:
     amount: float | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in AMOUNTS:
-            raise ValueError(f'no smoothing "{self.method}"{suggestion(str(self.method), AMOUNTS)}')
+        one_of(self.method, "smoothing", AMOUNTS)
         amount = AMOUNTS[self.method] if self.amount is None else self.amount
         if amount is not None and self.method not in ("additive", "absolute-discounting"):
             raise ValueError(f"smoothing {self.method} takes no amount, but {amount!r} is given")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from formulations.arguments import one_of
 from formulations.caches import remembered
-from formulations.messages import suggestion
 
 CLASSES: tuple[tuple[str, str], ...] = (
     ("year", r"(19|20)\d\d"),
@@ -78,8 +78,7 @@ class Vocabulary:
     lower_case: bool = False
 
     def __post_init__(self) -> None:
-        if self.by not in LADDERS:
-            raise ValueError(f'no classes of words "{self.by}"{suggestion(str(self.by), LADDERS)}')
+        one_of(self.by, "classes of words", LADDERS)
         for name in ("singletons", "alike", "lower_case"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected true or false")

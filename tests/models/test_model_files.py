@@ -1,0 +1,71 @@
+"""Files of models: what was saved comes back the same, and damage is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from formulations import constraints as C
+from ilpinfer.errors import ModelError
+from ilpinfer.learning import JointLearner
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
+from ilpinfer.models.hmm.baum_welch import baum_welch
+from ilpinfer.models.mixture import Mixture
+
+ONE = [(["a", "b", "a"], ["x", "y", "x"]), (["c", "b"], ["y", "x"])]
+OTHER = [(["b", "b", "c"], ["x", "y", "y"]), (["a"], ["y"]), (["a", "c"], ["x", "x"])]
+TEXTS = ["a"], ["a", "c", "unseen", "b"], ["1999", "?"]
+
+
+def trained(kind, pairs=ONE):
+    return kind.train(pairs, **({"parameters": {"max_iterations": 5}} if kind is CRF else {}))
+
+
+def mixed(kind, mixing="scores"):
+    return Mixture((trained(kind), trained(kind, OTHER)), (0.25, 0.75), mixing)
+
+
+def corrected(kind):
+    learner = JointLearner("perceptron", epochs=2)
+    return learner.fit(ONE + OTHER, trained(kind), [C.at_most_runs("x", 1, penalty=0.5)]).model
+
+
+MODELS = {
+    "hmm": (lambda: trained(HMM), "ilpinfer-hmm", 2),
+    "hmm without smoothing": (lambda: baum_welch(TEXTS, 2, ends=False).hmm, "ilpinfer-hmm", 2),
+    "hmm of second order": (
+        lambda: SecondOrderHMM.train(ONE, vocabulary="shapes", emissions="interpolation"),
+        "ilpinfer-hmm2",
+        1,
+    ),
+    "crf": (lambda: trained(CRF), "ilpinfer-crf", 1),
+    "mixture of probabilities": (lambda: mixed(HMM, "probabilities"), "ilpinfer-mixture", 1),
+    "mixture of second order": (lambda: mixed(SecondOrderHMM), "ilpinfer-mixture", 1),
+    "mixture of crf": (lambda: mixed(CRF), "ilpinfer-mixture", 1),
+    "corrected hmm": (lambda: corrected(HMM), "ilpinfer-corrected", 1),
+    "corrected crf": (lambda: corrected(CRF), "ilpinfer-corrected", 1),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_comes_back_from_its_file_and_damage_is_told(here, name):
+    make, *form = MODELS[name]
+    model, path = make(), Path("model.json")
+    model.save(path)
+    assert list(here.iterdir()) == [path.absolute()]
+    record = json.loads(path.read_text())
+    assert [record["format"], record["version"]] == form
+    again = load_model(path)
+    assert (type(again), again.labels) == (type(model), model.labels)
+    for text in TEXTS:
+        assert again.trellis(text) == model.trellis(text)
+    again.save("again.json")
+    whole = path.read_text()
+    assert Path("again.json").read_text() == whole
+    record["model"]["changed"] = True
+    for damaged, words in ((whole[: len(whole) // 2], "not JSON"), (json.dumps(record), "its digest")):
+        path.write_text(damaged)
+        with pytest.raises(ModelError, match=rf"model\.json: damaged model, .*{words}"):
+            load_model(path)
