@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.golden import check_said, commands_of, put
+from support.golden import PROGRESS, check_said, commands_of, put
 from support.places import GOLDEN
 
 TEXT = GOLDEN / "printed.txt"
@@ -19,5 +19,6 @@ def test_what_is_printed(folder, cli, files, commands):
         if command.startswith("cat "):
             found = Path(command.removeprefix("cat ")).read_text()
         else:
-            found = "".join(cli.done(command)[1:])
+            _, out, err = cli.done(command)
+            found = out + PROGRESS.sub("", err)
         check_said(TEXT, f"$ {command}", said, found.rstrip("\n") + "\n")

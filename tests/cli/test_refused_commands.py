@@ -1,15 +1,12 @@
 """Commands that are refused: a golden file has them, and all that they say. UPDATE_GOLDEN=1 writes it anew."""
 
-import re
 from pathlib import Path
 
 import pytest
-from support.golden import check_said, commands_of, put
+from support.golden import PROGRESS, check_said, commands_of, put
 from support.places import GOLDEN
 
 TEXT = GOLDEN / "refused" / "commands.txt"
-COMPILING = re.compile(r"^ilpinfer: (compiling kernels|decoding: 0 sequences).*\n", re.M)
-"""Lines while kernels are compiled for the first time."""
 
 
 def refused():
@@ -27,7 +24,7 @@ def test_a_command_is_refused(folder, cli, files, command, said):
     put(files)
     before = contents()
     code, out, err = cli(command)
-    err = COMPILING.sub("", err)
+    err = PROGRESS.sub("", err)
     assert (code, out) == (2, "")
     assert contents() == before
     check_said(TEXT, f"$ {command}", said, err)

@@ -17,6 +17,8 @@ def check_said(path: Path, asked: str, said: str, found: str) -> None:
     assert found == said
 
 
+PROGRESS = re.compile(r"^ilpinfer: (compiling kernels|\w+: \d+ (sequences|of \d+ steps|steps)).*\n", re.M)
+"""Lines while kernels are compiled for the first time, and of runs that take more than a minute."""
 Block = tuple[str, dict[str, str | bytes], list[tuple[str, str]]]
 
 
