@@ -129,7 +129,8 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
 
 
 def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namespace, console: Console) -> int:
-    study, journal = study_named(name), _journal(name, options, sources)
+    study, file = study_named(name), f"{name}-{options.scale}-{sources.digest}-{code_digest()}.jsonl"
+    journal = Journal(options.rows / file, header())
     try:
         cells = running.cells_of(name, sources, parts or study.parts, console.print)
         if not cells:
@@ -149,12 +150,6 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
     finally:
         journal.close()
     return _report(name, options)
-
-
-def _journal(name: str, options: argparse.Namespace, sources: Sources) -> Journal:
-    """The file of this code, scale and data."""
-    path = options.rows / f"{name}-{options.scale}-{sources.digest}-{code_digest()}.jsonl"
-    return Journal(path, header())
 
 
 def _files(name: str, options: argparse.Namespace) -> list[Path]:

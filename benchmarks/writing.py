@@ -56,7 +56,8 @@ def write(name: str, scale: str, journal: Journal, folder: Path) -> Path:
         report.folder.mkdir()
         report.heading(study.title, 1)
         report.text(study.summary)
-        _protocol(name, report)
+        report.heading("Protocol")
+        report.text("\n".join(f"- **{key.capitalize()}**: {text}" for key, text in study.protocol.items()))
         study.write([row for line in lines for row in line["rows"]], report)
         summary = summarise(scale, journal)
         _run(name, summary, report)
@@ -88,12 +89,6 @@ def age(folder: Path) -> str:
     summary = json.loads(path.read_text("utf-8"))
     seconds = sum(part["seconds"] for part in summary["parts"].values())
     return f"{summary['scale']}, {summary['header'].partition(',')[0]}, {seconds / 60:.1f} min"
-
-
-def _protocol(name: str, report: Report) -> None:
-    report.heading("Protocol")
-    lines = (f"- **{key.capitalize()}**: {text}" for key, text in study_named(name).protocol.items())
-    report.text("\n".join(lines))
 
 
 def _run(name: str, summary: Row, report: Report) -> None:

@@ -75,12 +75,15 @@ def classify(windows, tokens, classes):
 
 
 @subroutine
-def _total(penalty, machines):
-    """The sum of penalties, as a floating-point number, since those of hard rules are large."""
-    total = 0.0
-    for m in machines:
-        total += penalty[m]
-    return total
+def _by_penalty(penalty, machines):
+    """The machines (A,), those of the largest penalty first."""
+    worth, result = np.empty(len(machines), np.int64), np.empty(len(machines), np.int64)
+    for a in range(len(machines)):
+        worth[a] = penalty[machines[a]]
+    order = descending(worth, len(machines))
+    for a in range(len(machines)):
+        result[a] = machines[order[a]]
+    return result
 
 
 @subroutine
@@ -112,12 +115,15 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
     for a in range(count):
         hard = hard or (layout[every[a], STRIDE] > 0 and penalty[every[a]] == HARD)
     classes = tokens[MACHINES, :T]
-    joint, inside = multiply_machines(handle.machines, classes, S, every, marks[1], most, hard)
-    if most == FEWEST_JOINT and not inside.all():
-        others = every[descending(penalty[every], len(every))]
+    joint, others, inside, worth = no_machines(T, S), every, np.zeros(count, np.bool_), -1.0
+    for _ in range(2 if most == FEWEST_JOINT else 1):
         other, within = multiply_machines(handle.machines, classes, S, others, marks[1], most, hard)
-        if _total(penalty, others[within]) > _total(penalty, every[inside]):
-            joint, every, inside = other, others, within
+        total = 0.0
+        for a in range(count):
+            total += penalty[others[a]] if within[a] else 0
+        if total > worth:
+            joint, every, inside, worth = other, others, within, total
+        others = _by_penalty(penalty, others)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(
         handle.scores, emission, rows, tokens[NODES], tokens[3], joint, least, completion, tail

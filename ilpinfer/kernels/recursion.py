@@ -154,13 +154,12 @@ def _led_to(after):
     """Joint states that steps of each kind lead to, after (Q, kinds), one kind after the other, and where those of each kind begin."""
     Q, kinds = after.shape
     begin, led, count = np.zeros(kinds + 1, np.int64), np.empty(Q * kinds, np.int64), 0
-    there = np.zeros(Q, np.bool_)
+    last = np.full(Q, -1, np.int64)
     for k in range(kinds):
-        there[:] = False
         for q in range(Q):
-            there[after[q, k]] = True
+            last[after[q, k]] = k
         for q in range(Q):
-            if there[q]:
+            if last[q] == k:
                 led[count] = q
                 count += 1
         begin[k + 1] = count
@@ -178,13 +177,15 @@ def _complete_by_losses(scores, emission, rows, classes, edge_at, joint, bare, n
     after, price, final = joint.after, joint.cost, joint.final
     (Q, kinds), (bare_completion, bare_tail), (small, shift, lost) = after.shape, bare, numbers
     most, kind = lost // 2, small.dtype
-    loss, ahead = np.empty((S, scores.edge.shape[2]), kind), np.full((Q, W), lost).astype(kind)
+    loss, ahead = np.empty((S, scores.edge.shape[2]), kind), np.empty((Q, W), kind)
     short, own, four = np.empty((Q, S), kind), np.empty(S, np.int64), np.empty(4, np.int64)
     (first, led), begin, order = _led_to(after), np.empty(kinds + 1, np.int64), np.empty(S, np.int64)
     for t in range(T - 1, -1, -1):
         row, c, best = rows[t], classes[t], bare_completion[t]
         _by_kind(joint.kind[joint.row[t], 0], begin, order)
-        short[:] = lost
+        for q in range(Q):
+            for j in range(S):
+                short[q, j] = lost
         for j in range(S):
             own[j] = max(emission[row, j] + node[c, j], FORBIDDEN)
         if t < T - 1:
@@ -204,6 +205,7 @@ def _complete_by_losses(scores, emission, rows, classes, edge_at, joint, bare, n
             at = t * Q + q
             for j in range(S, W):
                 completion[at, j] = tail[at, j] = FORBIDDEN
+                ahead[q, j] = lost
             for j in range(S):
                 less = np.int64(short[q, j])
                 value = best[j] - (less << shift) if t < T - 1 else -final[q]

@@ -71,8 +71,8 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
 
 
 @pytest.mark.parametrize("direct", [compiled.DIRECT, 0])
-def test_many_prefixes_need_room(direct, monkeypatch):
-    """Parities of many sets of labels, without gains from merging, and scores that are all equal."""
+def test_many_machines_are_followed_to_the_first_of_the_best_labellings(direct, monkeypatch):
+    """Parities of ten sets of labels, and scores that are all equal."""
     monkeypatch.setattr(compiled, "DIRECT", direct)
     monkeypatch.setattr(compiled, "PASSES", 10**6)
     rng, labels, T = np.random.default_rng(5), "abcd", 8

@@ -1,13 +1,12 @@
 """The decoding kernels against all labellings, on random tables that are read here by their documented meaning."""
 
 import numpy as np
-import pytest
 from numba import njit
-from support.random_tables import DEAD, Case, Parts, cases, laid_out
+from support.random_tables import DEAD, cases
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, classify
+from ilpinfer.kernels.decoding import INSIDE, classify
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.recursion import bare, complete
 from ilpinfer.kernels.tables import (
@@ -23,8 +22,6 @@ from ilpinfer.kernels.tables import (
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
     VALUE,
-    Scores,
-    Windows,
 )
 
 
@@ -131,30 +128,3 @@ def test_completions_and_bare_viterbi():
             total = bare(case.scores, case.emission, rows, classes[NODES], edge_at, completion, tail, mine)
             assert total == value if value is not None else total < DEAD
             assert value is None or mine.tolist() == path
-
-
-@pytest.mark.parametrize("direct", [DIRECT, 0])
-def test_many_prefixes_need_room(direct):
-    """Parity machines without gains from merging, and scores that are all equal."""
-    K, T, M = 4, 8, 10
-    rng = np.random.default_rng(5)
-    read = rng.integers(0, 2, (M, K))
-    flip, none = np.array([[0, 1], [1, 0]]), np.zeros((2, 2), np.int64)
-    parts = [Parts([row], flip, none, np.array([1, 0]), np.zeros(2, np.int64)) for row in read]
-    machines = laid_out(parts, np.zeros(M, np.int64), K, 1)
-    one = np.ones((3, 3), np.int64)
-    windows = Windows(np.ones((1, 3, 3), np.int32), np.arange(3) * 8, one + 1, np.zeros(24, np.int32))
-    edge = np.full((1, K, 8), FORBIDDEN)
-    edge[:, :, :K] = 0
-    scores = Scores(np.zeros((1, K), np.int64), edge, np.zeros((1, 1), np.int64), np.zeros(K, np.int64), K)
-    zeros, emission = np.zeros(T, np.int64), np.zeros((1, K), np.int64)
-    case = Case(windows, scores, machines, emission, np.array([0, T]), zeros, zeros, zeros[:0])
-    paths, results, _ = case.run(10**9, direct)
-    parities = {}
-    for number in range(K**T):
-        path = [number // K ** (T - 1 - t) % K for t in range(T)]
-        counts = tuple(path.count(k) % 2 for k in range(K))
-        parities.setdefault(counts, path)
-    least = {counts: int(((read @ counts) % 2 == 0).sum()) for counts in parities}
-    assert results[0, VALUE] == -min(least.values())
-    assert paths.tolist() == min(parities[c] for c in parities if least[c] == min(least.values()))

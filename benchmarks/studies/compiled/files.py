@@ -102,7 +102,8 @@ def measure(sources: Sources) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _prepare(sources, folder, count)
-        works = {LEAST: _program, **{command: _command(command) for command in COMMANDS}}
+        works: dict[str, Callable[[Path], float]] = {LEAST: lambda _: float(_run(["-c", _PROGRAM], folder))}
+        works |= {command: _command(command) for command in COMMANDS}
         spent: dict[str, list[float]] = {way: [] for way in works}
         for one in range(sources(smoke=1, sample=4, full=6)):
             for way, work in works.items():
@@ -125,10 +126,6 @@ def _prepare(sources: Sources, folder: Path, count: int) -> None:
     for file, some in (("corpus.tsv", texts), ("few.tsv", texts[:FEWEST])):
         (folder / file).write_text("\n\n".join(some) + "\n", "utf-8")
     trained("hmm", train[: CORA_SIZES[-1]]).save(folder / "hmm.json")
-
-
-def _program(place: Path) -> float:
-    return float(_run(["-c", _PROGRAM], place.parent.parent))
 
 
 def _command(name: str) -> Callable[[Path], float]:

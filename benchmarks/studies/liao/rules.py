@@ -38,7 +38,8 @@ def entity_rules(
         w for w in seen.keys() - set(small) if w[:1].isupper() and not inside[w] and seen[w] >= never
     )
     lower = C.tokens(pattern=NO_CAPITAL, ignore_case=False, unless=exceptions)
-    either = C.group("no beginning", _not_beginning(pairs))
+    others = {label for _, labels in pairs for label in labels if not label.startswith("B-")}
+    either = C.group("no beginning", sorted(others))
     rules = {
         "rule 1": _always(pairs, always),
         "rule 2": _companies(pairs, companies, precision),
@@ -90,10 +91,6 @@ def _companies(pairs: Sequence[Pair], times: int, precision: float) -> list[Rule
         for name, sequence in sequences.items()
         if sequence
     ]
-
-
-def _not_beginning(pairs: Iterable[Pair]) -> list[str]:
-    return sorted({label for _, labels in pairs for label in labels if not label.startswith("B-")})
 
 
 def _always(pairs: Iterable[Pair], times: int) -> list[Rule]:
