@@ -1,18 +1,21 @@
 """Calls that are refused: golden files have them, and all that they say. UPDATE_GOLDEN=1 writes them anew."""
 
+import functools
 import math
+import pathlib
 import re
 
 import numpy as np
 import pytest
-from support.golden import check_said
+from support.golden import alike, check_said
 from support.places import GOLDEN
 
 import ilpinfer
 from formulations import constraints as C
 
 NAMES = {name: getattr(ilpinfer, name) for name in ilpinfer.__all__}
-NAMES |= {"ilpinfer": ilpinfer, "C": C, "np": np, "inf": math.inf, "nan": math.nan}
+NAMES |= {"ilpinfer": ilpinfer, "C": C, "np": np, "inf": math.inf, "nan": math.nan, "pytest": pytest}
+NAMES |= {"alike": alike, "partial": functools.partial, "Path": pathlib.Path}
 CODE = re.compile(r"(.*(?:\n\.\.\. .*)*)\n?((?:.|\n)*)")
 """Lines of Python, and what stands below them."""
 

@@ -1,9 +1,5 @@
 """Sequences in data frames: the same from pandas, polars and Arrow, and solutions written back beside them."""
 
-import importlib
-import re
-import sys
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -12,8 +8,6 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.adapters.frames import sequences_of, with_solutions
-from ilpinfer.corpus.examples import InputError
-from ilpinfer.system.extras import MissingLibrary
 
 pytest.importorskip("narwhals")
 
@@ -159,80 +153,3 @@ def test_train_and_decode_a_frame():
     result = with_solutions(frame, found, prefix="predicted_")
     assert result["predicted_label"].tolist() == frame["label"].tolist()
     assert result["predicted_status"].tolist() == ["optimal"] * 4
-
-
-def changed(**columns):
-    return {**ROWS, **columns}
-
-
-WRONG = [
-    ({"words": ROWS["token"]}, {}, 'no column "token"; there are words'),
-    (ROWS, {"tokens": "tokens"}, 'no column "tokens"; did you mean "token"?'),
-    (ROWS, {"labels": "labell"}, 'no column "labell"; did you mean "label"?'),
-    (ROWS, {"sequence": "sentences"}, 'no column "sentences"; did you mean "sentence"?'),
-    (ROWS, {"columns": ["tag"]}, 'no column "tag"; there are label, pos, sentence, token'),
-    (changed(token=["Ada", None, "Yes", "No"]), {}, 'column "token", row 1: no token; give a text, or leave the row out'),
-    (changed(token=["Ada", "", "Yes", "No"]), {}, "column \"token\", row 1: '' is no token; expected a text"),
-    (changed(token=[1, 2, 3, 4]), {}, 'column "token", row 0: 1 is no token; expected a text'),
-    (changed(label=["name", None, "O", "O"]), {}, 'column "label", row 1: None is no label; expected a text, or no label in the sequence'),
-    (changed(label=[1, 2, 3, 4]), {}, 'column "label", row 0: 1 is no label'),
-    (changed(sentence=[7, 8, 7, 9]), {}, 'row 2: "sentence" 7 again, after other sequences since row 0; sort the frame by sequence'),
-    (changed(sentence=[None, 7, 8, 9]), {}, 'column "sentence", row 0: no sequence; the first row has to say which'),
-    (
-        {"token": [["a", "b"], ["c"]], "label": [["O", "O"], ["O", "O"]]}, {},
-        'column "label", row 1: 2 labels, but 1 token in column "token"',
-    ),
-    ({"token": [["a"], []], "label": [["O"], []]}, {}, 'column "token", row 1: an empty list; leave the row out'),
-    ({"token": [["a", None]], "label": [["O", "O"]]}, {}, 'column "token", row 0, token 1: None is no token'),
-    ({"token": [["a", "b"]], "label": [["O", None]]}, {}, 'column "label", row 0, token 1: None is no label'),
-    ({"token": [["a"]], "label": [["O"]], "pos": [["X", "Y"]]}, {"columns": ["pos"]}, "row 0: column 'pos' is 2 texts; expected a text for each of 1"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("columns", "options", "message"), WRONG)
-@pytest.mark.parametrize("made", [pd.DataFrame, pa.table], ids=["pandas", "arrow"])
-def test_what_does_not_fit_is_named_with_row_and_column(made, columns, options, message):
-    with pytest.raises(InputError) as caught:
-        sequences_of(made(columns), **options)
-    assert message.replace(" 7 again", "") in re.sub(r" 7(\.0)? again", "", str(caught.value))
-
-
-def test_cells_that_are_no_lists_are_named():
-    frame = pd.DataFrame({"token": [["a"], "b"], "label": [["O"], ["O"]]})
-    with pytest.raises(InputError, match="\"token\", row 1: 'b' is no list, but the first row has one"):
-        sequences_of(frame)
-
-
-@pytest.mark.parametrize(
-    ("found", "message"),
-    [
-        ([["O", "O"]], "1 solution for a frame of 3 sequences; give one for each"),
-        ([["O", "O"], ["O", "O"], ["O"]], "row 2: 2 labels for a sequence of 1 token"),
-        ([["O", "O"], "O", ["O"]], "row 2: 'O' for labels; expected a list of labels, or a Solution"),
-        (PAIRS, 'the frame has a column "label" already; give another prefix, such as prefix="predicted_"'),
-    ],
-)
-def test_solutions_that_do_not_fit(found, message):
-    found = [pair[1] for pair in found] if found is PAIRS else found
-    with pytest.raises(InputError) as caught:
-        with_solutions(pd.DataFrame(ROWS), found)
-    assert message in str(caught.value)
-
-
-def test_what_is_no_frame_is_refused():
-    message = r"a builtins\.dict is no data frame that is read: expected one of pandas"
-    with pytest.raises(InputError, match=message):
-        sequences_of(ROWS)
-    lazy = polars_frame(ROWS).lazy()
-    with pytest.raises(InputError, match=r"a polars\.LazyFrame is no data frame.*; collect\(\) it first"):
-        sequences_of(lazy)
-
-
-def test_without_narwhals_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "narwhals", None)
-    frames = importlib.import_module("ilpinfer.adapters.frames")
-    message = r"a data frame needs narwhals, which .*; pip install 'ilpinfer\[frames\]'"
-    with pytest.raises(MissingLibrary, match=message):
-        frames.sequences_of(pd.DataFrame(ROWS))
-    with pytest.raises(MissingLibrary, match="narwhals"):
-        frames.with_solutions(pd.DataFrame(ROWS), [])

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import estimator_checks, get_tags
 from sklearn_crfsuite import CRF
 
@@ -150,10 +150,3 @@ def test_tags_say_what_is_taken(estimator):
     assert tags.target_tags.required and tags.requires_fit
     assert tags.input_tags.string and not tags.input_tags.two_d_array
     assert not is_classifier(estimator)  # its targets would have to be numbers or names, not lists of names
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_a_clone_has_the_same_parameters_and_is_not_fitted(estimator):
-    again = clone(estimator)
-    assert repr(again) == repr(estimator)
-    assert not hasattr(again, "decoder_") and not hasattr(again, "classes_")

@@ -11,7 +11,6 @@ import pycrfsuite
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -21,14 +20,12 @@ from sklearn_crfsuite import CRF
 import ilpinfer
 from formulations import constraints as C
 from ilpinfer.adapters.sklearn import (
-    ConstrainedCRF,
     ConstrainedDecoder,
     InfeasibleError,
     SequenceError,
     span_f1,
 )
 from ilpinfer.corpus.resumes import items
-from ilpinfer.errors import ModelError
 from ilpinfer.models import crf as own
 from ilpinfer.models.external import LinearChain, tagger_weights
 
@@ -163,30 +160,6 @@ def test_an_estimator_that_is_fitted_again_is_read_again():
     assert list(decoder.predict(X[:2])) == list(crf.predict(X[:2]))
     crf.fit(X[:4], [["ignore"] * len(y) for y in Y[:4]])
     assert set(decoder.predict(X[:2])[0]) == {"ignore"}
-
-
-def test_models_that_are_not_fitted(tmp_path):
-    with pytest.raises(NotFittedError, match="CRF has no model file; fit it first"):
-        ConstrainedDecoder(CRF()).predict(X)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(ConstrainedDecoder(CRF()))
-    closed = ConstrainedDecoder(pycrfsuite.Tagger())
-    with pytest.raises(NotFittedError, match="open a model first, or give the path of its file"):
-        closed.predict(X)
-    with pytest.raises(ModelError, match="open a model first"):
-        closed.fit()
-    with pytest.raises(ModelError, match="the model cannot be read"):
-        ConstrainedDecoder(tmp_path / "none.crfsuite").predict(X)
-    damaged = tmp_path / "damaged.crfsuite"
-    damaged.write_bytes(b"lCRF")
-    with pytest.raises(ModelError, match="not a model of CRFsuite"):
-        ConstrainedDecoder(damaged).fit()
-    for other in (LogisticRegression(), ConstrainedCRF(), None, 3):
-        message = "expected a CRF of sklearn-crfsuite, a Tagger of python-crfsuite, or the path"
-        with pytest.raises(ValueError, match=message):
-            ConstrainedDecoder(other).fit(X, Y)
-        with pytest.raises(ValueError, match="expected a CRF of sklearn-crfsuite"):
-            ConstrainedDecoder(other).predict(X)
 
 
 def test_what_is_fitted_passes_the_check_of_scikit_learn(model):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer import adapters
 from ilpinfer.adapters import join_windows, merge_windows
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.logits import log_softmax
@@ -141,9 +140,3 @@ def test_a_window_of_special_pieces_alone_and_one_inside_another_add_nothing():
 def test_windows_may_meet_where_the_text_has_no_token_between():
     joined = join_windows([LOGITS[:4], LOGITS[4:]], [SPANS[:4], SPANS[4:]], LABELS, text=TEXT)
     assert_same(joined, from_logits(LOGITS, LABELS, tokens=WORDS))
-
-
-def test_the_names_are_where_people_look():
-    assert {"join_windows", "merge_windows"} <= set(adapters.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        _ = adapters.nothing

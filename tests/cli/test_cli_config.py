@@ -74,13 +74,6 @@ def test_a_named_file_and_the_environment(folder, cli, monkeypatch):
     assert number(f"{decode} --config ilpinfer.toml") == 2
 
 
-def test_a_value_of_another_type_names_file_and_option(folder, cli):
-    Path("ilpinfer.toml").write_text('[decode]\ntime-limit = "soon"\n')
-    err = cli.refused("decode scores.jsonl")
-    assert err.startswith("ilpinfer: ilpinfer.toml: Invalid value for '--time-limit': ")
-    assert "ilpinfer.toml" not in cli.refused("decode scores.jsonl --time-limit later")
-
-
 def test_help_shows_the_defaults_of_the_file(folder, cli):
     Path("ilpinfer.toml").write_text(
         '[decode]\nmethod = "beam"\nrules = ["rules.toml", "bio"]\ntrace = true\n'
@@ -110,17 +103,6 @@ def test_a_working_folder_that_was_removed(folder, monkeypatch):
 
     monkeypatch.setattr(Path, "cwd", removed)
     assert config.find() is None
-
-
-def test_every_option_of_every_command_can_be_named(folder, cli):
-    from ilpinfer.cli.app import group
-
-    tree = group()
-    for name, command in tree.commands.items():
-        if not hasattr(command, "commands"):
-            known = config.options(command)
-            assert {"quiet", "no-color"} <= set(known), name
-            assert not {"config", "no-config", "help"} & set(known)
 
 
 def test_a_run_leaves_no_settings_to_the_next(folder, cli):

@@ -1,13 +1,12 @@
 """`-` for standard input and standard output."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from support.command_line import TRAIN
-from support.processes import environment, python
+from support.processes import python
+from test_streams import shell
 
 
 def piped(command, text=""):
@@ -75,7 +74,6 @@ def test_references_through_a_pipe(folder):
 
 def test_an_output_that_is_redirected_is_appended_to_as_the_shell_says(folder):
     Path("all.json").write_text("before\n")
-    shell = f"{sys.executable} -m ilpinfer train train.tsv --output - >>all.json"
-    subprocess.run(["bash", "-c", shell], env=environment(), capture_output=True, check=True)
+    assert shell("ilpinfer train train.tsv --output - >>all.json").returncode == 0
     before, _, model = Path("all.json").read_text().partition("\n")
     assert before == "before" and json.loads(model)["made"]["kind"] == "hmm"

@@ -71,19 +71,6 @@ def test_learning_from_few_labels(result):
     assert 0 <= made["supervised"]["without rules"]["accuracy"] <= 1
 
 
-def test_programs_and_solutions(result):
-    made = result("export scores.jsonl --rules rules.toml --output lp")
-    assert made == {"output": "lp", "programs": ["lp/0001.lp"], "failures": []}
-    columns = read("lp/0001.columns.json")["columns"]
-    path = ["START", "title", "O", "title", "title", "END"]
-    taken = {f"x[{t},{path[t]},{path[t + 1]}]" for t in range(5)} | {'sigma["one title"]'}
-    values = "".join(f"{column['file']} {int(column['name'] in taken)}\n" for column in columns)
-    Path("lp/0001.sol").write_text(f"# Solution file\n{values}")
-    (row,) = result("import-solution scores.jsonl lp --rules rules.toml")
-    assert (row["solver"], row["labels"]) == ("Gurobi", path[1:-1])
-    assert row["penalty"] == 2.5 and row["claimed_objective"] is None
-
-
 def test_references(result):
     made = result("reference make scores.jsonl --rules rules.toml --output r.jsonl")
     assert made == {"output": "r.jsonl", "references": 1, "failures": []}

@@ -1,12 +1,11 @@
 """`ilpinfer codl`: what it shows and writes, pools of every form, bad input, and going on after an interrupt."""
 
 import json
-import signal
 from pathlib import Path
 
 import pytest
 from support.command_line import TRAIN, CommandLine, rule_text
-from test_interrupts import Run, linux
+from test_interrupts import interrupted_and_continued, linux
 
 from ilpinfer.models.files import load_model
 
@@ -136,19 +135,6 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
     assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
 
 
-def test_one_label_only_is_refused(folder, cli):
-    Path("train.tsv").write_text("a\tx\nb\tx\n")
-    err = cli.refused("codl train.tsv pool.txt --output m.json")
-    assert "train.tsv: every token is labelled 'x'; expected at least two labels" in err
-
-
-def test_a_part_of_other_settings_is_not_gone_on_with(folder, cli):
-    cli.done(learn())
-    Path("m.json.part").write_text(json.dumps({"cycle": {"number": 1}, "job": "another"}) + "\n")
-    err = cli.refused(learn())
-    assert "m.json.part: belongs to another run; delete it, or choose another output" in err
-
-
 def test_output_may_be_a_pipe(folder, capfd):
     out = CommandLine(capfd).done(learn("--output /dev/stdout")).out
     assert '"format": "ilpinfer-mixture"' in out
@@ -157,18 +143,5 @@ def test_output_may_be_a_pipe(folder, capfd):
 @linux
 def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
     Path("pool.txt").write_text("\n".join(POOL * 150) + "\n")
-    arguments = learn("--cycles 40 --baseline posterior")
-    part = folder / "m.json.part"
-    with Run(folder, arguments) as process:
-        process.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
-        code, out, err = process.interrupted(signal.SIGINT)
-    assert (code, out) == (130, "")
-    assert "ilpinfer: interrupted; continue with: ilpinfer codl " in err
-    cycles = part.read_bytes().count(b"\n")
-    assert 2 <= cycles < 40
-    assert f"m.json.part: resumed after cycle {cycles}" in cli.done(arguments).err
-    assert not part.exists()
-    resumed = Path("m.json").read_bytes()
-    Path("m.json").unlink()
-    cli.done(arguments)
-    assert Path("m.json").read_bytes() == resumed
+    cycles, said = interrupted_and_continued(folder, cli, learn("--cycles 40 --baseline posterior"), "m.json")
+    assert cycles < 40 and f"m.json.part: resumed after cycle {cycles}" in said

@@ -174,14 +174,6 @@ def test_a_pipe_cannot_have_compressed_rows(tmp_path):
         RowCheckpoint(tmp_path / "x.gz", "job", lambda row: RowPosition(row["n"]))
 
 
-def test_folders_are_not_compressed(packed, cli):
-    cli("reference generate plain --count 1 --output references.jsonl")
-    err = cli.refused("reference programs references.jsonl --output out.gz")
-    assert (
-        "out.gz: is to be a folder, and its files are not compressed" in err and not Path("out.gz").exists()
-    )
-
-
 @pytest.mark.parametrize(
     "data",
     [b"", TRAIN.encode(), SHORT, gzip.compress(TRAIN.encode() * 500)[:200]],
@@ -204,12 +196,6 @@ def test_damaged_files_are_one_line(packed, cli, arguments, data):
     assert code == 2
     assert out == "" or data != TRAIN.encode(), "rows are written as soon as their sequence is read"
     assert "x.gz: " in err and "not a whole gzip file: " in err and err.count("\n") <= 1 + ("notice" in err)
-
-
-def test_compressed_data_under_another_name(packed, cli, monkeypatch):
-    shutil.copy("train.tsv.gz", "plain.tsv")
-    err = cli.refused("decode plain.tsv --model hmm.json")
-    assert err == "ilpinfer: plain.tsv: compressed by gzip; unpack it, or let the name of a file end in .gz\n"
 
 
 def test_reprocess_reads_compressed_input_and_counts_its_bytes(packed, cli):

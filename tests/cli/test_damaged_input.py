@@ -219,20 +219,18 @@ def bodies(place):
 
 
 def tried(path, record):
-    """Writes a model with the digest of its body and uses it; the error, if it is clear."""
+    """Writes a model with the digest of its body and uses it; nothing but a clear error may come out."""
     digest = hashlib.sha256(json.dumps(record["model"], sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps({**record, "sha256": digest}))
     try:
         model = load_model(path)
     except ModelError as error:
         check_message(error)
-        return str(error)
+        return
     try:
         model.trellis(("Ada", "x", "new"))
     except ValueError as error:
         check_message(error)
-        return str(error)
-    return ""
 
 
 @pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
@@ -243,33 +241,3 @@ def test_models_with_a_valid_digest_and_another_body(place, bodies, kind, rng):
     for _ in range(rng.randint(1, 3)):
         body = mutations.value(body, rng)
     tried(place / "m.json", {**bodies[kind], "model": body})
-
-
-WRONG = [
-    ("hmm", {"labels": ["a", "a", "b"]}, "labels has a text twice"),
-    ("hmm", {"labels": [str(k) for k in range(5000)]}, "5000 labels; expected at most 2048"),
-    ("hmm", {"scheme": 5}, "scheme is 5; expected a text"),
-    ("hmm", {"start": [1.0]}, "start is a list of 1; expected a list of 3"),
-    ("hmm", {"start": [1.0, float("nan"), 0]}, "start[1] is nan; expected a number from 0 to 2^53"),
-    ("hmm", {"transitions": [[1, 2, 3]] * 2}, "transitions is a list of 2; expected a list of 3"),
-    ("hmm", {"smoothing": ["best", None]}, 'no smoothing "best"'),
-    ("hmm", {"more": 1}, "no use for 'more' in the model"),
-    ("hmm", {"emissions": {"smoothing": ["witten-bell", None], "vocabulary": {"by": "classes", "singletons": False, "alike": False, "lower_case": False}, "words": {"x": {"9": 1}}}}, "words: 'x': expected an object of counts, by numbers of labels below 3"),
-    ("hmm2", {"transitions": [[9, 0, 0, 1]]}, "transitions[0] is 9; expected a whole number from 0 to 3"),
-    ("hmm2", {"labels": [f"l{k}" for k in range(1000)], "scheme": "plain", "start": [0] * 1000, "end": [0] * 1000}, "transitions would be a table of 1001 × 1000 × 1000 numbers; too large"),
-    ("crf", {"weights": "!"}, "weights: not an array in base64"),
-    ("crf", {"weights": "AAAAAAAA8H8="}, "weights holds a number that is not finite"),
-    ("crf", {"begins": "AAAAAAAAAAA="}, "begins has 1 numbers; expected"),
-    ("crf", {"without_line_breaks": 1}, "without_line_breaks is 1; expected true or false"),
-    ("crf", {"line_break_label": 1}, "line_break_label is 1; expected a text"),
-    ("crf", {"template": {"features": ["word"], "words": {"w": {"file": "/dev/zero"}}}}, "the template's words are in another file"),
-    ("crf", {"template": {"features": ["wrod"]}}, 'no attribute "wrod"'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kind", "change", "message"), WRONG)
-def test_what_is_wrong_with_a_model_is_said(place, bodies, kind, change, message):
-    record = bodies[kind]
-    said = tried(place / "m.json", {**record, "model": {**record["model"], **change}})
-    assert "damaged model: " in said and message in said
-    assert said.endswith("; train it again with `ilpinfer train`")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, TRAIN, rows
+from support.command_line import TRAIN, rows
 from support.processes import environment
 
 from ilpinfer.corpus.streams import ExampleStream
@@ -73,13 +73,6 @@ def test_a_bad_line_ends_the_work_and_leaves_the_rows_before_it(folder, cli):
     Path("in.tsv").write_text(text + "\n" + TRAIN)
     cli.done(DECODE)
     assert rows(Path("x.jsonl"))[:6] == left and len(rows(Path("x.jsonl"))) == 8
-
-
-def test_rules_that_fit_no_sequence_write_nothing(folder, cli):
-    Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
-    Path("odd.toml").write_text('[[rule]]\ntemplate = "at_most_runs"\nfield = "nowhere"\n')
-    code, out, err = cli("decode in.jsonl --rules odd.toml")
-    assert (code, out) == (2, "") and "nowhere" in err
 
 
 def test_a_folder_is_decoded_in_order(folder, cli):

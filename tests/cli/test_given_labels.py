@@ -17,27 +17,6 @@ SCORES = {
     "emissions": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
     "transitions": [[0, 0, 0]] * 3,
 }
-LINES = "token\tgiven\nAda\t\nslept\tO\n\n.\t_\nAda\tO\n"
-BOTH = "given,token,label\n_,Ada,name\nO,slept,O\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "given", "labels"),
-    [
-        ("a.tsv", LINES, [{1: "O"}, {1: "O"}], [None, None]),
-        ("a.conll", LINES.replace("\t\n", "\t_\n").replace("\t", " "), [{1: "O"}, {1: "O"}], [None, None]),
-        ("a.csv", BOTH, [{1: "O"}], [("name", "O")]),
-        ("a.jsonl", '{"tokens": ["x", "y"], "given": {"1": "O", "0": null}}', [{1: "O"}], [None]),
-        ("a.jsonl", '[{"tokens": ["x"], "labels": ["O"]}]', [{}], [("O",)]),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::ilpinfer.corpus.sequences.InputNotice")
-def test_files_have_them(here, name, text, given, labels):
-    Path(name).write_text(text)
-    examples = read(name)
-    assert [dict(example.given) for example in examples] == given
-    assert [example.labels for example in examples] == labels
-    assert all("given" not in example.columns for example in examples)
 
 
 def test_a_row_has_them_and_is_read_back(folder, cli):
@@ -81,6 +60,9 @@ def test_tokens_that_a_model_leaves_out(folder, cli):
     solution = ilpinfer.Solution.from_dict(row)
     assert solution.given == {1: "B-name"}
     assert ilpinfer.verify(load_model("crf.json").trellis(tokens), [], solution).proved
+    cli.done("reprocess in.jsonl --model crf.json --output out --jobs 1")
+    [row] = pq.read_table("out/part-00000.parquet").to_pylist()
+    assert (row["given"], row["labels"][2]) == ('{"2": "B-name"}', "B-name")
     write_lines("in.jsonl", {"tokens": tokens, "given": {"1": "O"}})
     assert "given: the model leaves out token 1" in cli.refused("decode in.jsonl --model crf.json")
 
@@ -124,16 +106,6 @@ def test_a_column_of_a_table(folder, cli, key):
     assert ended.code == 1 and "bad.parquet, row 1: given: a position is 7" in ended.err
 
 
-def test_a_shard_has_them_where_a_model_leaves_tokens_out(folder, cli):
-    train = "Ada\tB-name\n@newline@\tO\nslept\tO\n\nslept\tO\n@newline@\tO\nAda\tB-name\n"
-    Path("train.tsv").write_text(train * 2)
-    cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
-    write_lines("in.jsonl", {"tokens": ["Ada", "@newline@", "slept"], "given": {"2": "B-name"}})
-    cli.done("reprocess in.jsonl --model crf.json --output out --jobs 1")
-    [row] = pq.read_table("out/part-00000.parquet").to_pylist()
-    assert (row["given"], row["labels"][2]) == ('{"2": "B-name"}', "B-name")
-
-
 def test_prefixes_are_stripped_from_them_too(folder, cli):
     record = {**SCORES, "label_names": ["B-x", "B-y", "O"], "given": {"0": "B-y"}}
     write_lines("in.jsonl", record)
@@ -153,4 +125,3 @@ def test_questions_of_a_row(folder, cli):
     assert ilpinfer.Solution.from_dict(first).labels == first["labels"]
     few = cli.rows("decode in.jsonl --questions 3 --top 2")
     assert [len(row.get("questions", "none")) for row in few[:2]] == [2, 4]
-    assert "--questions" in cli.refused("decode in.jsonl --questions 0")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.command_line import CommandLine
 from support.family import alive, marked, wait_until
 from support.places import ROOT
 from support.processes import python
@@ -85,6 +86,27 @@ class Run:
         assert list((self.folder / "temporary").iterdir()) == []
         lines = [line for line in err.splitlines(True) if not line.startswith("ilpinfer: notice: ")]
         return self.process.returncode, out, "".join(lines)
+
+
+def interrupted_and_continued(folder: Path, cli: CommandLine, command: str, output: str) -> tuple[int, str]:
+    """How many lines a command had written when it was interrupted, and what it said when it went on.
+
+    In the end its output is that of an undisturbed run.
+    """
+    whole, part = folder / output, folder / f"{output}.part"
+    with Run(folder, command) as run:
+        run.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
+        code, out, err = run.interrupted()
+    assert (code, out) == (130, "") and not whole.exists()
+    assert err.startswith(f"ilpinfer: interrupted; continue with: ilpinfer {command}")
+    left = part.read_bytes().count(b"\n")
+    said = cli.done(command).err
+    resumed = whole.read_bytes()
+    assert not part.exists()
+    whole.unlink()
+    cli.done(command)
+    assert whole.read_bytes() == resumed
+    return left, said
 
 
 def processor_seconds(process: int) -> float:
@@ -285,13 +307,18 @@ cli.entry()
 """
 
 
+def stubborn(answer: str, patience: float) -> subprocess.Popen[str]:
+    """A command that answers interrupts in its own way, and how long it may clean up."""
+    script = STUBBORN.replace("ANSWER", answer)
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", script, str(patience)], env=environment, **pipes)
+
+
 @pytest.mark.parametrize(("patience", "times"), [(0.3, 1), (1000.0, 2)])
-def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, times, tmp_path):
+def test_an_interrupt_that_is_swallowed_ends_the_command_nevertheless(patience, times):
     """After a while by itself, and at once when there is another one."""
-    script = STUBBORN.replace("ANSWER", 'os.write(1, b"swallowed\\n")')
-    command = [sys.executable, "-c", script, str(patience)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
+    with stubborn('os.write(1, b"swallowed\\n")', patience) as run:
         try:
             for answer in ["ready", "swallowed"][:times]:
                 assert run.stdout.readline() == f"{answer}\n"
@@ -320,16 +347,8 @@ def test_an_interrupt_repeats_no_row(tmp_path):
 
 
 @linux
-def test_an_interrupt_when_the_reader_of_the_output_is_gone(tmp_path):
-    script = STUBBORN.replace("ANSWER", "print('lost'); raise")
-    with subprocess.Popen(
-        [sys.executable, "-c", script, "100"],
-        env={**os.environ, "PYTHONUNBUFFERED": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
-        assert run.stdout is not None
+def test_an_interrupt_when_the_reader_of_the_output_is_gone():
+    with stubborn("print('lost'); raise", 100) as run:
         assert run.stdout.readline() == "ready\n"
         run.stdout.close()
         run.stdout = None

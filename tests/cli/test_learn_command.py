@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import rows, rule_text
+from support.command_line import columns, rows, rule_text
 from support.processes import python
-from test_interrupts import Run, linux
+from test_interrupts import interrupted_and_continued, linux
 
 from formulations import load_rules
 from formulations.errors import RuleNotice
@@ -87,16 +87,15 @@ SURNAMES = ("Lovelace", "Hopper", "Turing", "Noether", "Church", "Goedel")
 
 def references(number: int, seed: int = 0, scheme: str = "bio") -> str:
     """Columns of references: author, title, perhaps pages, date."""
-    random, texts = np.random.default_rng(seed), []
+    random, pairs = np.random.default_rng(seed), []
     for _ in range(number):
         title = random.choice(TITLES, random.integers(1, 6)).tolist()
         parts = [("author", [str(random.choice(SURNAMES)), "."]), ("title", [*title, "."])]
         parts += [("pages", ["pp", str(random.integers(1, 9))])] * int(random.integers(2))
         parts.append(("date", [str(random.integers(1900, 1999))]))
         labels = [f"{'BI'[t > 0]}-{field}" for field, tokens in parts for t in range(len(tokens))]
-        columns = [token for _, tokens in parts for token in tokens], convert(labels, "bio", scheme)
-        texts.append("\n".join(map("\t".join, zip(*columns, strict=True))))
-    return "\n\n".join(texts) + "\n"
+        pairs.append(([token for _, tokens in parts for token in tokens], convert(labels, "bio", scheme)))
+    return columns(*pairs)
 
 
 @pytest.fixture
@@ -235,14 +234,6 @@ def test_gold_in_another_scheme_than_the_models(folder, cli, scheme):
     assert none["algorithm"] == "no rules" and none["accuracy"] > 0.6
 
 
-def test_gold_that_the_model_has_no_labels_for(folder, cli):
-    Path("gold.tsv").write_text(references(24, scheme="plain"))
-    cli.done("train more.tsv --output hmm.json")
-    err = cli.refused(learn("--model hmm.json", source="gold.tsv"))
-    assert "gold.tsv, line 1" in err and "take a model of such labels" in err
-    assert not Path("learnt.toml").exists()
-
-
 def test_one_label_only(folder, cli):
     Path("train.tsv").write_text("a\tx\n\nb\tx\n\na\tx\n")
     Path("rules.toml").write_text(FIELDS + SOFT.replace("date", "x"))
@@ -351,71 +342,8 @@ def test_no_rule_survives(folder, cli):
 def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
     Path("large.tsv").write_text(references(600))
     arguments = learn("--kind hmm --epochs 2", source="large.tsv")
-    part = folder / "learnt.toml.part"
-    with Run(folder, arguments) as command:
-        command.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
-        code, out, err = command.interrupted()
-        assert (code, out) == (130, "")
-        assert err.startswith("ilpinfer: interrupted; continue with: ilpinfer learn large.tsv ")
-    left = part.read_bytes().count(b"\n")
-    assert left >= 2 and not Path("learnt.toml").exists()
-    assert f"learnt.toml.part: resumed with {left} models of an interrupted run" in cli.done(arguments).err
-    resumed = Path("learnt.toml").read_bytes()
-    assert not part.exists()
-    Path("learnt.toml").unlink()
-    cli.done(arguments)
-    assert Path("learnt.toml").read_bytes() == resumed
-
-
-def test_check_writes_suggestions(folder, cli):
-    golds = [("author", "author", "date"), ("author", "title", "author"), ("title", "date", "title")]
-    text = "\n\n".join("\n".join(f"w{t}\t{label}" for t, label in enumerate(gold)) for gold in golds)
-    Path("gold.tsv").write_text(text + "\n")
-    rules = """
-fields = ["author", "title", "date", "pages"]
-[[rule]]
-name = "one author"
-template = "at_most_runs"
-field = "author"
-penalty = 2.0
-reason = "known"
-[[rule]]
-name = "no author"
-template = "at_most_tokens"
-field = "author"
-n = 0
-[[rule]]
-name = "one date"
-template = "at_most_runs"
-field = "date"
-[[rule]]
-name = "pages before dates"
-template = "requires_before"
-field = "date"
-earlier = "pages"
-penalty = 0.001
-[[rule]]
-name = "numbers are pages"
-template = "tag_at"
-field = "pages"
-pattern = '\\d+'
-penalty = 7.0
-[[feature]]
-label = "pages"
-weight = -0.5
-"""
-    Path("rules.toml").write_text(rules)
-    err = cli.done("check rules.toml gold.tsv --write new.toml").err
-    new = {item.title: item for item in load_rules("new.toml")}
-    assert list(new) == ["one author", "no author", "one date", "numbers are pages", "feature pages"]
-    assert "# left out: pages before dates (broken in 2 of the 2 sequences" in Path("new.toml").read_text()
-    one = new["one author"]
-    assert one.penalty == pytest.approx(-np.log((1 + np.exp(-2)) / 3))
-    assert one.reason == "known; broken in 1 of the 2 sequences to which it applies"
-    assert new["no author"].penalty == pytest.approx(-np.log((2 + 1e-4) / 3))
-    assert new["one date"].hard and new["one date"].reason == ""
-    assert (new["numbers are pages"].penalty, new["feature pages"].weight) == (7.0, -0.5)
-    assert "new.toml: 5 of 6 rules and features kept" in err
+    left, said = interrupted_and_continued(folder, cli, arguments, "learnt.toml")
+    assert f"learnt.toml.part: resumed with {left} models of an interrupted run" in said
 
 
 ALL = "learn train.tsv --rules rules.toml --weights all --output-model m.json --output out.toml --kind "

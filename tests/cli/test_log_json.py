@@ -1,6 +1,7 @@
 """`--log-json`: every line on standard error is an event in JSON, the last one the summary."""
 
 import json
+import signal
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from support.command_line import SCORES, rows
 from support.family import wait_until
 from support.processes import python
+from test_interrupts import AT_IMPORT
 
 from ilpinfer.cli import progress as cli_progress
 from ilpinfer.cli import settings, signals
@@ -133,13 +135,6 @@ def test_the_line_of_an_interrupt_is_json_whatever_the_command_has(word, monkeyp
 
 
 def test_an_interrupt_before_options_are_read():
-    code = (
-        "import os, signal, sys; from ilpinfer.cli import entry\n"
-        "class Interrupter:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'numpy': os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interrupter()); sys.argv = ['ilpinfer', 'decode', 'x', '--log-json']; entry()"
-    )
-    ended = python("-c", code)
+    ended = python("-c", AT_IMPORT, "numpy", int(signal.SIGINT), "decode", "x", "--log-json")
     event = {"event": "interrupted", "code": 130, "message": "interrupted", "continue": None}
     assert (ended.returncode, events(ended.stderr)) == (130, [event])

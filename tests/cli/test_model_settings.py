@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import rows
+from support.command_line import columns, rows
 
 import ilpinfer
 from formulations import RuleSet, load_rules
@@ -12,32 +12,11 @@ from formulations import constraints as C
 from ilpinfer.models.files import load_model
 from ilpinfer.pipelines.rules_first import rules_first
 
-NAMES = """\
-the O
-mayor O
-Ada B-per
-Lovelace I-per
-of O
-Steel B-org
-Inc I-org
-spoke O
-. O
-
-Steel B-org
-Works I-org
-Inc I-org
-hired O
-Grace B-per
-Hopper I-per
-. O
-
-on O
-Monday O
-Ada B-per
-left O
-Inc B-org
-. O
-"""
+NAMES = [
+    "the/O mayor/O Ada/B-per Lovelace/I-per of/O Steel/B-org Inc/I-org spoke/O ./O",
+    "Steel/B-org Works/I-org Inc/I-org hired/O Grace/B-per Hopper/I-per ./O",
+    "on/O Monday/O Ada/B-per left/O Inc/B-org ./O",
+]
 NEW = "Ada\nInc\nleft\nof\nWorks\n.\n\nthe\nof\n.\n\nGrace\nSteel\nspoke\nof\nMonday\n.\n"
 RULES = """
 fields = ["per", "org"]
@@ -65,7 +44,7 @@ penalty = 0.4
 
 @pytest.fixture
 def folder(here, cli):
-    Path("train.tsv").write_text(NAMES.replace(" ", "\t"))
+    Path("train.tsv").write_text(columns(*NAMES))
     Path("new.txt").write_text(NEW)
     Path("rules.toml").write_text(RULES)
     cli.done("train train.tsv --kind crf --output crf.json")
@@ -148,8 +127,7 @@ LINES = [
 
 @pytest.fixture
 def decisions(here):
-    blocks = ["\n".join(map("\t".join, zip(a.split(), b.split(), strict=True))) for a, b in LINES]
-    Path("all.tsv").write_text("\n\n".join(blocks) + "\n")
+    Path("all.tsv").write_text(columns(*((tokens.split(), labels.split()) for tokens, labels in LINES)))
     return "train all.tsv --kind crf --output m.json --option c2=0.01"
 
 
@@ -181,8 +159,8 @@ def test_line_breaks_stay_unless_told_otherwise(decisions, cli):
 
 
 def test_line_breaks_inside_a_field_get_its_inner_label(here, cli):
-    text = "at O\nSteel B-org\n@newline@ I-org\nInc I-org\n@newline@ O\nAda B-per\n"
-    Path("a.tsv").write_text(((text + "\n") * 4).replace(" ", "\t"))
+    text = "at/O Steel/B-org @newline@/I-org Inc/I-org @newline@/O Ada/B-per"
+    Path("a.tsv").write_text(columns(*[text] * 4))
     train = "train a.tsv --kind crf --line-breaks out --output m.json --scheme"
     for scheme, inner in (("bio", "I-org"), ("iobes", "I-org")):
         cli.done(f"{train} {scheme}")

@@ -87,5 +87,3 @@ def test_minimum_risk_on_the_command_line(cli):
     command = "decode train.tsv --model hmm.json --rules rules.toml --output d.jsonl"
     cli.done(f"{command} --method posterior --risk spans")
     assert all("F1 of spans expected to be" in row["method"] for row in rows(Path("d.jsonl")))
-    assert "method auto has no option 'risk'" in cli.refused(f"{command} --risk spans")
-    assert "--risk spans: has no effect with --tau" in cli.refused(f"{command} --tau 0.9 --risk spans")

@@ -180,15 +180,17 @@ def test_a_false_claim_is_said(exported, cli):
 
 
 def test_a_worse_labelling_has_a_gap(folder, cli):
-    cli.done("export scores.jsonl --rules rules.toml --output out")
+    made = json.loads(cli.done("export scores.jsonl --rules rules.toml --output out --json").out)
+    assert made == {"output": "out", "programs": ["out/0001.lp"], "failures": []}
     columns = json.loads(Path("out/0001.columns.json").read_text())["columns"]
     path = ["START", "title", "O", "title", "title", "END"]
     taken = {f"x[{t},{path[t]},{path[t + 1]}]" for t in range(5)} | {'sigma["one title"]'}
     values = "".join(f"{c['file']} {int(c['name'] in taken)}\n" for c in columns)
     Path("mine.sol").write_text(f"# Solution file\n{values}")
     own = "import-solution scores.jsonl mine.sol --rules rules.toml"
-    cli.done(f"{own} --output back.jsonl")
-    row = json.loads(Path("back.jsonl").read_text())
+    (row,) = json.loads(cli.done(f"{own} --output back.jsonl --json").out)
+    assert rows(Path("back.jsonl")) == [row] and row["labels"] == path[1:-1]
+    assert (row["solver"], row["claimed_objective"]) == ("Gurobi", None)
     assert row["status"] == "feasible" and row["violations"] == {"one title": 1} and row["penalty"] == 2.5
     assert row["gap"] == row["objective_gap"] > 1 and row["claim_agrees"] is None
     assert row["certificate"]["kind"] == "exact"

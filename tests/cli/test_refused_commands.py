@@ -1,26 +1,18 @@
 """Commands that are refused: a golden file has them, and all that they say. UPDATE_GOLDEN=1 writes it anew."""
 
-import ast
-import re
 from pathlib import Path
 
 import pytest
-from support.golden import check_said
+from support.golden import PROGRESS, check_said, commands_of, put
 from support.places import GOLDEN
 
 TEXT = GOLDEN / "refused" / "commands.txt"
-COMPILING = re.compile(r"^ilpinfer: (compiling kernels|decoding: 0 sequences).*\n", re.M)
-"""Lines while kernels are compiled for the first time."""
 
 
 def refused():
-    """Files, command and message of each."""
-    for block in TEXT.read_text("utf-8").strip().split("\n\n"):
-        head, *commands = re.split(r"^\$ ", block, flags=re.M)
-        lines = (line.partition(" = ") for line in head.splitlines() if commands)
-        files = {name: ast.literal_eval(content) for name, _, content in lines}
-        for command, _, said in (each.strip("\n").partition("\n") for each in commands):
-            yield pytest.param(files, command, f"{said}\n", id=command)
+    for _, files, commands in commands_of(TEXT, r"\n(?=\n)"):
+        for command, said in commands:
+            yield pytest.param(files, command, said, id=command)
 
 
 def contents():
@@ -29,12 +21,10 @@ def contents():
 
 @pytest.mark.parametrize(("files", "command", "said"), list(refused()))
 def test_a_command_is_refused(folder, cli, files, command, said):
-    for name, content in files.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    put(files)
     before = contents()
     code, out, err = cli(command)
-    err = COMPILING.sub("", err)
+    err = PROGRESS.sub("", err)
     assert (code, out) == (2, "")
     assert contents() == before
     check_said(TEXT, f"$ {command}", said, err)

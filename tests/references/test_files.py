@@ -61,22 +61,12 @@ def test_what_cannot_be_read_is_one_message(tmp_path, content, name):
     assert "bad.json" in done.stdout + done.stderr
 
 
-def test_the_commands(made, cli):
-    folder, command = made
-    output = str(folder / "out.jsonl.gz")
-    cli.done(f"{command} {output}")
-    assert cli(f"reference verify {output}")[:2] == (0, "2 references hold (meaning)\n")
-    cli.done(f"reference verify {output} --depth tables")
-    shown = cli.done(f"reference show {output} --number 2").out
-    assert "u/y w/y" in shown and "margin" in shown and "reference 1" not in shown
-    code, _, error = cli(f"reference verify {output} --max-steps 1")
-    assert code == 1 and "2 of 2 references do not hold" in error
-
-
 def test_false_references_are_reported(made, cli):
     folder, command = made
     output = folder / "out.jsonl"
     cli.done(f"{command} {output}")
+    code, _, error = cli(f"reference verify {output} --max-steps 1")
+    assert code == 1 and "2 of 2 references do not hold" in error
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     rows[1]["rules"] = rows[1]["rules"].replace("0.5", "0.75")
     output.write_text("\n".join(map(json.dumps, rows)))
@@ -87,12 +77,6 @@ def test_false_references_are_reported(made, cli):
     output.write_text("\n".join(map(json.dumps, rows)))
     done = python("-m", "ilpinfer.checker", output)
     assert done.returncode == 1 and "reference 1" in done.stdout and "reference 2" not in done.stdout
-
-
-def test_several_sequences_need_lines(made, cli):
-    folder, command = made
-    assert ".jsonl" in cli.refused(f"{command} {folder}/out.json")
-    assert not (folder / "out.json").exists()
 
 
 def test_checks_need_no_solver(tmp_path, references):

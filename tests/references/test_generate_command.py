@@ -31,30 +31,6 @@ def test_programs_are_written(cli):
     assert sorted(path.name for path in Path("out").iterdir()) == sorted(names)
 
 
-BAD = [
-    ("generate easy --output a.jsonl", "no kind 'easy'; there are"),
-    ("generate easy --count 1 --output a.jsonl", "no kind 'easy'; there are"),
-    (f"generate plain {SMALL} --labels 2 --output a.jsonl", "K is 2; expected a whole number from 3"),
-    (f"generate plain {SMALL} --hardness 2 --output a.jsonl", "hardness is 2.0; expected a number"),
-    (
-        f"generate plain {SMALL} --output a.json",
-        "--output a.json: a JSON file holds one reference; use .jsonl",
-    ),
-    ("programs none.jsonl --output out", "none.jsonl: cannot be read"),
-    ("programs bad.jsonl --output out", "bad.jsonl, reference 1"),
-    ("programs bad.jsonl --output ''", "--output is empty; give a value"),
-    ("programs bad.jsonl --output out --units bits", 'no units "bits"'),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), BAD)
-def test_bad_input_is_one_line(arguments, message, cli):
-    Path("bad.jsonl").write_text("{}\n")
-    code, out, err = cli(f"reference {arguments}")
-    assert (code, out) == (2, "") and message in err and "Traceback" not in err
-    assert sorted(path.name for path in Path().iterdir()) == ["bad.jsonl"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_shipped_files_are_what_the_command_writes(kind, cli):

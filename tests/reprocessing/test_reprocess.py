@@ -219,14 +219,12 @@ def test_a_shard_of_another_run_is_refused(whole, cli):
     assert "whole/part-00001.parquet: belongs to another run; delete it" in err
 
 
-@pytest.mark.parametrize(
-    ("change", "message"), [(lambda data: data[:-9], "damaged ("), (lambda data: b"", "damaged (")]
-)
-def test_a_damaged_shard_is_named(whole, cli, change, message):
+@pytest.mark.parametrize("end", [-9, 0])
+def test_a_damaged_shard_is_named(whole, cli, end):
     path = Path("whole/part-00001.parquet")
-    path.write_bytes(change(path.read_bytes()))
+    path.write_bytes(path.read_bytes()[:end])
     err = cli.refused(f"{HERE} --output whole --resume")
-    assert f"whole/part-00001.parquet: {message}" in err and "continue with --resume" in err
+    assert "whole/part-00001.parquet: damaged (" in err and "continue with --resume" in err
     path.unlink()
     cli.done(f"{HERE} --output whole --resume")
     assert contents("whole") == whole

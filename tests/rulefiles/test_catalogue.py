@@ -54,8 +54,10 @@ def test_penalties():
         for rule in load_rules(name).rules:
             held, broken = (int(part.split()[-1]) for part in rule.reason.split(":")[-1].split(","))
             assert rule.penalty == pytest.approx(-math.log((broken + 1) / (held + broken + 2)), abs=1e-12)
-    weights = [item.weight for item in load_rules("resume-strong-features") if isinstance(item, Feature)]
-    assert weights == [-9.0, 4.0, 0.05]
+    assert {rule.penalty for rule in load_rules("citations").rules} == {-math.log(1e-4)}
+    assert [rule.penalty for rule in load_rules("resume").rules] == [1.3]
+    for name, weights in (("resume", [-0.9, 0.01, 0.05]), ("resume-strong-features", [-9.0, 4.0, 0.05])):
+        assert [item.weight for item in load_rules(name) if isinstance(item, Feature)] == weights
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli.test_training import PAIRS
-from support.command_line import rows
+from support.command_line import columns, rows
 
 import ilpinfer
 from formulations import RuleSet, dump_rules, join_rules, load_rules, parse_rules
@@ -85,8 +85,7 @@ def test_numbers_are_free_ones():
 
 @pytest.fixture
 def folder(here, cli):
-    blocks = ["\n".join(f"{t}\t{y}" for t, y in zip(*pair, strict=True)) for pair in PAIRS[:4]]
-    Path("train.tsv").write_text("\n\n".join(blocks) + "\n")
+    Path("train.tsv").write_text(columns(*PAIRS[:4]))
     Path("one.toml").write_text(ONE)
     Path("other.toml").write_text(OTHER)
     cli.done("train train.tsv --output m.json")
@@ -113,13 +112,6 @@ def test_every_command_joins_its_rules(folder, cli):
     command = "train train.tsv --output n.json --held-out train.tsv"
     tables = [cli.done(f"{command} {own}").out for own in (f"{one} {hard}", f"{hard} {one}", hard, one)]
     assert tables[0] == tables[1] and len(set(tables)) == 3
-
-
-def test_a_clash_is_one_line_and_nothing_is_written(folder, cli):
-    Path("other.toml").write_text(OTHER.replace('body = ["title", "date"]', 'body = ["date"]'))
-    said = 'group "body" is another one than in one.toml: rename one of them, or define both alike'
-    assert cli.refused(f"decode {BOTH} --output o.jsonl") == f"ilpinfer: other.toml: {said}\n"
-    assert not Path("o.jsonl").exists()
 
 
 def test_an_unfinished_run_begins_anew_when_any_of_its_rules_has_changed(folder, monkeypatch, cli):

@@ -116,16 +116,6 @@ def test_mutated_texts_are_read_or_refused_with_their_place(kind):
 
 
 @pytest.mark.parametrize(
-    "text", ["title(0))", "runs(title)) <= 1", "forall t: token(t) = token) ->(s)", "a(t))("]
-)
-def test_a_sign_too_many_has_its_place(text):
-    for form in ("logic", "linear"):
-        with pytest.raises(RuleError) as result:
-            parse_rules(dumps({"fields": ["title", "a"], "rule": [{form: text}]}))
-        assert "column" in result.value.message and "^" in result.value.excerpt
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "not " * 4000 + "true",

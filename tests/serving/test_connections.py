@@ -168,11 +168,6 @@ def test_idle_connections_have_a_limit(served):
             connection.close()
 
 
-def test_the_address_that_is_printed_answers(served):
-    page = httpx.get(served.client.base_url)
-    assert page.status_code == 200 and "<h1>ilpinfer" in page.text
-
-
 def count(served, name):
     lines = served.client.get("/metrics").text.splitlines()
     return sum(float(line.split()[-1]) for line in lines if line.startswith(name))

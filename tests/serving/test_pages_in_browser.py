@@ -70,11 +70,21 @@ def text_of(page, name):
     return page.run(f"document.getElementById('{name}').textContent")
 
 
-def change(page, script, event="input"):
-    """Run a script on the element `it` that it returns, and tell the page; wait for the labelling."""
-    page.run(f"(() => {{ const it = {script}; it.dispatchEvent(new Event('{event}')); }})()")
+def write(page, name, text, event="input"):
+    """Give an element a value, and tell the page."""
+    value = f"Object.assign(document.getElementById('{name}'), {{ value: {json.dumps(text)} }})"
+    page.run(f"{value}.dispatchEvent(new Event('{event}'))")
+
+
+def write_and_wait(page, name, text, event="input"):
+    """Wait for the labelling, too."""
+    write(page, name, text, event)
     page.run("new Promise((done) => setTimeout(done, 400))")
     page.until(LABELLED)
+
+
+def words(page):
+    return page.run("[...document.querySelectorAll('.word')].map((each) => each.textContent)")
 
 
 def rules_text(page):
@@ -110,8 +120,7 @@ def test_a_rule_is_switched_off_and_on_again(page, tagger, item):
 
 @pytest.mark.parametrize("control, event", [("slider-0", "input"), ("number-0", "change")])
 def test_a_penalty_is_moved(page, tagger, item, control, event):
-    script = f"Object.assign(document.getElementById('{control}'), {{ value: '0.05' }})"
-    change(page, script, event)
+    write_and_wait(page, control, "0.05", event)
     if event == "input":  # and let go
         page.run(f"document.getElementById('{control}').dispatchEvent(new Event('change'))")
     moved = parse_rules(rules_text(page))
@@ -125,10 +134,7 @@ def test_a_penalty_is_moved(page, tagger, item, control, event):
 def test_an_error_of_the_rules_is_shown_at_its_place(page):
     before = rules_text(page)
     line = before.splitlines().index('field = "description"')
-    wrong = json.dumps(before.replace('field = "description"', 'field = "descriptoin"'))
-    page.run(
-        f"(() => {{ const it = document.getElementById('toml'); it.value = {wrong}; it.dispatchEvent(new Event('input')); }})()"
-    )
+    write(page, "toml", before.replace('field = "description"', 'field = "descriptoin"'))
     page.until("!document.getElementById('rule-error').hidden")
     assert f'did you mean "description"? (line {line + 1}, column 9)' in text_of(page, "rule-error")
     assert page.run("document.getElementById('toml').style.getPropertyValue('--line')") == str(line)
@@ -178,21 +184,17 @@ def test_the_rules_are_downloaded(page):
 
 
 def test_words_that_mean_something_to_html_are_words(page):
-    change(page, "Object.assign(document.getElementById('examples'), { value: '1' })", "change")
-    words = page.run("[...document.querySelectorAll('.word')].map((each) => each.textContent)")
-    assert words == HOSTILE.split() and page.run("document.querySelectorAll('#workbench img').length") == 0
+    write_and_wait(page, "examples", "1", "change")
+    assert (
+        words(page) == HOSTILE.split() and page.run("document.querySelectorAll('#workbench img').length") == 0
+    )
 
 
 def test_a_text_is_split_and_an_empty_one_is_none(page):
-    change(
-        page,
-        "(document.getElementById('split').value = 'words', Object.assign(document.getElementById('text'), { value: 'Ada, 1815: a_b' }))",
-    )
-    words = page.run("[...document.querySelectorAll('.word')].map((each) => each.textContent)")
-    assert words == ["Ada", ",", "1815", ":", "a_b"]
-    page.run(
-        "(() => { const it = document.getElementById('text'); it.value = ' '; it.dispatchEvent(new Event('input')); })()"
-    )
+    page.run("document.getElementById('split').value = 'words'")
+    write_and_wait(page, "text", "Ada, 1815: a_b")
+    assert words(page) == ["Ada", ",", "1815", ":", "a_b"]
+    write(page, "text", " ")
     assert text_of(page, "summary") == "Write a text, or take an example."
     assert page.run("document.querySelectorAll('.token').length") == 0
 

@@ -7,7 +7,7 @@ import threading
 import httpx
 import pytest
 from support.served import Served
-from support.service import EDGES, GENEROUS
+from support.service import GENEROUS
 
 ENDLESS = ("--method", "evolutionary", "--option", "iterations=0")
 """Arguments for a search that goes on until its time limit."""
@@ -84,15 +84,3 @@ def test_a_port_in_use(folder, cli):
         port = taken.getsockname()[1]
         err = cli.refused(f"serve --port {port}")
     assert f"--port {port}: cannot listen there: Address already in use; choose another port" in err
-
-
-def test_libraries_that_are_missing_are_named(folder, cli, monkeypatch):
-    monkeypatch.setattr("ilpinfer.system.extras.find_spec", lambda name: None)
-    err = cli.refused("serve")
-    assert "the service needs fastapi, which is not installed; pip install 'ilpinfer[serve]'" in err
-    assert "TRACEBACK" not in err
-
-
-def test_small_requests_are_decoded_by_any_labels(tmp_path):
-    with Served(tmp_path) as served:
-        assert served.client.post("/decode", json=EDGES).json()["labels"] == ["title", "title"]

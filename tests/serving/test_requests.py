@@ -9,7 +9,7 @@ from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read
 from ilpinfer.models.hmm import HMM
-from ilpinfer.serving import Limits, create_app
+from ilpinfer.serving import create_app
 
 SCORES = {
     "label_names": ["title", "O"],
@@ -60,8 +60,6 @@ def test_candidate_spans_are_chosen():
     spans = [[0, 2, "title", 0.9], [1, 2, "title", 0.8], [2, 3, "title", 0.7]]
     answer = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a", "b", "c"], "candidates": spans}).json()
     assert answer["spans"] == [{"start": 0, "end": 2, "label": "title", "score": 0.9}]
-    refused = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a"], "candidates": [[0, 2, "title", 0.9]]})
-    assert refused.status_code == 422 and "candidate 0: end 2" in refused.text
 
 
 def test_the_best_few_and_certificates(decoder):
@@ -80,88 +78,6 @@ def test_infeasible(top):
     assert response.status_code == 200
     assert (answer["status"], answer["labels"], answer["score"]) == ("infeasible", None, None)
     assert answer["reason"] and answer["infeasibility"]
-
-
-BAD = [
-    (b"", "not JSON"),
-    (b"{", "not JSON"),
-    (b"\xff{}", "0xff at 0 is not UTF-8"),
-    (b"[1]", "body: [1]; expected an object"),
-    (b"null", "body: null; expected an object"),
-    (b'{"tokens": [], "tokens": []}', "given twice"),
-    (b"[" * 100_000, "nested too deeply"),
-    (b'{"tokens": ["a"], "deadline": NaN}', "deadline is NaN"),
-    (b'{"tokens": ["a"], "deadline": 0}', "deadline is 0; expected seconds above 0"),
-    (b'{"tokens": ["a"], "deadline": -1}', "deadline is -1; expected seconds above 0"),
-    (b'{"tokens": ["a"], "deadline": 1e9}', "deadline is 1000000000.0; expected seconds above 0, at most 60"),
-    (b'{"tokens": ["a"], "deadline": true}', "deadline is true"),
-    (
-        b'{"tokens": ["a"], "deadline": 1' + b"0" * 400 + b"}",
-        "deadline is 1000000000000000000000000000000000000000…",
-    ),
-    (b'{"tokens": ["a"], "deadline": -1' + b"0" * 400 + b"}", "deadline is -100"),
-    (b'{"tokens": ["a"], "deadline": 1e400}', "deadline is Infinity"),
-    (b'{"emissions": [[0, 1' + b"0" * 400 + b']], "transitions": [[0, 0], [0, 0]]}', "beyond 2^31"),
-    (b'{"tokens": ["a"], "deadline": "1"}', 'deadline is "1"'),
-    (b'{"tokens": ["a"], "top": 0}', "top is 0; expected a whole number from 1 to 50"),
-    (b'{"tokens": ["a"], "top": 51}', "top is 51"),
-    (b'{"tokens": ["a"], "top": 1.0}', "top is 1.0"),
-    (b'{"tokens": ["a"], "certificate": 1}', "certificate is 1; expected true or false"),
-    (b'{"tokens": ["a"], "tokenz": 1}', 'no use for "tokenz"; did you mean "tokens"?'),
-    (b'{"tokens": null}', "tokens is not a list of texts"),
-    (b'{"tokens": ["a", null]}', "tokens is not a list of texts"),
-    (b'{"tokens": []}', "an empty sequence"),
-    (b'{"tokens": ["a"]}', "this service has no model"),
-    (b'{"tokens": ["\\ud800"]}', "half of a surrogate pair"),
-    (b'{"\\ud800": 1}', "no use for"),
-    (b'{"emissions": [[0, NaN]], "transitions": [[0, 0], [0, 0]]}', "NaN"),
-    (b'{"emissions": [[0, 1e300]], "transitions": [[0, 0], [0, 0]]}', "1e+300"),
-    (b'{"emissions": [[0, 1]]}', "expected start and edges, or emissions and transitions"),
-    (b'{"emissions": [[0, 1], [0]], "transitions": [[0, 0], [0, 0]]}', "emissions"),
-    (b'{"emissions": 3, "transitions": 4}', "emissions is 3; expected a list"),
-    (
-        b'{"emissions": [[0, true]], "transitions": [[0, 0], [0, 0]]}',
-        "emissions, item 1, item 2 is true; expected a number",
-    ),
-    (b'{"start": [0], "edges": [[["a"]]]}', 'edges, item 1, item 1, item 1 is "a"; expected a number'),
-]
-
-
-@pytest.mark.parametrize("body, message", BAD)
-def test_bad_requests_get_one_message(body, message, decoder):
-    response = post(decoder, "/decode", body)
-    assert response.status_code == 422
-    assert message.lower() in response.json()["detail"].lower()
-    assert "\n" not in response.json()["detail"]
-
-
-def test_labels_that_are_not_the_models_are_named(tagger):
-    response = post(tagger, "/decode", SCORES)
-    assert response.status_code == 422
-    assert "body: the rules are compiled for the labels O, author, title (plain)" in response.json()["detail"]
-
-
-def test_rules_that_do_not_fit_the_scores():
-    response = post(Decoder([C.at_most_runs("venue", 1)]), "/decode", SCORES)
-    assert response.status_code == 422 and "venue" in response.json()["detail"]
-
-
-@pytest.mark.parametrize(
-    "path, body, limits, message",
-    [
-        ("/decode", {"tokens": ["a" * 100]}, {"body": 50}, "at most 50 are accepted"),
-        ("/decode", {"tokens": ["a"] * 11}, {"tokens": 10}, "body: 11 tokens; at most 10"),
-        ("/decode", SCORES, {"tokens": 3}, "body: 4 tokens; at most 3"),
-        ("/decode", EDGES, {"tokens": 1}, "body: 2 tokens; at most 1"),
-        ("/decode", SCORES, {"labels": 1}, "scores of 2 labels; at most 1"),
-        ("/decode", EDGES, {"labels": 1}, "scores of 2 labels; at most 1"),
-        ("/batch", {"sequences": [SCORES] * 3}, {"sequences": 2}, "3 sequences; at most 2"),
-    ],
-)
-def test_too_large(path, body, limits, message, decoder):
-    response = post(decoder, path, body, **limits)
-    assert response.status_code == 413
-    assert message in response.json()["detail"]
 
 
 def test_a_body_without_its_length_is_cut_off(decoder):
@@ -202,20 +118,6 @@ def test_a_batch_of_nothing_that_can_be_decoded(decoder):
     assert [one["error"] for one in response.json()["results"]] == ["InputError", "InputError"]
 
 
-@pytest.mark.parametrize(
-    "body, message",
-    [
-        ({"sequences": []}, "at least one sequence"),
-        ({"sequences": {"tokens": ["a"]}}, "at least one sequence"),
-        ({"tokens": ["a"]}, 'no use for "tokens"'),
-        ({"sequences": [SCORES], "deadline": 0}, "deadline is 0"),
-    ],
-)
-def test_bad_batches(body, message, decoder):
-    response = post(decoder, "/batch", body)
-    assert response.status_code == 422 and message in response.json()["detail"]
-
-
 @pytest.mark.parametrize("kind", ["decoder", "tagger"])
 def test_the_examples_of_the_description_decode(kind, request):
     service = service_of(request.getfixturevalue(kind))
@@ -253,28 +155,7 @@ def test_paths_and_verbs_that_do_not_exist(decoder):
     assert talk(service_of(decoder), conversation) == (405, 404)
 
 
-@pytest.mark.parametrize(
-    "name, value", [("deadline", 0.0), ("deadline", 99.0), ("queue", 0), ("tokens", 2.5)]
-)
-def test_limits_that_make_no_sense(name, value):
-    with pytest.raises(ValueError, match=name):
-        Limits(**{name: value})
-
-
-def test_workers_that_make_no_sense(decoder):
-    with pytest.raises(ValueError, match="workers is 0; expected a whole number from 1"):
-        create_app(decoder, workers=0)
-
-
-def test_known_labels_are_kept_and_bad_ones_refused(decoder, tagger):
+def test_known_labels_are_kept(decoder, tagger):
     answer = post(decoder, "/decode", {**SCORES, "given": {"0": "O"}}).json()
     assert (answer["labels"][0], answer["given"]) == ("O", {"0": "O"})
     assert post(tagger, "/decode", {"tokens": ["Ada"], "given": {"0": "title"}}).json()["labels"] == ["title"]
-    for given, words in (
-        ({"4": "O"}, "given: a position is 4; expected a whole number from 0 to 3"),
-        ({"0": "x"}, "given: token 0: no label 'x'"),
-        ({"0": 1}, 'given["0"] is 1; expected a text'),
-        (["O"], 'given is ["O"]; expected an object such as {"3": "title"}'),
-    ):
-        response = post(decoder, "/decode", {**SCORES, "given": given})
-        assert response.status_code == 422 and words in response.text.replace('\\"', '"'), response.text

@@ -5,6 +5,7 @@ import io
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,28 +13,23 @@ import pytest
 
 from ilpinfer.cli import main
 
-TRAIN = """\
-Ada\tB-author
-Lovelace\tI-author
-.\tI-author
-Notes\tB-title
-on\tI-title
-engines\tI-title
-.\tI-title
-1843\tB-date
-.\tI-date
 
-Grace\tB-author
-Hopper\tI-author
-.\tI-author
-Compilers\tB-title
-.\tI-title
-pp\tB-pages
-1\tI-pages
-.\tI-pages
-1952\tB-date
-.\tI-date
-"""
+def columns(*sequences: str | tuple[Sequence[str], Sequence[str]]) -> str:
+    """Columns of tokens and labels, each sequence given as these two or as `token/label token/label`."""
+    blocks = []
+    for each in sequences:
+        written = isinstance(each, str)
+        rows = (word.split("/") for word in each.split()) if written else zip(*each, strict=True)
+        blocks.append("\n".join(map("\t".join, rows)))
+    return "\n\n".join(blocks) + "\n"
+
+
+TRAIN = columns(
+    "Ada/B-author Lovelace/I-author ./I-author "
+    "Notes/B-title on/I-title engines/I-title ./I-title 1843/B-date ./I-date",
+    "Grace/B-author Hopper/I-author ./I-author Compilers/B-title ./I-title "
+    "pp/B-pages 1/I-pages ./I-pages 1952/B-date ./I-date",
+)
 SCORES = {
     "emissions": [[0, -1], [-1, 0], [0, -1], [-3, None]],
     "transitions": [[0, -0.5], [-0.5, 0]],

@@ -75,6 +75,17 @@ def post(decoder: Decoder, path: str, content: Any, **limits: Any) -> httpx.Resp
     return talk(service_of(decoder, **limits), conversation)
 
 
+class Refused(Exception):
+    """The status and the message of an answer that is no result."""
+
+
+def asked(content: Any, path: str = "/decode", rules: Any = (), model: Any = None, **limits: Any) -> None:
+    """Raise what a service of these rules refuses a request with."""
+    response = post(Decoder(rules, model=model), path, content, **limits)
+    if response.status_code != 200:
+        raise Refused(f"{response.status_code} {response.json()['detail']}")
+
+
 async def until(happened: Callable[[], object]) -> None:
     """Let other tasks run until something has happened."""
     async with asyncio.timeout(GENEROUS):

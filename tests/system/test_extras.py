@@ -1,16 +1,14 @@
 """Without an extra, what needs it says which one to install, and the rest works."""
 
-import subprocess
-import sys
-
 import pytest
+from support.processes import python
 
 from ilpinfer.system.extras import MissingLibrary, require
 
 LEAN = """
 import sys
 
-MISSING = "matplotlib", "jinja2", "tabulate", "pyarrow", "fastapi", "distributed", "sklearn", "spacy"
+MISSING = "matplotlib jinja2 tabulate pyarrow fastapi distributed sklearn spacy fsspec narwhals".split()
 
 class Missing:
     def find_spec(self, name, *_):
@@ -28,20 +26,13 @@ def find_spec(name, package=None):
         return None
 
 importlib.util.find_spec = find_spec
-from ilpinfer.cli import main
-sys.exit(main(sys.argv[1:]))
 """
-"""A program in which no optional library can be imported."""
+"""The beginning of a program in which no optional library can be imported."""
+COMMAND = f"{LEAN}from ilpinfer.cli import main\nsys.exit(main(sys.argv[1:]))"
 
 
 def lean(folder, *arguments):
-    run = subprocess.run(
-        [sys.executable, "-c", LEAN, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-    )
+    run = python("-c", COMMAND, *arguments, cwd=folder)
     assert "Traceback" not in run.stderr
     return run.returncode, run.stdout, run.stderr
 
@@ -89,6 +80,7 @@ def test_a_comparison_leaves_its_report_out(folder):
         ("compare some.tsv --model hmm.json --rules bio --output OUT --format latex", "compare"),
         ("serve --model hmm.json --rules bio", "serve"),
         ("decode some.parquet --model hmm.json --rules bio", "parquet"),
+        ("decode memory://some.tsv --model hmm.json --rules bio", "fsspec"),
     ],
 )
 def test_a_command_names_the_extra_that_it_needs(folder, command, extra):
@@ -99,3 +91,18 @@ def test_a_command_names_the_extra_that_it_needs(folder, command, extra):
     assert f"pip install 'ilpinfer[{extra}]'" in err
     assert out == ""
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "extra"),
+    [
+        ("import ilpinfer.adapters.sklearn", "ilpinfer.adapters.sklearn needs sklearn", "sklearn"),
+        ("import ilpinfer.adapters.spacy, ilpinfer.adapters.spacy_factory as f; f.register()", "the component ilpinfer_ner needs spacy", "spacy"),
+        ("from ilpinfer.adapters.frames import sequences_of; sequences_of({})", "a data frame needs narwhals", "frames"),
+        ("from ilpinfer.adapters.frames import with_solutions; with_solutions({}, [])", "a data frame needs narwhals", "frames"),
+    ],
+)  # fmt: skip
+def test_an_adapter_names_the_extra_that_it_needs(code, what, extra):
+    said = python("-c", f"{LEAN}{code}").stderr.splitlines()[-1]
+    assert said.startswith(f"ilpinfer.system.extras.MissingLibrary: {what}, which is not installed; ")
+    assert said.endswith(f"pip install 'ilpinfer[{extra}]'")

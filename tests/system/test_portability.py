@@ -4,14 +4,13 @@ import gzip
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from routes import take
 from support.command_line import SCORES
+from support.processes import python
 
 from formulations import Trellis
 from formulations import constraints as C
@@ -57,16 +56,16 @@ for arguments in json.load(sys.stdin):
 print(json.dumps(result))
 """
 RUNS = {
-    "decode": ["decode", "in.jsonl"],
-    "to a file": ["decode", "in.jsonl", "--output", "out.jsonl"],
-    "again": ["decode", "in.jsonl", "--output", "out.jsonl"],
-    "packed": ["decode", "in.jsonl", "--output", "out.jsonl.gz"],
-    "held": ["decode", "in.jsonl", "--output", "held.jsonl"],
-    "cbc": ["decode", "in.jsonl", "--method", "cbc", "--output", "cbc.jsonl"],
-    "cp-sat": ["compare", "in.jsonl", "--methods", "auto,cp-sat", "--output", "compared"],
-    "scip": ["decode", "in.jsonl", "--tau", "0.9", "--method", "scip"],
-    "jobs": ["decode", "in.jsonl", "--jobs", "2", "--output", "jobs.jsonl"],
-    "crf": ["train", "train.tsv", "--kind", "crf", "--output", "crf.json"],
+    "decode": "decode in.jsonl",
+    "to a file": "decode in.jsonl --output out.jsonl",
+    "again": "decode in.jsonl --output out.jsonl",
+    "packed": "decode in.jsonl --output out.jsonl.gz",
+    "held": "decode in.jsonl --output held.jsonl",
+    "cbc": "decode in.jsonl --method cbc --output cbc.jsonl",
+    "cp-sat": "compare in.jsonl --methods auto,cp-sat --output compared",
+    "scip": "decode in.jsonl --tau 0.9 --method scip",
+    "jobs": "decode in.jsonl --jobs 2 --output jobs.jsonl",
+    "crf": "train train.tsv --kind crf --output crf.json",
 }
 
 
@@ -77,15 +76,7 @@ def elsewhere(tmp_path_factory):
     (folder / "in.jsonl").write_text((json.dumps(SCORES) + "\n") * 3)
     (folder / "train.tsv").write_text("Ada\tB-author\n.\tI-author\n")
     (folder / "held.jsonl.lock").write_text(f"ilpinfer: pid {os.getpid()} on {os.uname().nodename}\n")
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        input=json.dumps(list(RUNS.values())),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-    )
+    done = python("-c", CHILD, input=json.dumps([command.split() for command in RUNS.values()]), cwd=folder)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     return folder, result, dict(zip(RUNS, result["runs"], strict=True))
