@@ -64,7 +64,7 @@ def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
         verdict = ilpinfer.verify(*problem.given, solution)
         assert verdict.proved and solution.certificate.kind == "exact", (problem.rules, verdict.reasons)
         check_optimum(problem, solution)
-        by_multipliers += "multipliers" in solution.method
+        by_multipliers += "multiplier" in solution.method
     assert distance != "count" or by_multipliers > 20
 
 
