@@ -73,7 +73,7 @@ def test_short_sequences_against_brute_force(monkeypatch, passes):
     monkeypatch.setattr(compiled, "PASSES", passes)
     tally = stress.run(2000 if STRICT else 60, 5 + passes, longest=3)
     assert not tally.findings
-    assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 40
+    assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 30
 
 
 @pytest.mark.parametrize("labels", [["a"], ["O"], ["B-a"]])
