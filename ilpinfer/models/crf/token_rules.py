@@ -15,6 +15,8 @@ from formulations.dtypes import Booleans
 
 Allowed = list[int]
 """For each of T tokens the set of labels that are left to it."""
+MOST_WORDS = 1 << 16
+"""Words with the labels left to them, by group of rules, for which the labels after the rules are kept."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class TokenRules:
                 self._restrict(result, rule, (token,))
             known = result[0]
             if len(token) <= LONGEST_TEXT:
-                make_room(self._words)
+                make_room(self._words, MOST_WORDS)
                 self._words[token, left, stage] = known
         return known
 
