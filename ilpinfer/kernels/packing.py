@@ -148,16 +148,16 @@ def pack_machines(
     ]
     table, layout = _starts([v.size for v in values]) + which * rows, np.array(columns, np.int64).T.copy()
     symbols, next_state = _flat(values, np.int16), _flat([one.next_state for one in automata], np.int32)
-    cost, steps = _flat(costs, np.int64), (labels + 1) * labels if states == labels else states
+    violations, steps = _flat(arcs, np.int64), (labels + 1) * labels if states == labels else states
     begin, event = np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
     if which.size * steps <= most and len(machines) <= np.iinfo(np.int16).max:
-        begin, event = index_events(symbols, table, layout, next_state, cost, states, labels)
+        begin, event = index_events(symbols, table, layout, next_state, violations, states, labels)
     return Machines(
         symbols=symbols,
         table=table,
         layout=layout,
         next_state=next_state,
-        cost=cost,
+        cost=_flat(costs, np.int64),
         final=_flat(finals, np.int64),
         begin=begin,
         event=event,
@@ -166,7 +166,7 @@ def pack_machines(
         sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
         mark=np.array([machine.mark for machine in machines], np.int64),
         penalty=np.array([machine.penalty for machine in machines], np.int64),
-        violations=_flat(arcs, np.int64),
+        violations=violations,
         last=_flat(ends, np.int64),
     )
 
@@ -237,8 +237,8 @@ def _chosen(steps: StepChoice, holds: bool) -> int:
 
 
 @kernel
-def index_events(symbols, table, layout, next_state, cost, states, labels):
-    """The events of each step, see `Machines`, by class and step; `begin` and `event`."""
+def index_events(symbols, table, layout, next_state, violations, states, labels):
+    """The events of each step, see `Machines`, by class and step, whatever the penalties are; `begin` and `event`."""
     (C, M), befores = table.shape, labels + 1 if states == labels else 1
     begin, changed = np.zeros(C * befores * states + 1, np.int32), np.empty(states, np.int64)
     event = np.empty((0, 2), np.int16)
@@ -249,7 +249,7 @@ def index_events(symbols, table, layout, next_state, cost, states, labels):
             changes, count = np.zeros(width, np.bool_), 0
             for a in range(layout[m, STATES] * width):
                 arc = layout[m, ARC] + a
-                changes[a % width] |= next_state[arc] != a // width or cost[arc] != 0
+                changes[a % width] |= next_state[arc] != a // width or violations[arc] != 0
             for c in range(C):
                 for before in range(befores):
                     at, step = table[c, m] + before * stride, (c * befores + before) * states
