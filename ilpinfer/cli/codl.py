@@ -214,12 +214,13 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         advance: list[Callable[[], None]] = []
 
         def show(cycle: int, done: int, total: int) -> None:
-            if done == 1:
+            if not advance:
                 name = f"cycle {cycle} of {cycles}" if cycle else "models of folds"
-                advance[:] = [stack.enter_context(progress(name, total))]
+                advance.append(stack.enter_context(progress(name, total, done - 1)))
             advance[0]()
             if done == total:
                 stack.close()
+                advance.clear()
 
         yield show
 
