@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from formulations import time_limits
 from formulations.arguments import instance
 from formulations.automata.components import Condition, StepChoice, UnboundComponent, Window
 from formulations.automata.lattice import StepTable
@@ -103,6 +104,7 @@ class CompiledRule:
 
     def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
         """The rule on one sequence, given the tokens at which others have priority."""
+        time_limits.check()
         if self.components is None:
             components = self.rule.ground(self.labels, window.tokens)
         else:

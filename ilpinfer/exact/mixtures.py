@@ -7,6 +7,7 @@ Farkas multipliers: no labelling keeps all sides.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -18,6 +19,7 @@ from formulations.automata.sums import Sum
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.rows import Row, stretches
@@ -132,7 +134,10 @@ def relax(
     improved = pool.steps
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
-        gain, path = _best_response(lattice, terms, multipliers)
+        try:
+            gain, path = _best_response(lattice, terms, multipliers)
+        except OutOfTime:
+            return best
         if is_forbidden(gain):
             return Relaxed(FORBIDDEN, nothing, [])
         bound = gain + sum(
@@ -178,6 +183,8 @@ def _descend(
 
     def bound(prices: Floats) -> tuple[float, Floats]:
         nonlocal best
+        if deadline.passed:
+            raise OutOfTime
         multipliers = np.rint(prices * UNIT).astype(np.int64)
         gain, path = _best_response(lattice, terms, multipliers)
         if is_forbidden(gain):
@@ -193,15 +200,10 @@ def _descend(
         slopes = [n - x for (n, _), x in zip(sums, units(terms, path), strict=True)]
         return value / UNIT, np.array(slopes, float)
 
-    def stop(prices: Floats) -> None:
-        if deadline.passed:
-            raise StopIteration
-
     box = [_box(term, largest) for term in terms]
     options = {"maxfun": MOST_DESCENTS}
-    minimize(
-        bound, np.array(start) / UNIT, jac=True, method="L-BFGS-B", bounds=box, options=options, callback=stop
-    )
+    with suppress(OutOfTime):
+        minimize(bound, np.array(start) / UNIT, jac=True, method="L-BFGS-B", bounds=box, options=options)
     return best[1]
 
 

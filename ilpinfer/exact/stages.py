@@ -11,8 +11,8 @@ from ilpinfer.exact.calls import limits_within, words_of_work
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, VECTOR, decode_ground
+from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation, cells_within
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import FIRST_STEP
 from ilpinfer.kernels.recursion import DEAD
@@ -117,8 +117,7 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     relaxation = Relaxation(known)
     relaxation.prune(known.value)
     T, S = relaxation.emission.shape
-    work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
-    cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
+    cells = cells_within(LARGEST_PRODUCT, S, known.deadline)
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
