@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from formulations import time_limits
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from formulations.messages import counted
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Lattice:
     def __repr__(self) -> str:
         T, K = self.shape
         order = "" if self.order == 1 else ", second order"
-        return f"Lattice({T} tokens, {K} labels, {len(self.pool)} edge tables{order})"
+        return f"Lattice({counted(T, 'token')}, {counted(K, 'label')}, {len(self.pool)} edge tables{order})"
 
     @property
     def shape(self) -> tuple[int, int]:

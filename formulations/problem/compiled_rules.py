@@ -16,6 +16,7 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
+from formulations.messages import counted
 from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.problem import (
     Demand,
@@ -126,8 +127,8 @@ class CompiledRules:
 
     def __repr__(self) -> str:
         features = len(self.items) - len(self.rules)
-        labels = f"{len(self.labels)} labels, scheme {self.labels.scheme}"
-        return f"CompiledRules({len(self.rules)} rules, {features} features, {labels})"
+        labels = f"{counted(len(self.labels), 'label')}, scheme {self.labels.scheme}"
+        return f"CompiledRules({counted(len(self.rules), 'rule')}, {counted(features, 'feature')}, {labels})"
 
     @cached_property
     def digest(self) -> str:
@@ -260,4 +261,4 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
 
 def _description(labels: LabelSet) -> str:
     shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
-    return f"{len(labels)} labels ({shown}), scheme {labels.scheme}"
+    return f"{counted(len(labels), 'label')} ({shown}), scheme {labels.scheme}"

@@ -21,6 +21,7 @@ from formulations.automata.sums import Windows, together
 from formulations.dtypes import Booleans, LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
+from formulations.messages import counted
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class Problem:
     def __repr__(self) -> str:
         T, K = self.shape
         order = "" if self.lattice.order == 1 else ", second order"
-        return f"Problem({T} tokens, {K} labels, {len(self.rules)} rules{order})"
+        return f"Problem({counted(T, 'token')}, {counted(K, 'label')}, {counted(len(self.rules), 'rule')}{order})"
 
     @property
     def shape(self) -> tuple[int, int]:

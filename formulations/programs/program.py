@@ -13,7 +13,7 @@ from formulations.arguments import path as check_path
 from formulations.dtypes import Floats, Integers
 from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, describe, file_names
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
@@ -202,7 +202,7 @@ class Program:
         place = {name: k for k, name in enumerate(self.labels)}
         given = list(labels)
         if len(given) != self.tokens:
-            raise ValueError(f"{len(given)} labels for {self.tokens} tokens")
+            raise ValueError(f"{counted(len(given), 'label')} for {counted(self.tokens, 'token')}")
         for t, name in enumerate(given):
             if name not in place:
                 raise ValueError(f"token {t}: no label {brief(name)}")

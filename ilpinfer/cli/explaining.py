@@ -7,6 +7,7 @@ from typing import Annotated
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
+from formulations.messages import counted
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
@@ -144,7 +145,7 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         add_row(shown, row.rule, row.form, kind, states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(
-        f"rows and columns that each rule adds to the whole program of a sequence of {length} tokens and {len(labels)} labels"
+        f"rows and columns that each rule adds to the whole program of a sequence of {counted(length, 'token')} and {counted(len(labels), 'label')}"
     )
     for row in result:
         if row.apart:

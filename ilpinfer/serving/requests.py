@@ -175,7 +175,7 @@ class Sequence(BaseModel):
         _check_length(self.length, context)
         if self.label_count > limits.labels:
             raise too_large(
-                f"{where}: scores of {self.label_count} labels; at most {limits.labels} are decoded here"
+                f"{where}: scores of {counted(self.label_count, 'label')}; at most {limits.labels} are decoded here"
             )
         return self
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from formulations import LabelSet
 from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_label_count
+from formulations.messages import counted
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.system.addresses import read_bytes
@@ -35,7 +36,7 @@ class Weights:
     transitions: Floats  # (K, K)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.labels)} labels, {len(self.attributes)} attributes, {len(self.weights)} weights"
+        sizes = f"{counted(len(self.labels), 'label')}, {counted(len(self.attributes), 'attribute')}, {counted(len(self.weights), 'weight')}"
         return f"Weights({sizes})"
 
 
@@ -141,6 +142,6 @@ def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:
         if len(arrays[name]) != size:
             raise ValueError(f"{name} has {len(arrays[name])} numbers; expected {size}")
     if begins[0] != 0 or begins[-1] != len(targets) or (np.diff(begins) < 0).any():
-        raise ValueError(f"begins has to rise from 0 to the {len(targets)} weights")
+        raise ValueError(f"begins has to rise from 0 to the {counted(len(targets), 'weight')}")
     if ((targets < 0) | (targets >= K)).any():
         raise ValueError(f"targets has to hold numbers of labels, from 0 to {K - 1}")
