@@ -123,6 +123,7 @@ class LearnOptions:
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.core.rule_compiler import stated
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
@@ -138,6 +139,10 @@ def learn(options: LearnOptions) -> None:
         options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
     )
     rules = read_rules(options.rules)
+    try:
+        stated(rules, "joint learning" if together else "learning of penalties")
+    except ValueError as error:
+        raise InputError(f"{', '.join(options.rules)}: {error}") from None
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
         data = read_training(options, scheme)
