@@ -18,7 +18,7 @@ from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.call_results import Labellings
-from ilpinfer.decoding.decode import check_many, decode, run_many
+from ilpinfer.decoding.decode import check_many, run_many
 from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
@@ -92,11 +92,11 @@ class Decoder:
         known = _known(labels, model)
         if known is not None:
             compiler = compiler.only(known)
-        self.__dict__.update(model=model, _runner=Runner(compiler, request, decode))
+        self.__dict__.update(model=model, _runner=Runner(compiler, request))
 
     def _with(self, rules: RuleCompiler, request: Request) -> "Decoder":
         result = copy(self)
-        result.__dict__["_runner"] = Runner(rules, request, decode)
+        result.__dict__["_runner"] = Runner(rules, request)
         return result
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from ilpinfer.core.result import Start, Task
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.reporting import run_task
+from ilpinfer.decoding.runner import context_of
 from ilpinfer.exact import auto, programs, stages
 from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
@@ -67,6 +68,6 @@ def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
     incumbent = ilpinfer.decode(trellis, rules).ids
     request = Request.of("auto", 1e-9, {})
     task = replace(request.task(), start=Start(incumbent, 2.0**31, Leaf()))
-    (solution,) = run_task(trellis, compiler_of(rules), request, task, ilpinfer.decode)
+    (solution,) = run_task(context_of(trellis, compiler_of(rules)), request.method, task)
     assert solution.bound == 2048 and solution.certificate.kind == "exact"
     assert not solution.has_labelling or np.array_equal(solution.ids, incumbent)
