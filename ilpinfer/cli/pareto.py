@@ -93,7 +93,7 @@ def pareto(options: ParetoOptions) -> None:
 
     A sequence without a feasible labelling or without a frontier has a row, and is reported at the end.
     """
-    from ilpinfer.decoding.frontier import checked_weight
+    from ilpinfer.decoding.frontier_search import checked_weight
 
     inputs, search = options.input.files, options.search
     place = output_path(options.output, inputs)
@@ -158,7 +158,8 @@ def _fill(
     findings: Findings,
 ) -> "list[Frontier]":
     """The frontiers of all sequences; missing ones are computed and added to the checkpoint."""
-    from ilpinfer.decoding.frontier import Frontier, decode_frontier
+    from ilpinfer.decoding.frontier import Frontier
+    from ilpinfer.decoding.frontier_search import decode_frontier
 
     rows = list(checkpoint.rows()) if checkpoint.groups else []
     compiler = compiler_of(rules)
