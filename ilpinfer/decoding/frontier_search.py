@@ -2,21 +2,18 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from numbers import Real
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import whole
 from formulations.grid import nats
 from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
-from ilpinfer.core.explanation import Context
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
-from ilpinfer.decoding.two_phase import decode_two_phase
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact.frontier import FrontierSearch
 from ilpinfer.exact.hull import Gap, Unfound, upper_hull, weight_ranges
@@ -82,12 +79,10 @@ def decode_frontier(
     compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
     most = None if most is None else whole(most, "most", 1, MOST["most"])
     limit = None if heaviest is None else checked_weight(heaviest)
-    context = Context(compiler, trellis, partial(decode_two_phase, trellis))
     search, finished = None, False
     try:
-        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
-            context = replace(context, known_problem=compiler.problem(trellis))
-            phases = TwoPhaseSearch(context.problem, "auto", deadline, 1)
+        with deadline.as_limit():
+            phases = TwoPhaseSearch(compiler.problem(trellis), "auto", deadline, 1)
             first = phases.first
             if first.path is not None:
                 search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
@@ -97,7 +92,7 @@ def decode_frontier(
                 finished = True
             elif first.status == "infeasible":
                 return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
-    except time_limits.OutOfTime:
+    except OutOfTime:
         pass
     if search is None:
         return Frontier((), False, deadline.elapsed, "no time left")
@@ -112,7 +107,8 @@ def decode_frontier(
         reason = "1 point is enough" if most == 1 else f"{most} points are enough"
     elif gaps:
         reason = "no time left" if deadline.passed else "a solver gave no answer"
-    return Frontier(tuple(_points(search, kept, gaps, context)), not reason, deadline.elapsed, reason)
+    points = _points(search, kept, gaps, phases.problem, trellis.labels.names)
+    return Frontier(tuple(points), not reason, deadline.elapsed, reason)
 
 
 def _best_score(first: Reply, problem: Problem) -> int:
@@ -164,10 +160,13 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -
 
 
 def _points(
-    search: FrontierSearch, kept: Sequence[Point], gaps: Sequence[Gap], context: Context
+    search: FrontierSearch,
+    kept: Sequence[Point],
+    gaps: Sequence[Gap],
+    problem: Problem,
+    names: Sequence[str],
 ) -> Iterator[FrontierPoint]:
     """The points as users read them."""
-    problem, names = context.problem, context.trellis.labels.names
     cheapest = search.points[0].cost
     beyond: list[Gap] = [(-1, cheapest)] if search.heaviest is not None else []
     unfound = Unfound(search.bounds, [*gaps, *beyond])

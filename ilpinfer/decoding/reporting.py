@@ -8,10 +8,11 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, get_args, overload
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import choice, function, instance
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
@@ -59,10 +60,10 @@ def run_task(context: Context, method: Method, task: Task, declined: str = "") -
     results: list[Result] = []
     deadline = task.deadline
     try:
-        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+        with deadline.as_limit():
             problem = context.rules.problem(context.trellis)
             results = [] if deadline.passed else _results(context, problem, method, task)
-    except time_limits.OutOfTime:
+    except OutOfTime:
         pass
     context = replace(context, known_problem=problem)
     if not results:

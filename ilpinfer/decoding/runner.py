@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import whole
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler
@@ -162,9 +163,9 @@ class Runner:
         warm_up = self._warm(top)
         deadline.excuse(warm_up)
         try:
-            with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+            with deadline.as_limit():
                 answer = self._calls.answer(item, top, warm_up)
-        except time_limits.OutOfTime:
+        except OutOfTime:
             answer = Handover()
         return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, Literal, overload
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import instance, whole
 from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
@@ -15,6 +15,7 @@ from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
 from formulations.problem.trellis import Given
 from formulations.programs.formulation import score_floor
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
@@ -186,7 +187,7 @@ def decode_two_phase(
     again = partial(decode_two_phase, trellis, **options, floor=floor)
     context, figures = Context(compiler, trellis, again), dict[str, Any]()
     try:
-        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+        with deadline.as_limit():
             context = replace(context, known_problem=compiler.problem(trellis))
             search = TwoPhaseSearch(context.problem, method, deadline, threads)
             if search.first.path is None:
@@ -195,7 +196,7 @@ def decode_two_phase(
                 accepted, known = _floor(search, search.first.path, tau, bound, lowest)
                 answers = search.run(accepted, wanted)
                 figures = known
-    except time_limits.OutOfTime:
+    except OutOfTime:
         answers = [Answer(Reply("unknown", None, math.inf, NONE), "no time left")]
     solutions = [_solution(each, context, deadline, figures) for each in answers]
     if top is not None:
