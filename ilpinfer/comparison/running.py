@@ -11,7 +11,7 @@ from formulations import Trellis
 from formulations.arguments import choice, iterable, positive, texts
 from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
 from ilpinfer.comparison.plan import Case, Labelling, Plan, PlannedMethod, plan_of
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of

@@ -5,7 +5,7 @@ from typing import Unpack, overload
 
 from formulations import Trellis
 from formulations.arguments import iterable, whole
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import Rules, compiler_of

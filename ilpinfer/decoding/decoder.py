@@ -11,7 +11,7 @@ from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, seconds, whole
 from formulations.labels.label_set import LabelSet
 from formulations.messages import counted
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown

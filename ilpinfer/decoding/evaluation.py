@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from formulations import Trellis
 from formulations.arguments import instance, number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result

@@ -9,7 +9,7 @@ from formulations import Trellis
 from formulations.arguments import choice, instance, number, whole
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decode import decode_many

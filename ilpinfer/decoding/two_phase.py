@@ -13,7 +13,7 @@ from formulations.arguments import number as real_number
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from formulations.programs.formulation import score_floor
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate
