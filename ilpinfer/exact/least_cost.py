@@ -54,7 +54,7 @@ class LeastCostSearch(WeightedSearch):
         paths: list[LabelIds] | None = [right.path]
         closing: Known | None = None
         if top > 1 or right.path is self.best or not self._is_cheapest(right, least):
-            closing = self._known(unfolded=True)
+            closing = self._known(weight, unfolded=True)
             paths = self._few(closing, weight, least, right, top)
         if not paths:
             return None

@@ -18,7 +18,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core import deadline
 from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
-from ilpinfer.exact import frontier as engine
+from ilpinfer.exact import weighted_search as engine
 from ilpinfer.exact.ground import ground, reweighted
 from ilpinfer.exact.hull import upper_hull
 from ilpinfer.exact.weights import Weighting
