@@ -15,7 +15,7 @@ from ilpinfer.cli.inputs import (
     prepare,
     raise_interrupt,
 )
-from ilpinfer.cli.outputs import resumable
+from ilpinfer.cli.outputs import resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
@@ -32,7 +32,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import OutputError, check_folder, output_path
+from ilpinfer.system.output_paths import check_folder, output_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,10 +55,9 @@ def compare(options: CompareOptions) -> None:
     inputs, layout = _inputs(options), options.layout
     check_streams(False, [], inputs)
     check_folder(options.output)
-    names = [*FILES, *_tables(options, layout), *_plots(options)]
-    places = [output_path(Path(options.output, name), inputs) for name in names]
-    if places[0].direct:
-        raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
+    rows_output(Path(options.output, FILES[0]), inputs)
+    for name in (*FILES[1:], *_tables(options, layout), *_plots(options)):
+        output_path(Path(options.output, name), inputs)
     positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings()
     if Path(options.input.source).is_dir():

@@ -16,7 +16,7 @@ from ilpinfer.cli.inputs import (
     check_streams,
     job_of,
     raise_interrupt,
-    unused_model_notice,
+    unused_model,
 )
 from ilpinfer.cli.outputs import resumable
 from ilpinfer.cli.progress import rate_progress
@@ -132,7 +132,8 @@ class _Work:
     def _scored(self) -> "ScoredStream":
         from ilpinfer.pipelines.scored_stream import ScoredStream
 
-        beside = unused_model_notice(self.options.input) if self.options.input.model else ""
+        source, model = self.options.input.source, self.options.input.model
+        beside = unused_model(source, model) if model else ""
         return ScoredStream(self.examples, self.job.model, self.job.rules, self.job.scheme, notice, beside)
 
     def _rows(self, number: int, item: ScoredSequence, solutions: list[Solution], trace: Trace) -> list[Row]:

@@ -13,7 +13,7 @@ from ilpinfer.cli.arguments import OPTIONS, Group, output_file, output_rows
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import ProgramInput, on_error, prepare
-from ilpinfer.cli.outputs import Outputs, resumable
+from ilpinfer.cli.outputs import Outputs, resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import deadline_for
@@ -25,7 +25,6 @@ from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import OutputError, output_path
 
 if TYPE_CHECKING:
     from ilpinfer.cli.pareto_result import ParetoResult
@@ -90,9 +89,7 @@ def pareto(options: ParetoOptions) -> None:
     from ilpinfer.decoding.frontier_search import checked_weight
 
     inputs, search = options.input.files, options.search
-    place = output_path(options.output, inputs)
-    if place.direct:
-        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
+    place = rows_output(options.output, inputs)
     others = {"picture": options.picture or None, "summary": options.summary or None}
     outputs = Outputs(options.as_json, [*inputs, options.output], **others)
     if options.picture:

@@ -10,6 +10,7 @@ from ilpinfer.cli.arguments import Group, kind_option, model_option
 from ilpinfer.cli.inputs import (
     about,
     parameters,
+    unused_model,
 )
 from ilpinfer.cli.outputs import Steps
 from ilpinfer.cli.progress import progress
@@ -106,7 +107,7 @@ class TrainingInput:
     def _warn(self, own: bool, record: TrainingRecord | None) -> None:
         """Notices about a model that is not used, and about one that may be trained on the sequences."""
         if self.model and own:
-            notice(f"{self.source} has scores of its own: {self.model} is not used")
+            notice(unused_model(self.source, self.model))
         elif self.model and self.model not in BUILT_IN and record is None:
             notice(
                 f"{self.model} has no record of its training sequences; if {self.source} is among them, use --kind, "
