@@ -407,13 +407,13 @@ class Trellis:
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in arrays.FORMS for key in form}
-        given = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
-        scores = {key: x for key, x in given.items() if key in keys or key == "first"}
-        fields = strings(given.get("optional_fields", []), "optional_fields")
-        names, scheme = strings(given["label_names"], "label_names"), text(given["scheme"], "scheme")
+        record = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
+        scores = {key: x for key, x in record.items() if key in keys or key == "first"}
+        fields = strings(record.get("optional_fields", []), "optional_fields")
+        names, scheme = strings(record["label_names"], "label_names"), text(record["scheme"], "scheme")
         labels, lattice = LabelSet(names, scheme, frozenset(fields)), arrays.lattice_of(scores, "the trellis")
-        result = cls._from(lattice, labels, strings(given["tokens"], "tokens"), labels.scheme)
-        return result.with_given(positions(given.get("given", {}), "given"))
+        result = cls._from(lattice, labels, strings(record["tokens"], "tokens"), labels.scheme)
+        return result.with_given(positions(record.get("given", {}), "given"))
 
     def save(self, path: str | Path) -> None:
         """Write the trellis as a `.json` or `.json.gz` file.

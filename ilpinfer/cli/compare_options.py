@@ -30,7 +30,7 @@ TABLE_OPTIONS = (
     "plots",
     "as_json",
 )
-"""Options for what is written of a comparison, which folders of results have, too."""
+"""Options for the files of a comparison, which folders of results have, too."""
 METHODS, PAPER = Group("Methods"), Group("Tables and plots")
 
 
@@ -154,7 +154,7 @@ class CompareOptions:
 
 
 def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
-    """A name and what has it, from NAME=VALUE."""
+    """The name and the value of an entry NAME=VALUE."""
     name, equals, given = entry.partition("=")
     if not (name and equals and given):
         raise InputError(f"{option} {entry}: expected NAME={value}")

@@ -81,7 +81,7 @@ def compare(options: CompareOptions) -> None:
 
 @dataclass(frozen=True)
 class Files:
-    """What is written beside the rows; it is over none of the inputs."""
+    """The files beside the rows, none of which replaces an input."""
 
     options: CompareOptions
     layout: Layout

@@ -153,11 +153,11 @@ def _count(number: int) -> Iterator[Any]:
 def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> str:
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
-    made = (
+    origin = (
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {counted(result.sequences, 'sequence')} "
         f"({data}); {settings}"
     )
-    text = dump_rules(with_source(result.rules, made))
+    text = dump_rules(with_source(result.rules, origin))
     left = [verdict for verdict in result.verdicts if not verdict.learnt]
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
@@ -188,9 +188,9 @@ def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
     for candidate in result.candidates:
         if candidate.algorithm == result.algorithm and candidate.refused:
             notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")
-    kept = sum(verdict.learnt != 0 for verdict in result.verdicts)
+    number = sum(verdict.learnt != 0 for verdict in result.verdicts)
     remark(
-        f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
+        f"{options.output}: {number} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
     )
 
 
@@ -200,5 +200,5 @@ def _resumption(rows: Sequence[Row]) -> str:
 
 def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
     """Digest of everything that the models which score the sequences depend on."""
-    made = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
-    return digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
+    training = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
+    return digest(ilpinfer.__version__, data.digest, training, learner.folds, learner.seed)

@@ -29,7 +29,7 @@ WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class ParetoResult:
-    """The frontier of each sequence, and what is made of all of them together."""
+    """The frontier of each sequence, and the trade-off over all of them."""
 
     scored: Sequence[ScoredSequence]
     rules: RuleSet

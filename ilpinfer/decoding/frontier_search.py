@@ -79,7 +79,7 @@ def decode_frontier(
     compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
     most = None if most is None else whole(most, "most", 1, MOST["most"])
     limit = None if heaviest is None else checked_weight(heaviest)
-    search, finished = None, False
+    search, complete = None, False
     try:
         with deadline.as_limit():
             phases = TwoPhaseSearch(compiler.problem(trellis), "auto", deadline, 1)
@@ -89,25 +89,25 @@ def decode_frontier(
                 search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
                 search.run()
                 _close(search, phases)
-                finished = True
+                complete = True
             elif first.status == "infeasible":
                 return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
     except OutOfTime:
         pass
     if search is None:
         return Frontier((), False, deadline.elapsed, "no time left")
-    gaps: list[Gap] = [*search.open] if finished else [(-1, None)]
+    gaps: list[Gap] = [*search.open] if complete else [(-1, None)]
     if first.status != "optimal":
         gaps.append((search.points[-1].cost - 1, None))
-    wanted = _wanted(search)
-    kept = wanted if most is None else wanted[-most:]
-    enough = len(kept) == most and all(high is not None and high <= kept[0].cost for _, high in gaps)
+    selection = _selection(search)
+    last = selection if most is None else selection[-most:]
+    enough = len(last) == most and all(high is not None and high <= last[0].cost for _, high in gaps)
     reason = ""
-    if enough and (gaps or len(kept) < len(wanted)):
+    if enough and (gaps or len(last) < len(selection)):
         reason = "1 point is enough" if most == 1 else f"{most} points are enough"
     elif gaps:
         reason = "no time left" if deadline.passed else "a solver gave no answer"
-    points = _points(search, kept, gaps, phases.problem, trellis.labels.names)
+    points = _points(search, last, gaps, phases.problem, trellis.labels.names)
     return Frontier(tuple(points), not reason, deadline.elapsed, reason)
 
 
@@ -116,7 +116,7 @@ def _best_score(first: Reply, problem: Problem) -> int:
     return math.floor(min(first.bound, best_score(problem.lattice)))
 
 
-def _wanted(search: FrontierSearch) -> list[Point]:
+def _selection(search: FrontierSearch) -> list[Point]:
     """The points up to the heaviest weight, or the corners of their hull."""
     points = search.points
     if search.heaviest is not None:
@@ -161,7 +161,7 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -
 
 def _points(
     search: FrontierSearch,
-    kept: Sequence[Point],
+    selection: Sequence[Point],
     gaps: Sequence[Gap],
     problem: Problem,
     names: Sequence[str],
@@ -172,7 +172,7 @@ def _points(
     unfound = Unfound(search.bounds, [*gaps, *beyond])
     pairs = [(point.cost, point.score) for point in search.points]
     ranges = dict(zip(pairs, weight_ranges(pairs, unfound.corners(), search.unit), strict=True))
-    for point in kept:
+    for point in selection:
         value = problem.value(point.path)
         yield FrontierPoint(
             nats(value.model + value.features),

@@ -78,8 +78,8 @@ class Runner:
 
     def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
         if isinstance(answer, Place):
-            found = answer.results
-            return found.best(answer.n) if top is None else found.solutions(answer.n)
+            results = answer.results
+            return results.best(answer.n) if top is None else results.solutions(answer.n)
         solutions = self._by_method(item, answer, callback, top)
         return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 

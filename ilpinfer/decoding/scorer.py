@@ -34,12 +34,12 @@ def scorer_of(model: Any) -> Scorer | None:
 
 def known_labels(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
     """The labels that are known before a trellis is."""
-    given = None if labels is None else label_set(labels)
+    labels = None if labels is None else label_set(labels)
     own = getattr(model, "labels", None)
     own = own if isinstance(own, LabelSet) else None
-    if given is not None and own is not None and given != own:
-        raise ValueError(f"the labels {shown(given)} are not the model's, {shown(own)}; leave them out")
-    return own if given is None else given
+    if labels is not None and own is not None and labels != own:
+        raise ValueError(f"the labels {shown(labels)} are not the model's, {shown(own)}; leave them out")
+    return own if labels is None else labels
 
 
 def trellis_of(model: Scorer, tokens: Sequence[str]) -> Trellis:

@@ -179,7 +179,7 @@ def decode_two_phase(
     score_floor(0, tau, bound)
     lowest = None if floor is None else floor_units(floor)
     check_method(method)
-    wanted = 1 if top is None else whole(top, "top", 1, MOST["top"])
+    number = 1 if top is None else whole(top, "top", 1, MOST["top"])
     trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     compiler, deadline = stated(rules, "two-phase inference"), deadline_for(time_limit)
     threads = whole(threads, "threads", 1, MOST["threads"])
@@ -193,11 +193,10 @@ def decode_two_phase(
             if search.first.path is None:
                 answers = [Answer(search.first, search.words)]
             else:
-                accepted, known = _floor(search, search.first.path, tau, bound, lowest)
-                answers = search.run(accepted, wanted)
-                figures = known
+                least, figures = _floor(search, search.first.path, tau, bound, lowest)
+                answers = search.run(least, number)
     except OutOfTime:
-        answers = [Answer(Reply("unknown", None, math.inf, NONE), "no time left")]
+        answers, figures = [Answer(Reply("unknown", None, math.inf, NONE), "no time left")], {}
     solutions = [_solution(each, context, deadline, figures) for each in answers]
     if top is not None:
         return [s for s in solutions if s.has_labelling]

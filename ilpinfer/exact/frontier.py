@@ -66,11 +66,11 @@ class FrontierSearch(WeightedSearch):
         if self.most is None:
             return False
         unfound = Unfound(self.bounds, [*self.open, (-1, cost)])
-        known = [point for point in self.points if point.cost >= cost]
-        ranges = weight_ranges([(p.cost, p.score) for p in known], unfound.corners())
+        points = [point for point in self.points if point.cost >= cost]
+        ranges = weight_ranges([(p.cost, p.score) for p in points], unfound.corners())
         proved = [
             is_corner(weights) if self.hull else not unfound.can_dominate(point)
-            for point, weights in zip(known, ranges, strict=True)
+            for point, weights in zip(points, ranges, strict=True)
         ]
         return sum(proved) >= self.most
 
@@ -146,8 +146,8 @@ class FrontierSearch(WeightedSearch):
         if self.hull and left.cost >= 0:
             slack = weight.score * (right.score - left.score) - weight.cost * (right.cost - left.cost)
             return weight.value(left) - abs(slack) + 1, weight.cost * (right.cost - 1)
-        known = [p for p in self.points if left.cost < p.cost < right.cost]
-        ends = zip([left, *known], [*known, right], strict=True)
+        between = [p for p in self.points if left.cost < p.cost < right.cost]
+        ends = zip([left, *between], [*between, right], strict=True)
         corners = [(a.score + 1, b.cost - 1) for a, b in ends]
         floor = min(weight.score * score - weight.cost * cost for score, cost in corners)
         return floor, weight.cost * (right.cost - 1)

@@ -66,7 +66,7 @@ class WeightedSearch:
         return point
 
     def _known(self, weight: Weight | None = None, *, unfolded: bool = False) -> Known:
-        """What is known of the problem at a weight, or as it is, at the beginning. Machines are packed once for all weights."""
+        """The state before any stage, of the problem at a weight or as it is. Machines are packed once for all weights."""
         problem = self.problem if weight is None else self.weights.weighted(weight)
         known = (Known.unfolded if unfolded else Known.of)(problem, self.deadline)
         if unfolded in self._grounds:

@@ -274,11 +274,11 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirstModel:
     if not isinstance(model, CRF):
         raise ValueError("rules first need a conditional random field, from train --kind crf")
     rules = rule_set(rules)
-    chosen = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
-    if not chosen:
+    token_rules = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
+    if not token_rules:
         raise ValueError("rules first need a hard rule on single tokens, such as tag_at; there is none")
     valid = any(rule.hard and isinstance(rule.statement, ValidScheme) for rule in rules.rules)
-    return RulesFirstModel(RulesFirst(model, chosen, valid))
+    return RulesFirstModel(RulesFirst(model, token_rules, valid))
 
 
 def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
