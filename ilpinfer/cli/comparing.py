@@ -10,11 +10,7 @@ from formulations.arguments import positive
 from ilpinfer.cli.command import command
 from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import (
-    check_streams,
-    prepare,
-    raise_interrupt,
-)
+from ilpinfer.cli.inputs import check_streams, prepare, raise_interrupt
 from ilpinfer.cli.outputs import resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json

@@ -7,23 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, kind_option, model_option
-from ilpinfer.cli.inputs import (
-    about,
-    parameters,
-    unused_model,
-)
+from ilpinfer.cli.inputs import about, parameters, unused_model
 from ilpinfer.cli.outputs import Steps
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.models.files import (
-    BUILT_IN,
-    TrainingRecord,
-    load_model,
-    training_digest,
-    training_record,
-)
+from ilpinfer.models.files import BUILT_IN, TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite

@@ -58,10 +58,11 @@ class FrontierPoint(PlainRecord):
         return self.weights is not None
 
     def to_dict(self) -> dict[str, Any]:
-        weights = None if self.weights is None else [finite(weight) for weight in self.weights]
-        fields = {"score": self.score, "cost": self.cost, "supported": self.supported, "weights": weights}
         return {
-            **fields,
+            "score": self.score,
+            "cost": self.cost,
+            "supported": self.supported,
+            "weights": None if self.weights is None else [finite(weight) for weight in self.weights],
             "proved": self.proved,
             "violations": self.violations,
             "labels": list(self.labels),

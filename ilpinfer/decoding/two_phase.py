@@ -25,7 +25,7 @@ from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.decoding.reporting import solution_of, with_reasons
-from ilpinfer.decoding.two_phase_search import Answer, TwoPhaseSearch
+from ilpinfer.decoding.two_phase_search import TwoPhaseReply, TwoPhaseSearch
 from ilpinfer.exact.programs import Reply
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.system.posix import require_posix
@@ -191,12 +191,12 @@ def decode_two_phase(
             context = replace(context, known_problem=compiler.problem(trellis))
             search = TwoPhaseSearch(context.problem, method, deadline, threads)
             if search.first.path is None:
-                answers = [Answer(search.first, search.words)]
+                answers = [TwoPhaseReply(search.first, search.words)]
             else:
                 least, figures = _floor(search, search.first.path, tau, bound, lowest)
                 answers = search.run(least, number)
     except OutOfTime:
-        answers, figures = [Answer(Reply("unknown", None, math.inf, NONE), "no time left")], {}
+        answers, figures = [TwoPhaseReply(Reply("unknown", None, math.inf, NONE), "no time left")], {}
     solutions = [_solution(each, context, deadline, figures) for each in answers]
     if top is not None:
         return [s for s in solutions if s.has_labelling]
@@ -228,7 +228,7 @@ def floor_units(floor: float) -> int:
 
 
 def _solution(
-    answer: Answer, context: Context, deadline: Deadline, figures: dict[str, Any]
+    answer: TwoPhaseReply, context: Context, deadline: Deadline, figures: dict[str, Any]
 ) -> TwoPhaseSolution:
     """A solution of both phases; a reply without a labelling is infeasible or unknown."""
     reply, cost_bound = answer.reply, nats(answer.cost_bound)

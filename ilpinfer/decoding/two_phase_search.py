@@ -17,7 +17,7 @@ from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 
 
-class Answer(NamedTuple):
+class TwoPhaseReply(NamedTuple):
     """A reply, how it was reached, and a lower bound on the cost of every labelling at or above the floor, grid units."""
 
     reply: Reply
@@ -73,18 +73,18 @@ class TwoPhaseSearch:
         value = self.problem.value(path)
         return value.model + value.features
 
-    def run(self, floor: int | None, top: int) -> list[Answer]:
+    def run(self, floor: int | None, top: int) -> list[TwoPhaseReply]:
         """Labellings at or above a floor by cost, then score; at least one entry."""
         first = self.first
         if self.method == "auto" and first.status == "optimal" and (cheapest := self._cheapest(floor, top)):
             return cheapest
-        answers, paths = list[Answer](), list[LabelIds]()
+        answers, paths = list[TwoPhaseReply](), list[LabelIds]()
         while len(answers) < top and (answer := self.at_floor(floor, paths)):
             answers.append(answer)
             paths += [] if answer.reply.path is None else [answer.reply.path]
-        return answers or [Answer(replace(first, path=None, status="unknown"), self.words)]
+        return answers or [TwoPhaseReply(replace(first, path=None, status="unknown"), self.words)]
 
-    def _cheapest(self, floor: int | None, top: int) -> list[Answer] | None:
+    def _cheapest(self, floor: int | None, top: int) -> list[TwoPhaseReply] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
         from ilpinfer.exact.least_cost import LeastCostSearch
 
@@ -94,7 +94,7 @@ class TwoPhaseSearch:
             return None
         paths, leaf, weight = cheapest
         tree, best = self.first.certificate.tree, self.score(self.first.path)
-        result, before = list[Answer](), list[tuple[int, ...]]()
+        result, before = list[TwoPhaseReply](), list[tuple[int, ...]]()
         for path in paths:
             value = self.problem.value(path)
             phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first
@@ -102,11 +102,11 @@ class TwoPhaseSearch:
                 phases = replace(phases, least=leaf, weight=weight)
             certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
             reply = Reply("optimal", path, value.score, certificate)
-            result.append(Answer(reply, "auto: label setting", value.penalty))
+            result.append(TwoPhaseReply(reply, "auto: label setting", value.penalty))
             before.append(tuple(path.tolist()))
         return result
 
-    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> Answer | None:
+    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> TwoPhaseReply | None:
         """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
         least, cost_bound = self._least_cost(floor, excluded)
         if least.path is None:
@@ -124,7 +124,7 @@ class TwoPhaseSearch:
         limit = min(float(best), reply.bound) if proved else float(best)
         all_proved = proved and self.first.status == reply.status == "optimal"
         reply = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return Answer(reply, self.words + self.solver, cost_bound)
+        return TwoPhaseReply(reply, self.words + self.solver, cost_bound)
 
     def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
