@@ -8,6 +8,7 @@ from ilpinfer.cli import arguments, completion
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
 from ilpinfer.comparison.plan import Plan, plan_of
+from ilpinfer.comparison.statistics import CAP
 from ilpinfer.comparison.tables import Layout
 from ilpinfer.corpus.examples import InputError
 
@@ -50,7 +51,7 @@ class CompareOptions:
         1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
     )
     cap: float = OPTIONS.option(
-        50.0, "NATS: Gap that stands for a missing labelling in means over all sequences."
+        CAP, "NATS: Gap that stands for a missing labelling in means over all sequences."
     )
     name: Sequence[str] = METHODS.option(
         (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."

@@ -17,6 +17,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import line_of
+from ilpinfer.comparison.joining import RESULTS, SUMMARY
 from ilpinfer.comparison.plan import Case, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from ilpinfer.comparison.comparison import Comparison
     from ilpinfer.comparison.running import OnError
 
-FILES = ("results.jsonl", "summary.json", "report.html")
+REPORT = "report.html"
+FILES = (RESULTS, SUMMARY, REPORT)
 """Files of every comparison."""
 
 
@@ -51,8 +53,8 @@ def compare(options: CompareOptions) -> None:
     inputs, layout = _inputs(options), options.layout
     check_streams(False, [], inputs)
     check_folder(options.output)
-    rows_output(Path(options.output, FILES[0]), inputs)
-    for name in (*FILES[1:], *_tables(options, layout), *_plots(options)):
+    rows_output(Path(options.output, RESULTS), inputs)
+    for name in (SUMMARY, REPORT, *_tables(options, layout), *_plots(options)):
         output_path(Path(options.output, name), inputs)
     positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings()
@@ -91,10 +93,10 @@ class Files:
 
         options, lines = self.options, comparison.lines()
         record, folder = record_of(comparison, lines), options.output
-        write_atomically(Path(folder, FILES[1]), json.dumps(record, indent=2) + "\n", self.inputs)
+        write_atomically(Path(folder, SUMMARY), json.dumps(record, indent=2) + "\n", self.inputs)
         if self.with_report:
             page = report_of(comparison, lines, options.support)
-            write_atomically(Path(folder, FILES[2]), page, self.inputs)
+            write_atomically(Path(folder, REPORT), page, self.inputs)
         if options.tables:
             write_tables(lines, folder, options.tables, self.layout, self.inputs)
         if options.plots:
@@ -147,7 +149,7 @@ def _compare_sequences(
     plan = options.plan(predictions)
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
-    rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), outputs.inputs)
+    rows = RowCheckpoint(Path(options.output, RESULTS), job, _positions(plan), outputs.inputs)
     with resumable(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 

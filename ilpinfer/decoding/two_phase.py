@@ -191,7 +191,7 @@ def decode_two_phase(
             context = replace(context, known_problem=compiler.problem(trellis))
             search = TwoPhaseSearch(context.problem, method, deadline, threads)
             if search.first.path is None:
-                answers = [TwoPhaseReply(search.first, search.words)]
+                answers = [search.first_phase]
             else:
                 least, figures = _floor(search, search.first.path, tau, bound, lowest)
                 answers = search.run(least, number)

@@ -33,7 +33,6 @@ class TwoPhaseSearch:
     method: str
     deadline: Deadline
     threads: int
-    words: str = ""  # on the first phase
 
     def __post_init__(self) -> None:
         self.solver = FASTEST if self.method == "auto" else self.method
@@ -44,23 +43,30 @@ class TwoPhaseSearch:
         """Built on first use."""
         return formulate(self.base)
 
-    @cached_property
+    @property
     def first(self) -> Reply:
         """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
+        return self.first_phase.reply
+
+    @cached_property
+    def first_phase(self) -> TwoPhaseReply:
+        """The reply of the first phase, and the beginning of a description of both."""
+        words = ""
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
             self.deadline.excuse(VITERBI.warm())
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
-            certificate = _first_phase(result)
+            certificate = _as_both_phases(result)
             if result.proves_infeasibility:
-                self.words = "auto: no labelling is possible"
-                return Reply("infeasible", None, -math.inf, certificate)
+                reply = Reply("infeasible", None, -math.inf, certificate)
+                return TwoPhaseReply(reply, "auto: no labelling is possible")
             if result.path is not None and self.score(result.path) >= result.bound:
-                self.words = f"{result.method}, then "
-                return Reply("optimal", result.path, result.bound, certificate)
-            self.words = "auto: "
-        return solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
+                reply = Reply("optimal", result.path, result.bound, certificate)
+                return TwoPhaseReply(reply, f"{result.method}, then ")
+            words = "auto: "
+        program = self.formulation.best_score()
+        return TwoPhaseReply(solve(self.solver, program, self.deadline, self.threads), words)
 
     @property
     def best(self) -> int:
@@ -82,7 +88,7 @@ class TwoPhaseSearch:
         while len(answers) < top and (answer := self.at_floor(floor, paths)):
             answers.append(answer)
             paths += [] if answer.reply.path is None else [answer.reply.path]
-        return answers or [TwoPhaseReply(replace(first, path=None, status="unknown"), self.words)]
+        return answers or [self.first_phase._replace(reply=replace(first, path=None, status="unknown"))]
 
     def _cheapest(self, floor: int | None, top: int) -> list[TwoPhaseReply] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
@@ -124,7 +130,7 @@ class TwoPhaseSearch:
         limit = min(float(best), reply.bound) if proved else float(best)
         all_proved = proved and self.first.status == reply.status == "optimal"
         reply = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return TwoPhaseReply(reply, self.words + self.solver, cost_bound)
+        return TwoPhaseReply(reply, self.first_phase.method + self.solver, cost_bound)
 
     def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
@@ -168,7 +174,7 @@ class TwoPhaseSearch:
             program = exclude_labelling(program, reply.path)
 
 
-def _first_phase(result: Result) -> Certificate:
+def _as_both_phases(result: Result) -> Certificate:
     """The certificate of the first phase as one of both, which holds where the second adds nothing."""
     tree = result.certificate.tree
     if tree is None or isinstance(tree, Phases):
