@@ -330,7 +330,9 @@ class Decoder:
         on_error: OnError = "raise",
         given: Iterable[Given | None] | None = None,
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
-        """Score and decode many texts lazily, in order. Parameters as for `decode_many`, but for the texts.
+        """Score and decode many texts lazily, in order.
+
+        Parameters as for `decode_many`, without `callback` and `n_jobs`, and with texts in place of trellises.
 
         Parameters
         ----------
@@ -425,7 +427,7 @@ class Decoder:
     ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
         """Two-phase inference with this method and time limit; see `ilpinfer.decode_two_phase`.
 
-        Parameters as for `decode`, and three more.
+        Parameters as for `decode`, without `callback` and with three more.
 
         Parameters
         ----------
