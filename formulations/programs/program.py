@@ -200,13 +200,13 @@ class Program:
             For an unknown label, and for other than T labels.
         """
         place = {name: k for k, name in enumerate(self.labels)}
-        given = list(labels)
-        if len(given) != self.tokens:
-            raise ValueError(f"{counted(len(given), 'label')} for {counted(self.tokens, 'token')}")
-        for t, name in enumerate(given):
+        names = list(labels)
+        if len(names) != self.tokens:
+            raise ValueError(f"{counted(len(names), 'label')} for {counted(self.tokens, 'token')}")
+        for t, name in enumerate(names):
             if name not in place:
                 raise ValueError(f"token {t}: no label {brief(name)}")
-        columns = self.integer.columns_of(np.array([place[name] for name in given], np.int64))
+        columns = self.integer.columns_of(np.array([place[name] for name in names], np.int64))
         lines = [f"{self.file_columns[column]} 1\n" for column in columns.tolist()]
         return f"# MIP start, digest {self.digest}\n{''.join(lines)}"
 
@@ -377,9 +377,9 @@ def check_units(units: str) -> None:
 
 def _halves(rows: list[Meaning]) -> Meanings:
     """Rows, the second one of a name marked as the upper side of the first."""
-    seen = set[str]()
+    names = set[str]()
     result = []
     for row in rows:
-        result.append(replace(row, name=row.under("upper")) if row.name in seen else row)
-        seen.add(row.name)
+        result.append(replace(row, name=row.under("upper")) if row.name in names else row)
+        names.add(row.name)
     return tuple(result)

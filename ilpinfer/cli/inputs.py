@@ -114,7 +114,7 @@ def prepare(
     with about(source):
         scored = score(examples, job.model, job.scheme)
     if model and all(example.scores is not None for example in examples):
-        notice(unused_model_notice(options))
+        notice(unused_model(source, model))
     warnings.simplefilter("ignore", RuleNotice)
     with about(", ".join(options.rules) or None):
         notices = check_rules(scored, job.rules)
@@ -126,9 +126,9 @@ def prepare(
     return scored, job.rules, f"{job.content}{_contents(examples)}"
 
 
-def unused_model_notice(options: InputOptions) -> str:
+def unused_model(source: str, model: str) -> str:
     """A notice about a model that is not used, since the input has scores."""
-    return f"{options.source} has scores of its own: {options.model} is not used"
+    return f"{source} has scores of its own: {model} is not used"
 
 
 def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:

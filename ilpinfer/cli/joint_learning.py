@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def searcher(options: Any) -> "JointSearch":
-    """What the options of the command ask for; InputError for options of the other way to learn."""
+    """The search of the options; InputError for options of the other way to learn."""
     from ilpinfer.learning.joint_search import JointSearch
 
     if not options.output_model:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ilpinfer.cli.inputs import check_streams
@@ -23,6 +24,14 @@ def resumable(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
     with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
         notice(checkpoint.damage)
         yield checkpoint
+
+
+def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
+    """The place of an output whose rows are read back; OutputError for one that is no file."""
+    place = output_path(path, inputs)
+    if place.direct:
+        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
+    return place
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from formulations.time_limits import time_limit
 
 STRETCH = 0.005
 """Seconds that a search spends in a kernel between two readings of the clock; the call itself takes less than 2 % of that."""
@@ -34,3 +37,7 @@ class Deadline:
     @property
     def passed(self) -> bool:
         return self.elapsed >= self.limit
+
+    def as_limit(self) -> AbstractContextManager[None]:
+        """Work inside raises OutOfTime soon after the end."""
+        return time_limit(lambda: self.passed, lambda: self.remaining)

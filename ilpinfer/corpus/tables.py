@@ -7,8 +7,9 @@ from typing import Any
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.json_records import read_rows, takes
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, mistaken, read_rows, takes
+from ilpinfer.corpus.record_keys import KEYS, fault_of
 from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
 
@@ -85,8 +86,8 @@ def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]
     if {"status", "method"} <= set(names):
         return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
-        if name != FURTHER and not takes(own, name) and (mistake := mistaken(name)):
-            raise InputError(f"{path}: no use for column {name!r}{mistake}")
+        if name != FURTHER and not takes(own, name) and (fault := fault_of(name)):
+            raise InputError(f"{path}: no use for column {name!r}{fault}")
     return names
 
 

@@ -9,7 +9,7 @@ from formulations import Trellis
 from formulations.arguments import choice, instance, number, whole
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decode import decode_many
@@ -17,7 +17,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import BUDGET, NoLabelling, marginals
 
 Measure = Literal["changes", "entropy"]
-"""By what questions are ordered; see `next_question`."""
+"""The order of questions; see `next_question`."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def next_question(
     answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
     answers = [(t, k) for t, k in answers if k != best[t]]
     if listed is None:
-        asked = (trellis.with_given({t: k}) for t, k in answers)
-        solutions = decode_many(asked, compiler, time_limit=time_limit)
+        trellises = (trellis.with_given({t: k}) for t, k in answers)
+        solutions = decode_many(trellises, compiler, time_limit=time_limit)
         others = [solution.ids for solution in solutions]
     else:
         others = [listed[np.argmax(listed[:, t] == k)] for t, k in answers]

@@ -18,7 +18,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.records import example, parse
+from ilpinfer.corpus.json_records import parse
+from ilpinfer.corpus.records import example
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 

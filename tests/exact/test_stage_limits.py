@@ -18,9 +18,11 @@ from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding import chunks
 from ilpinfer.decoding.reporting import run_task
+from ilpinfer.decoding.runner import context_of
 from ilpinfer.exact import auto, mixtures, programs, stages
 from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.relaxation import cells_within
 from ilpinfer.kernels.decoding import MOST_CELLS
 
@@ -71,7 +73,7 @@ def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
     incumbent = ilpinfer.decode(trellis, rules).ids
     request = Request.of("auto", 1e-9, {})
     task = replace(request.task(), start=Start(incumbent, 2.0**31, Leaf()))
-    (solution,) = run_task(trellis, compiler_of(rules), request, task, ilpinfer.decode)
+    (solution,) = run_task(context_of(trellis, compiler_of(rules)), request.method, task)
     assert solution.bound == 2048 and solution.certificate.kind == "exact"
     assert not solution.has_labelling or np.array_equal(solution.ids, incumbent)
 
@@ -94,7 +96,8 @@ def test_a_descent_to_the_best_multipliers_looks_at_the_clock_at_each_labelling(
     trellis, rules = problem(mixtures.LONG)
     stated = compile_problem(trellis, [*rules, C.at_most_tokens("O", 3, penalty=2.0)])
     terms, pool, limit = [term for _, term in mixtures.sums_of(stated)], mixtures.Pool(), Reads(most)
-    relaxed = mixtures.relax(stated.lattice, terms, 1.0, pool, limit)
+    product = ProductLattice.of(stated.lattice)
+    relaxed = mixtures.relax(product, terms, 1.0, pool, limit)
     assert pool.steps < most and len(relaxed.multipliers) == 3
 
 

@@ -12,7 +12,7 @@ from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.sequence_model import SequenceModel
 
 Item = Mapping[str, Any]
