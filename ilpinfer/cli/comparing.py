@@ -10,8 +10,8 @@ from formulations.arguments import positive
 from ilpinfer.cli.command import command
 from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import check_streams, prepare, raise_interrupt
-from ilpinfer.cli.outputs import resumable, rows_output
+from ilpinfer.cli.inputs import prepare, raise_interrupt
+from ilpinfer.cli.outputs import check_streams, resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
