@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
 from formulations.errors import RuleNotice
@@ -18,9 +18,6 @@ from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import text_of
 from ilpinfer.models.files import BUILT_IN
-
-if TYPE_CHECKING:
-    pass
 
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
