@@ -6,10 +6,10 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from formulations.programs.text import PLAIN, Style, exact_decimal
+from formulations.programs.text import Style, exact_decimal
 
 
-def nl(program: IntegerProgram, style: Style = PLAIN) -> str:
+def nl(program: IntegerProgram, style: Style) -> str:
     """Text of AMPL that maximises the objective; columns and rows in the order of the program, all of them integer."""
     n, m, entries = program.n_columns, program.n_rows, len(program.data)
     lower, upper = program.row_lower, program.row_upper
@@ -59,7 +59,7 @@ def _rows(program: IntegerProgram) -> Iterator[str]:
             yield f"{column} {value}"
 
 
-def wcsp(program: IntegerProgram, style: Style = PLAIN) -> str:
+def wcsp(program: IntegerProgram, style: Style) -> str:
     """Text of toulbar2: a variable for each column, whose value v stands for its lower side + v, and costs in grid units.
 
     A cost function of one column is what it loses against its best value, and each side of a row is a linear constraint. The
