@@ -17,8 +17,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.joining import RESULTS, SUMMARY
-from ilpinfer.comparison.plan import Case, Plan
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
