@@ -109,7 +109,7 @@ def all_are_long(monkeypatch):
     monkeypatch.setattr(stages, "LEAST_STEPS", 0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_the_relaxation_over_machines_bounds_all_labellings_and_proves_that(seed, all_are_long):
     problem = compile_problem(*long(seed))
     known, relaxation = Known.of(problem, Deadline()), SumRelaxation(problem, sums_within(problem))
@@ -128,7 +128,7 @@ def test_the_relaxation_over_machines_bounds_all_labellings_and_proves_that(seed
     assert known.bound <= without.bound
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(30))
 def test_a_long_document_has_the_best_labelling(seed, all_are_long):
     trellis, rules = long(seed)
     solution = ilpinfer.decode(trellis, rules)
