@@ -16,8 +16,9 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief, counted
 from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, describe, file_names
+from formulations.programs.numbered_text import best_objective, nl, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
-from formulations.programs.text import Style, best_objective, lp, mps, nl, wcsp
+from formulations.programs.text import Style, lp, mps
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ilpinfer.cli import arguments, completion
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
-from ilpinfer.comparison.plan import Plan, plan_of
-from ilpinfer.comparison.statistics import CAP
+from ilpinfer.comparison.plan import CAP, Plan, plan_of
 from ilpinfer.comparison.tables import Layout
 from ilpinfer.corpus.examples import InputError
 

@@ -10,15 +10,14 @@ from formulations.arguments import positive
 from ilpinfer.cli.command import command
 from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import check_streams, prepare, raise_interrupt
-from ilpinfer.cli.outputs import resumable, rows_output
+from ilpinfer.cli.inputs import prepare, raise_interrupt
+from ilpinfer.cli.outputs import check_streams, resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.joining import RESULTS, SUMMARY
-from ilpinfer.comparison.plan import Case, Plan
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of

@@ -11,8 +11,8 @@ from formulations.messages import counted
 from ilpinfer.cli.command import command
 from ilpinfer.cli.decode_options import DecodeOptions, Solve, Trace, solver
 from ilpinfer.cli.failure import Findings
-from ilpinfer.cli.inputs import Job, check_streams, job_of, raise_interrupt, unused_model
-from ilpinfer.cli.outputs import resumable
+from ilpinfer.cli.inputs import Job, job_of, raise_interrupt, unused_model
+from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.solution import Solution

@@ -13,8 +13,9 @@ from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, model_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme, read_rules
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.progress import status
+from ilpinfer.cli.rule_files import read_rules
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model

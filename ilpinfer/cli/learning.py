@@ -15,10 +15,12 @@ from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, argument, output_file
 from ilpinfer.cli.command import command, common
-from ilpinfer.cli.inputs import about, canonical_scheme, comments, files_read, read_rules, with_source
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.joint_learning import learn_all, searcher, show_candidates
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.rule_files import comments, files_read, read_rules, with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training_scores import TrainingInput, TrainingScores

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, kind_option, model_option
-from ilpinfer.cli.inputs import about, parameters, unused_model
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import parameters, unused_model
 from ilpinfer.cli.outputs import Steps
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice

@@ -13,9 +13,8 @@ from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
 from formulations.problem.known_labels import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
-from ilpinfer.comparison.plan import Case, Labelling, Plan, PlannedMethod, plan_of
+from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, plan_of
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
-from ilpinfer.comparison.statistics import CAP
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling

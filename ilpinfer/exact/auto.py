@@ -34,6 +34,8 @@ from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
+LARGE = 2**22
+"""Steps of a pass over a long document that goes without diagrams at first."""
 COUNTED_CASES = 64
 """Cases of a problem with sums before it goes to a solver."""
 
@@ -75,8 +77,10 @@ def _best(problem: Problem, known: Known) -> SearchResult:
         end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
         return replace(end, why=f"{agreement.why}; {end.why}")
     has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
-    is_long = has_sums and len(known.folded.lattice.node) >= LONG and known.mostly_sums
-    end = solve(known, most=0 if is_long else min(refinement.FEW, stages.MOST_STEPS))
+    lattice = known.folded.lattice
+    is_long = has_sums and len(lattice.node) >= LONG and known.mostly_sums
+    is_large = lattice.node.size * lattice.shape[1] >= LARGE
+    end = solve(known, most=0 if is_long and is_large else min(refinement.FEW, stages.MOST_STEPS))
     if end.complete or end.machineless or known.deadline.passed:
         return end
     if not is_long and (product := _large_product(known)) is not None:
@@ -117,7 +121,8 @@ def _best_with_sums(problem: Problem, known: Known, end: SearchResult, rounds: i
         with known.stage("sums"):
             relaxed = sum_relaxation.bound(problem, known)
         if known.path is not None and known.bound <= known.value:
-            words = f"a linear relaxation of sums over {counted(len(sum_relaxation.inside), 'machine')}"
+            inside = len(sum_relaxation.inside)
+            words = "a linear relaxation of sums" + f" over {counted(inside, 'machine')}" * bool(inside)
             return SearchResult([known.path], words, True, known.tree)
         if turn and (known.bound, known.value) == before:
             break
@@ -125,7 +130,7 @@ def _best_with_sums(problem: Problem, known: Known, end: SearchResult, rounds: i
             product = by_products(known, SUMS_INSIDE, sum_relaxation.inside)
         if product is not None or known.deadline.passed:
             return product or end
-    if rounds == 1 and not sum_relaxation.divided(relaxed):
+    if not sum_relaxation.inside and not sum_relaxation.divided(relaxed):
         end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
         has_labelling = not is_forbidden(known.value)
         if (

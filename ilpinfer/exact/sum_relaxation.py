@@ -33,8 +33,8 @@ FEW_CASES, MOST_CASES = 20, 400
 """Cases of a contradiction before another search takes over, at first and at last."""
 MOST_SUMS = 400
 """Sums of a linear program, at most."""
-MOST_STEPS, GROWTH = 2**25, 4
-"""Steps of a pass over a lattice multiplied with machines, at most, and how many times those over the lattice."""
+FEW_STEPS, MOST_STEPS, GROWTH = 2**22, 2**25, 4
+"""Steps of a pass over a lattice multiplied with machines, at most: few ones, and where the lattice itself has more, `GROWTH` times those."""
 
 
 @dataclass
@@ -91,12 +91,13 @@ class SumRelaxation:
         """The lattice of a case, on a long document multiplied with the machines inside; the first case chooses these."""
         one, product, inside = known.ground, ProductLattice.of(known.folded.lattice), list[MachineKey]()
         T, S = one.emission.shape
+        most = min(MOST_STEPS, max(FEW_STEPS, GROWTH * T * S * S))
         chosen = [m for m, key in enumerate(one.keys) if key in self.inside]
         if first and T >= LONG:
             chosen = [m for m, plain in enumerate(one.plain) if plain.total is None and plain.mark < 0]
         for m in sorted(chosen, key=lambda m: (m not in known.active, one.plain[m].automaton.states)):
             plain, index = one.plain[m], one.which[one.classes[1], m]
-            steps, most = StepTable(plain.symbols, index), min(MOST_STEPS, GROWTH * T * S * S)
+            steps = StepTable(plain.symbols, index)
             larger = product.times(steps, plain.automaton, plain.penalty, most)
             if larger is not None:
                 product = larger
