@@ -37,9 +37,9 @@ def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def near_name(name: str, options: Iterable[str], cutoff: float = 0.8) -> str:
+def near_name(name: str, options: Iterable[str]) -> str:
     """The option that is most like a name, whatever its case; empty if none is like it."""
-    return next(iter(difflib.get_close_matches(name.lower(), options, n=1, cutoff=cutoff)), "")
+    return next(iter(difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.8)), "")
 
 
 def suggestion(name: str, options: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, ge
 
 from formulations import arguments
 from formulations.files import Unreadable, read_json_text
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, counted, suggestion
 
 Record = TypeVar("Record")
 
@@ -39,7 +39,7 @@ def items(value: Any, what: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
     if length is not None and len(value) != length:
-        raise ValueError(f"{what} has {len(value)} items; expected {length}")
+        raise ValueError(f"{what} has {counted(len(value), 'item')}; expected {length}")
     return list(value)
 
 

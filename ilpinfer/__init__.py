@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.evaluation import evaluate_labelling as evaluate_labelling
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
-    from ilpinfer.decoding.frontier import decode_frontier as decode_frontier
+    from ilpinfer.decoding.frontier_search import decode_frontier as decode_frontier
     from ilpinfer.decoding.questions import Question as Question
     from ilpinfer.decoding.questions import next_question as next_question
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
@@ -94,7 +94,7 @@ _HOMES = {
     "compare": "ilpinfer.comparison.running",
     "constraints": "formulations",
     "decode": "ilpinfer.decoding.decode",
-    "decode_frontier": "ilpinfer.decoding.frontier",
+    "decode_frontier": "ilpinfer.decoding.frontier_search",
     "decode_many": "ilpinfer.decoding.decode",
     "decode_two_phase": "ilpinfer.decoding.two_phase",
     "dump_rules": "formulations",

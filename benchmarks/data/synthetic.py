@@ -1,5 +1,8 @@
 """References without a corpus: a planted labelling under noise, at the size of real ones."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +37,25 @@ def ruled(T: int, K: int, noise: float, seed: int = 0) -> tuple[Trellis, list[Ru
     runs = [C.at_most_runs(f"f{k}", 1, penalty=1.5) for k in range(8)]
     order = C.requires_before("f1", "f2", penalty=2.0), C.requires_present("f3", "f4", penalty=1.0)
     return trellis, [*runs, *order]
+
+
+LENGTHS: dict[str, Callable[..., Rule] | None] = {
+    "numbers of runs": None,
+    "and lengths of at most 1": partial(C.max_run_length, n=1),
+    "and lengths of at most 2": partial(C.max_run_length, n=2),
+    "and lengths of at least 2": partial(C.min_run_length, n=2),
+    "and lengths of at least 3": partial(C.min_run_length, n=3),
+}
+"""Soft limits in a long document, with the rule on the lengths of runs of some labels."""
+
+
+def limited(T: int, K: int, kind: str, steps: float, seed: int) -> tuple[Trellis, list[Rule]]:
+    """Random scores, of steps with this standard deviation. Two thirds of the labels have T / 100 runs, the next sixth lengths; a nat each."""
+    rng, labels = np.random.default_rng([T, K, seed]), [f"f{k}" for k in range(K)]
+    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), steps * rng.normal(size=(K, K)), labels=labels)
+    rule, first = LENGTHS[kind], 2 * K // 3
+    lengths = [] if rule is None else [rule(label, penalty=1.0) for label in labels[first : first + K // 6]]
+    return trellis, [*(C.at_most_runs(label, T // 100, penalty=1.0) for label in labels[:first]), *lengths]
 
 
 def _emissions(

@@ -19,8 +19,8 @@ from formulations import Trellis
 from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.reporting import run_method
+from ilpinfer.decoding.runner import context_of
 
 TOPS = (1, 2, 10, 50)
 REPEATS = 3
@@ -73,7 +73,7 @@ def lists(some: Prepared, top: int, repeats: int) -> Row:
     for place in chosen:
         with one_core():
             began = time.process_time()
-            solutions = run_method(trellises[place], compiler, request, decode, top)
+            solutions = run_method(context_of(trellises[place], compiler), request, top)
             expected = [solution for solution in solutions if solution.has_labelling]
             engine.append(round(1e6 * (time.process_time() - began), 2))
         same += _compare(expected, decoder.decode(trellises[place], top=top))

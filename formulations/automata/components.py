@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine
 from formulations.dtypes import Booleans, Integers, LabelIds
@@ -218,8 +219,13 @@ class FunctionCount:
 
 
 def call_count(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
-    """What a function returns; ValueError unless it is a whole number in range."""
-    count: Any = function(labels, tokens)
+    """What a function returns; ValueError where it fails, and unless it is a whole number in range."""
+    try:
+        count: Any = function(labels, tokens)
+    except time_limits.OutOfTime:
+        raise
+    except Exception as error:
+        raise ValueError(f"predicate {name!r} failed: {type(error).__name__}: {error}") from error
     if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_COUNTED:
         raise ValueError(
             f"predicate {name!r} returned {brief(count)}; expected a number of violations from 0, where the rule holds, "

@@ -126,6 +126,7 @@ class HammingDistance:
         kept = {p for p in fronts[-1] if not any(f[q] for f, q in zip(final, p[1:], strict=True))}
         feasible = [kept]
         for token in range(self.length - 1, -1, -1):
+            time_limits.check()
             kept = {p for p in fronts[token] if not kept.isdisjoint(self._steps(token, p))}
             feasible.append(kept)
         return feasible[::-1]

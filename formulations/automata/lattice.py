@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations import time_limits
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
+from formulations.messages import counted
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Lattice:
     def __repr__(self) -> str:
         T, K = self.shape
         order = "" if self.order == 1 else ", second order"
-        return f"Lattice({T} tokens, {K} labels, {len(self.pool)} edge tables{order})"
+        return f"Lattice({counted(T, 'token')}, {counted(K, 'label')}, {len(self.pool)} edge tables{order})"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -111,6 +113,7 @@ class Lattice:
         """The lattice with the tables' values added to its steps; those that ignore the previous label go to the nodes."""
         node, edge = self.node.copy(), []
         for table in map(self.on_states, tables):
+            time_limits.check()
             if table.values.shape[1] == 1:
                 node = add(node, table.values[table.index, 0])
             else:
@@ -122,6 +125,7 @@ class Lattice:
         combinations, step = np.unique(keys, axis=1, return_inverse=True)
         pool = self.pool[combinations[0]]
         for table, which in zip(edge, combinations[1:], strict=True):
+            time_limits.check()
             pool = add(pool, table.values[which, 1:])
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
 

@@ -236,7 +236,6 @@ def unroll(
     start: State,
     read: Callable[[int, Any, int], tuple[Any, int]],
     symbols: Sequence[Sequence[int]],
-    final: Callable[[Any], int] = lambda state: 0,
     certain: int = 0,
     *,
     most: int,
@@ -262,8 +261,8 @@ def unroll(
                 raise TooManyStates(f"more than {most} states")
         front, count = after, count + len(after)
     ends = np.zeros(count, np.int64)
-    for state, number in front.items():
-        ends[number] = certain + final(state)
+    for number in front.values():
+        ends[number] = certain
         next_state.append([number] * width)
         emits.append([0] * width)
     return Machine(steps, Automaton(np.array(next_state, np.int64), np.array(emits, np.int64), ends))

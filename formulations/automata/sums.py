@@ -1,7 +1,10 @@
 """Sums of step weights between two sides, each of which is a row of a program."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,19 +12,21 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
 from formulations.dtypes import Integers, LabelIds
 
+Part = TypeVar("Part")
+
 
 @dataclass(frozen=True)
 class Sum:
     """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation.
 
-    The machine of one that `closes` is in its last state after the last token with a weight, so that prefixes do not differ in what no
-    longer matters. The tokens are then those of the sequence.
+    With a `window`, the steps into these tokens of the sequence have the weights of the second table, none of them negative, and others
+    have none; `low` is None. The machine is then in its last state after the window, so that prefixes do not differ in what no longer matters.
     """
 
     steps: StepTable
     low: int | None
     high: int | None
-    closes: bool = False
+    window: range | None = None
 
     is_local = False
 
@@ -35,6 +40,9 @@ class Sum:
     @cached_property
     def reach(self) -> tuple[int, int]:
         """Bounds on the sum of any labelling."""
+        if self.window is not None:
+            weights, number = self.steps.values[1], len(self.window)
+            return number * int(weights.min()), number * int(weights.max())
         flat = self.steps.values.reshape(len(self.steps.values), -1)
         return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
 
@@ -52,13 +60,9 @@ class Sum:
     @cached_property
     def _last(self) -> int | None:
         """The token after which its machine is in its last state, where there is one."""
-        values, index = self.steps.values, self.steps.index
-        weighted = np.asarray(values.reshape(len(values), -1).any(axis=1))
-        if not self.closes or self.low is not None or self.high is None or self.high < 0 or values.min() < 0:
+        if self.window is None or self.window.stop == len(self.steps.index) or not self.steps.values.any():
             return None
-        if not weighted.any() or (values != 0).all() or weighted[index[-1]]:
-            return None
-        return int(np.flatnonzero(weighted[index])[-1])
+        return self.window.stop - 1
 
     @property
     def most(self) -> int:
@@ -84,11 +88,38 @@ class Sum:
         return (Machine(steps, automaton),)
 
 
-def bounded(steps: StepTable, low: int | None, high: int | None, *, closes: bool = False) -> Sum | Machine:
+class Windows:
+    """Sums over windows of one length with the same weights and the same upper side, counted together."""
+
+    def __init__(self, windows: Sequence[range], sums: Sequence[Sum]) -> None:
+        steps, self._high = sums[0].steps, sums[0].high or 0
+        self._weights = StepTable(steps.values, np.ones_like(steps.index))
+        self._starts = np.array([window.start for window in windows])
+        self._stops = np.array([window.stop for window in windows])
+        self.most = len(sums) * sums[0].most
+
+    def violations(self, path: LabelIds) -> int:
+        totals = np.concatenate([[0], np.cumsum(self._weights.along(path))])
+        return int(np.maximum(totals[self._stops] - totals[self._starts] - self._high, 0).sum())
+
+
+def together(components: Sequence[Part]) -> list[Part | Windows]:
+    """The same components, but those that are sums over windows of one length and of the same weights as one."""
+    result = list[Part | Windows]()
+    alike = defaultdict[tuple[int, int, int | None], list[tuple[range, Sum]]](list)
+    for one in components:
+        if isinstance(one, Sum) and one.window is not None:
+            alike[id(one.steps.values), len(one.window), one.high].append((one.window, one))
+        else:
+            result.append(one)
+    return result + [Windows(*zip(*some, strict=True)) for some in alike.values()]
+
+
+def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
     """A sum, or a local machine where the sum must be 0 and weights are not negative."""
     if high == 0 and not low and steps.values.min() >= 0:
         return local(steps)
-    return Sum(steps, low, high, closes)
+    return Sum(steps, low, high)
 
 
 @lru_cache(maxsize=64)

@@ -7,10 +7,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from formulations import time_limits
 from formulations.automata.components import Component, UnboundComponent, fits
 from formulations.automata.lattice import StepTable
-from formulations.automata.machine import Automaton, automaton
-from formulations.automata.sums import bounded
+from formulations.automata.machine import Automaton, automaton, local
+from formulations.automata.sums import Sum
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import Parameters, template
 from formulations.constraints.steps import (
@@ -118,11 +119,13 @@ class AtMostInWindow(Template):
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         member, T = labels.field(self.field).member[None, :], len(tokens)
         values = np.stack([np.zeros_like(member), member]).astype(np.int64)
-        for window in self._windows(T):
-            if len(window) > self.n:
-                where = np.zeros(T, np.int64)
-                where[window.start : window.stop] = 1
-                yield bounded(StepTable(values, where), None, self.n, closes=True)
+        width = min(self.width, T)
+        marks = np.zeros(2 * T, np.int64)
+        marks[T : T + width] = 1
+        for window in self._windows(T) if width > self.n else ():
+            time_limits.check()
+            steps = StepTable(values, marks[T - window.start : 2 * T - window.start])  # a view
+            yield Sum(steps, None, self.n, window) if self.n else local(steps)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for window in self._windows(len(reading)):

@@ -17,7 +17,7 @@ from formulations.labels.selectors import Group, Selector
 from formulations.logic.parser import POSITIONS, NamedFormula
 from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import check_body, check_named_formulas
-from formulations.messages import brief
+from formulations.messages import brief, counted
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
 KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule, beside a template's own
@@ -96,7 +96,9 @@ def define(
         rest = parameters[len(values) :]
         if sorted(rest) != sorted(arguments):
             received = ", ".join([*map(str, values), *arguments])
-            raise ValueError(f"{len(values) + len(arguments)} arguments ({received}); expected {usage}")
+            raise ValueError(
+                f"{counted(len(values) + len(arguments), 'argument')} ({received}); expected {usage}"
+            )
         arguments_in_order = (*values, *(arguments[parameter] for parameter in rest))
         named = (formula,) if kind == "logic" else ()
         return Rule(apply_template(formula, arguments_in_order, tuple(groups), named, kind), **common)

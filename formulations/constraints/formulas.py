@@ -24,6 +24,7 @@ from formulations.logic import ast, semantics
 from formulations.logic.grounding import Grounder
 from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import mentions, read
+from formulations.messages import counted
 
 Arguments = tuple[tuple[str, Selector], ...]
 
@@ -206,7 +207,7 @@ def apply_template(
 ) -> Text:
     """The statement of a user's template, with a field, label or group for each of its parameters."""
     if len(values) != len(formula.parameters):
-        raise ValueError(f"{len(values)} arguments; expected {formula.usage}")
+        raise ValueError(f"{counted(len(values), 'argument')}; expected {formula.usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))
     return (Linear if kind == "linear" else Logic)(formula.text, groups, named, arguments, formula)
 

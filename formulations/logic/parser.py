@@ -10,7 +10,7 @@ from typing import Any
 from formulations.errors import InferenceError
 from formulations.labels.selectors import Selector
 from formulations.logic.ast import Name, Position
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 
 LONGEST = 20_000  # characters of a formula
 DEEPEST = 150  # largest depth of a syntax tree
@@ -182,7 +182,7 @@ class Names:
 
     def _count(self, call: Any, arguments: list[Any], number: int, usage: str) -> None:
         if len(arguments) != number:
-            raise self.fail(f"{len(arguments)} arguments; expected {usage}", call)
+            raise self.fail(f"{counted(len(arguments), 'argument')}; expected {usage}", call)
 
     def _position(self, node: Any) -> Position:
         if getattr(node, "data", "") == "text":

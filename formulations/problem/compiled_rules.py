@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from formulations import time_limits
 from formulations.arguments import instance
 from formulations.automata.components import Condition, StepChoice, UnboundComponent, Window
 from formulations.automata.lattice import StepTable
@@ -15,6 +16,7 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
+from formulations.messages import counted
 from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.problem import (
     Demand,
@@ -103,6 +105,7 @@ class CompiledRule:
 
     def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
         """The rule on one sequence, given the tokens at which others have priority."""
+        time_limits.check()
         if self.components is None:
             components = self.rule.ground(self.labels, window.tokens)
         else:
@@ -124,8 +127,8 @@ class CompiledRules:
 
     def __repr__(self) -> str:
         features = len(self.items) - len(self.rules)
-        labels = f"{len(self.labels)} labels, scheme {self.labels.scheme}"
-        return f"CompiledRules({len(self.rules)} rules, {features} features, {labels})"
+        labels = f"{counted(len(self.labels), 'label')}, scheme {self.labels.scheme}"
+        return f"CompiledRules({counted(len(self.rules), 'rule')}, {counted(features, 'feature')}, {labels})"
 
     @cached_property
     def digest(self) -> str:
@@ -258,4 +261,4 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
 
 def _description(labels: LabelSet) -> str:
     shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
-    return f"{len(labels)} labels ({shown}), scheme {labels.scheme}"
+    return f"{counted(len(labels), 'label')} ({shown}), scheme {labels.scheme}"

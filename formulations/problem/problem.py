@@ -17,9 +17,11 @@ from formulations.automata.components import Component, Condition, FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
+from formulations.automata.sums import Windows, together
 from formulations.dtypes import Booleans, LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
+from formulations.messages import counted
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,17 @@ class GroundRule:
         """Components without a machine: searches see them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
 
+    @cached_property
+    def _parts(self) -> list[Component | Windows]:
+        """The components, those together that are counted together."""
+        return together(self.components)
+
     @property
     def functions(self) -> list[FunctionCount]:
         return [component for component in self.components if isinstance(component, FunctionCount)]
 
     def violations(self, path: LabelIds) -> int:
-        result = sum(component.violations(path) for component in self.components)
+        result = sum(part.violations(path) for part in self._parts)
         return min(result, 1) if self.binary else result
 
     @property
@@ -89,7 +96,7 @@ class GroundRule:
 
     @property
     def most(self) -> int:
-        return 1 if self.binary else sum(component.most for component in self.components)
+        return 1 if self.binary else sum(part.most for part in self._parts)
 
 
 def _counting(component: Component) -> Component:
@@ -126,7 +133,7 @@ class Problem:
     def __repr__(self) -> str:
         T, K = self.shape
         order = "" if self.lattice.order == 1 else ", second order"
-        return f"Problem({T} tokens, {K} labels, {len(self.rules)} rules{order})"
+        return f"Problem({counted(T, 'token')}, {counted(K, 'label')}, {counted(len(self.rules), 'rule')}{order})"
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, pair_lattice
 from formulations.dtypes import Floats
 from formulations.grid import FORBIDDEN, Grid, add, all_nats, check_total, is_forbidden, snap
+from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
 
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
@@ -124,7 +125,7 @@ def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
     if pool.shape == (0,):
         pool = pool.reshape(0, K, K)
     hint = "; second order has first, too (Trellis.second_order)" if pool.ndim == 4 else ""
-    expected = f"(T-1, {K}, {K}), as start has {K} labels{hint}"
+    expected = f"(T-1, {K}, {K}), as start has {counted(K, 'label')}{hint}"
     _need(pool.ndim == 3 and pool.shape[1:] == (K, K), "edges", pool, expected)
     T = len(pool) + 1
     check_total([("start", first, 1), ("edges", pool, np.ones(T - 1, np.int64))])
@@ -135,14 +136,14 @@ def dense_pairs(start: ArrayLike, first: ArrayLike | None, edges: ArrayLike) -> 
     """A second-order lattice from start (K,), first (K, K), which is empty for one token, and edges (T-2, K, K, K)."""
     begin, step, pool = _start(start), snap([] if first is None else first, "first"), snap(edges, "edges")
     K = len(begin)
-    as_start = f", as start has {K} labels"
+    as_start = f", as start has {counted(K, 'label')}"
     _need(not step.size or step.shape == (K, K), "first", step, f"({K}, {K}){as_start}")
     if pool.shape == (0,):
         pool = pool.reshape(0, K, K, K)
     _need(pool.ndim == 4 and pool.shape[1:] == (K,) * 3, "edges", pool, f"(T-2, {K}, {K}, {K}){as_start}")
     if not step.size and len(pool):
         raise ValueError(
-            f"first is empty, as for one token, but edges has shape {pool.shape}, as for {len(pool) + 2} tokens; expected "
+            f"first is empty, as for one token, but edges has shape {pool.shape}, as for {counted(len(pool) + 2, 'token')}; expected "
             f"first of shape ({K}, {K})"
         )
     check_total([("start", begin, 1), ("first", step, 1), ("edges", pool, np.ones(len(pool), np.int64))])
@@ -168,7 +169,7 @@ def factored(
     for name, shape in shapes.items():
         if (x := given[name]) is not None:
             extra[name] = pool if name == "transitions" else snap(x, name)
-            expected = f"{shape}, as emissions has {K} labels"
+            expected = f"{shape}, as emissions has {counted(K, 'label')}"
             _need(extra[name].shape == shape, name, extra[name], expected)
     if first is not None and order == 1:
         what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"

@@ -1,6 +1,6 @@
 """The trellis: the scores of a sequence model, without rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from formulations.arguments import instances, items, texts, whole
+from formulations.arguments import instances, items, texts
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.files import Unreadable, json_bytes, write_whole
 from formulations.grid import all_nats, nats
 from formulations.labels.label_set import LabelSet, check_label_count
 from formulations.labels.schemes import scheme_name
-from formulations.messages import brief, counted
+from formulations.messages import counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
+from formulations.problem.known_labels import Given, known_ids
 
 Labels = LabelSet | Sequence[str] | None
-Given = Mapping[int, str] | Mapping[int, int] | Mapping[int, str | int]
-"""Known labels, names or ids, of some tokens by position, from 0."""
 LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
 
 
@@ -223,7 +222,7 @@ class Trellis:
         >>> known.given, known.score(["a", "a"]), known.score(["b", "b"])
         ({0: 'b'}, -inf, -0.5)
         """
-        known = self._known(given)
+        known = known_ids(given, self.labels, len(self), self.given)
         if not known:
             return self
         names = self.given | {t: self.labels.names[k] for t, k in known.items()}
@@ -231,29 +230,6 @@ class Trellis:
         return self._of(
             lattice=self.lattice.only(known), labels=self.labels, tokens=self.tokens, _given=known_names
         )
-
-    def _known(self, given: Any) -> dict[int, int]:
-        """Label ids of known labels; ValueError where they do not fit."""
-        if given is None:
-            return {}
-        if not isinstance(given, Mapping):
-            example = f"{{0: {self.labels.names[0]!r}}}"
-            raise ValueError(
-                f"given is {brief(given)}; expected a dictionary of positions and labels, such as {example}"
-            )
-        known, before = dict[int, int](), self.given
-        for position, label in given.items():
-            t = whole(position, "given: a position", 0, len(self) - 1)
-            try:
-                known[t] = self.labels._id(label, t)
-            except ValueError as error:
-                raise ValueError(f"given: {error}") from None
-            name = self.labels.names[known[t]]
-            if before.get(t, name) != name:
-                raise ValueError(
-                    f"given: token {t} has the label {brief(before[t])} already, not {brief(name)}"
-                )
-        return known
 
     @classmethod
     def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
@@ -431,13 +407,13 @@ class Trellis:
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in arrays.FORMS for key in form}
-        given = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
-        scores = {key: x for key, x in given.items() if key in keys or key == "first"}
-        fields = strings(given.get("optional_fields", []), "optional_fields")
-        names, scheme = strings(given["label_names"], "label_names"), text(given["scheme"], "scheme")
+        record = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
+        scores = {key: x for key, x in record.items() if key in keys or key == "first"}
+        fields = strings(record.get("optional_fields", []), "optional_fields")
+        names, scheme = strings(record["label_names"], "label_names"), text(record["scheme"], "scheme")
         labels, lattice = LabelSet(names, scheme, frozenset(fields)), arrays.lattice_of(scores, "the trellis")
-        result = cls._from(lattice, labels, strings(given["tokens"], "tokens"), labels.scheme)
-        return result.with_given(positions(given.get("given", {}), "given"))
+        result = cls._from(lattice, labels, strings(record["tokens"], "tokens"), labels.scheme)
+        return result.with_given(positions(record.get("given", {}), "given"))
 
     def save(self, path: str | Path) -> None:
         """Write the trellis as a `.json` or `.json.gz` file.
@@ -489,17 +465,16 @@ def _attributes(
     """The attributes of a trellis; ValueError where they do not fit each other."""
     T, K = lattice.shape
     check_label_count(K)
-    if isinstance(labels, LabelSet):
-        names, own = labels.names, labels.scheme
+    label_set = labels if isinstance(labels, LabelSet) else None
+    if label_set is not None:
+        names: Sequence[str] = label_set.names
     else:
-        names, own = (
-            tuple(map(str, range(K)) if labels is None else items(labels, "labels", f"{K} names")),
-            "",
-        )
-    scheme = scheme_name(text(scheme, "scheme")) or own
+        names = tuple(map(str, range(K))) if labels is None else items(labels, "labels", f"{K} names")
+    scheme = scheme_name(text(scheme, "scheme")) or (label_set.scheme if label_set is not None else "")
     if len(names) != K:
         raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
-    label_set = labels if isinstance(labels, LabelSet) and own == scheme else LabelSet(names, scheme)
+    if label_set is None or label_set.scheme != scheme:
+        label_set = LabelSet(tuple(names), scheme)
     words = ("",) * T if tokens is None else texts(tokens, "tokens", counted(T, "token"))
     if len(words) != T:
         raise ValueError(f"{counted(len(words), 'token')} for scores of {counted(T, 'token')}")

@@ -14,6 +14,7 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT, is_forbidden
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from formulations.programs.builder import ProgramBuilder
 from formulations.programs.loss_bounds import losses
@@ -83,7 +84,7 @@ def formulate(problem: Problem) -> Formulation:
         )
     if (T - 1) * S * K > MOST_COLUMNS:
         raise TooLarge(
-            f"the integer program would have {(T - 1) * S * K} columns for {T} tokens and {K} labels"
+            f"the integer program would have {counted((T - 1) * S * K, 'column')} for {counted(T, 'token')} and {counted(K, 'label')}"
             f"{' in pairs' if S > K else ''}, and may have {MOST_COLUMNS}: use a method that needs none, such as beam, or "
             "shorter sequences"
         )

@@ -13,11 +13,12 @@ from formulations.arguments import path as check_path
 from formulations.dtypes import Floats, Integers
 from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
-from formulations.messages import brief
+from formulations.messages import brief, counted
 from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, describe, file_names
+from formulations.programs.numbered_text import best_objective, nl, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
-from formulations.programs.text import Style, best_objective, lp, mps, nl, wcsp
+from formulations.programs.text import Style, lp, mps
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
@@ -200,13 +201,13 @@ class Program:
             For an unknown label, and for other than T labels.
         """
         place = {name: k for k, name in enumerate(self.labels)}
-        given = list(labels)
-        if len(given) != self.tokens:
-            raise ValueError(f"{len(given)} labels for {self.tokens} tokens")
-        for t, name in enumerate(given):
+        names = list(labels)
+        if len(names) != self.tokens:
+            raise ValueError(f"{counted(len(names), 'label')} for {counted(self.tokens, 'token')}")
+        for t, name in enumerate(names):
             if name not in place:
                 raise ValueError(f"token {t}: no label {brief(name)}")
-        columns = self.integer.columns_of(np.array([place[name] for name in given], np.int64))
+        columns = self.integer.columns_of(np.array([place[name] for name in names], np.int64))
         lines = [f"{self.file_columns[column]} 1\n" for column in columns.tolist()]
         return f"# MIP start, digest {self.digest}\n{''.join(lines)}"
 
@@ -377,9 +378,9 @@ def check_units(units: str) -> None:
 
 def _halves(rows: list[Meaning]) -> Meanings:
     """Rows, the second one of a name marked as the upper side of the first."""
-    seen = set[str]()
+    names = set[str]()
     result = []
     for row in rows:
-        result.append(replace(row, name=row.under("upper")) if row.name in seen else row)
-        seen.add(row.name)
+        result.append(replace(row, name=row.under("upper")) if row.name in names else row)
+        names.add(row.name)
     return tuple(result)

@@ -10,7 +10,7 @@ import numpy as np
 
 from formulations.automata.lattice import states_of
 from formulations.dtypes import Floats, Integers, LabelIds
-from formulations.messages import brief, suggestion
+from formulations.messages import brief, counted, suggestion
 from formulations.programs.names import Meaning, file_names
 
 UNBOUNDED = 2**62  # marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
@@ -216,7 +216,9 @@ def _array(values: Any, names: Sequence[str]) -> Floats:
         expected = "a mapping from columns to numbers, or an array"
         raise ValueError(f"values are {brief(values)}; expected {expected}") from None
     if array.shape != (len(names),):
-        raise ValueError(f"values have the shape {array.shape}, but the program has {len(names)} columns")
+        raise ValueError(
+            f"values have the shape {array.shape}, but the program has {counted(len(names), 'column')}"
+        )
     return array
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from formulations.labels.schemes import CLOSED
+from formulations.messages import counted
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.conversion import convert
 
@@ -33,7 +34,9 @@ def units_of(
     offsets = None if offset_mapping is None else _offsets(offset_mapping)
     for what, given in (("word_ids", word_ids), ("offset_mapping", offsets), ("pieces", pieces)):
         if given is not None and len(given) != S:
-            raise AdapterError(f"{what} has {len(given)} pieces, but logits has {S} rows")
+            raise AdapterError(
+                f"{what} has {counted(len(given), 'piece')}, but logits has {counted(S, 'row')}"
+            )
     if offsets and text is not None and (last := max(end for _, end in offsets)) > len(text):
         raise AdapterError(
             f"offset_mapping ends at character {last}, but the text has {len(text)} characters"

@@ -5,6 +5,7 @@ from copy import copy
 from typing import Any, Unpack
 
 from formulations import LabelSet
+from formulations.messages import counted
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, check_choice, decide
 from ilpinfer.adapters.encoding import (
     POOLS,
@@ -124,7 +125,7 @@ def entities(
     rows = as_floats(logits, "logits", 2)
     if rows.shape[1] != len(names):
         raise AdapterError(
-            f"logits has {rows.shape[1]} columns, but id2label {len(names)} labels; give the model's own id2label"
+            f"logits has {counted(rows.shape[1], 'column')}, but id2label {counted(len(names), 'label')}; give the model's own id2label"
         )
     by_word, join = strategy in POOLS, to_text or plain_text
     if by_word and word_ids is None:

@@ -10,6 +10,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats
 from formulations.labels.schemes import CLOSED
+from formulations.messages import counted
 from ilpinfer.adapters.alignment import Key
 from ilpinfer.adapters.decisions import AdapterError, decide
 from ilpinfer.adapters.encoding import POOLS, grouping_labels
@@ -136,5 +137,5 @@ def _rows(logits: Any, window: int) -> Floats:
     """Logits (S, K) of a window's only sequence; half precision becomes single, which numpy knows."""
     rows = logits[0]
     if len(logits) != 1:
-        raise AdapterError(f"window {window} has logits of {len(logits)} sequences; expected one")
+        raise AdapterError(f"window {window} has logits of {counted(len(logits), 'sequence')}; expected one")
     return as_floats(rows.float() if hasattr(rows, "float") else rows, f"logits of window {window}", 2)

@@ -8,7 +8,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.candidates import CandidateError, CandidateSet, read_candidate
@@ -83,7 +83,7 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
     if scores is None or len(scores) != len(group):
         count = "none" if scores is None else len(scores)
         raise AdapterError(
-            f"doc.spans[{key!r}].attrs['scores']: {count}, for {len(group)} spans; expected a probability for each"
+            f"doc.spans[{key!r}].attrs['scores']: {count}, for {counted(len(group), 'span')}; expected a probability for each"
         )
     words = [token.text for token in doc]
     try:

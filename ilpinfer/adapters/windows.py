@@ -8,6 +8,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
+from formulations.messages import counted
 from ilpinfer.adapters.alignment import Alignment, Key, align
 from ilpinfer.adapters.decisions import AdapterError, check_choice
 from ilpinfer.adapters.encoding import words_of
@@ -241,7 +242,9 @@ def _keys(w: int, given: Any, pieces: int) -> list[Key]:
             f"offsets of window {w} is {given!r:.60}; expected the number of its first piece, or begin and end of each"
         ) from None
     if len(result) != pieces:
-        raise AdapterError(f"offsets of window {w} has {len(result)} pieces, but its logits have {pieces}")
+        raise AdapterError(
+            f"offsets of window {w} has {counted(len(result), 'piece')}, but its logits have {pieces}"
+        )
     for i, (a, b) in enumerate(result):
         if not 0 <= a <= b:
             raise AdapterError(f"offsets of window {w}, piece {i} is {(a, b)}; expected 0 <= begin <= end")
@@ -251,5 +254,7 @@ def _keys(w: int, given: Any, pieces: int) -> list[Key]:
 def _words(w: int, given: Sequence[int | None], pieces: int) -> list[int | None]:
     result = [None if each is None or each < 0 else int(each) for each in given]
     if len(result) != pieces:
-        raise AdapterError(f"word_ids of window {w} has {len(result)} pieces, but its logits have {pieces}")
+        raise AdapterError(
+            f"word_ids of window {w} has {counted(len(result), 'piece')}, but its logits have {pieces}"
+        )
     return result

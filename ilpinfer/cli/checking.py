@@ -13,9 +13,10 @@ from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme, comments, files_read, read_rules
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.rule_files import comments, files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark

@@ -15,12 +15,14 @@ from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command, common
-from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
+from ilpinfer.cli.labelled import held_out_of_file, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training import held_out_of_file, read_labelled
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read, read_plain_text
@@ -214,12 +216,13 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         advance: list[Callable[[], None]] = []
 
         def show(cycle: int, done: int, total: int) -> None:
-            if done == 1:
+            if not advance:
                 name = f"cycle {cycle} of {cycles}" if cycle else "models of folds"
-                advance[:] = [stack.enter_context(progress(name, total))]
+                advance.append(stack.enter_context(progress(name, total, done - 1)))
             advance[0]()
             if done == total:
                 stack.close()
+                advance.clear()
 
         yield show
 

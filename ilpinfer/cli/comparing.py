@@ -1,31 +1,23 @@
 """`ilpinfer compare`."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from formulations.arguments import positive
-from ilpinfer.cli import arguments, completion
-from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.command import command
+from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
-from ilpinfer.cli.inputs import (
-    InputOptions,
-    check_streams,
-    method_options,
-    parameters,
-    prepare,
-    raise_interrupt,
-)
-from ilpinfer.cli.outputs import resumable
+from ilpinfer.cli.inputs import prepare, raise_interrupt
+from ilpinfer.cli.outputs import check_streams, resumable, rows_output
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.plan import Case, Plan, plan_of
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
@@ -36,81 +28,17 @@ from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import OutputError, check_folder, output_path
+from ilpinfer.system.output_paths import check_folder, output_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ilpinfer.comparison.comparison import Comparison
     from ilpinfer.comparison.running import OnError
-    from ilpinfer.core.methods import Method
 
-FILES = ("results.jsonl", "summary.json", "report.html")
+REPORT = "report.html"
+FILES = (RESULTS, SUMMARY, REPORT)
 """Files of every comparison."""
-
-
-TABLE_OPTIONS = (
-    "name",
-    "join",
-    "support",
-    "tables",
-    "preset",
-    "columns",
-    "digits",
-    "caption",
-    "plots",
-    "as_json",
-)
-"""Options for what is written of a comparison, which folders of results have, too."""
-METHODS, PAPER = Group("Methods"), Group("Tables and plots")
-
-
-@dataclass(frozen=True)
-class CompareOptions:
-    input: InputOptions
-    output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
-    methods: str = METHODS.option(
-        "auto,viterbi,beam",
-        "NAMES: Methods, separated by commas, with their options after colons: "
-        "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
-        autocompletion=completion.method_lists,
-    )
-    predictions: Sequence[str] = METHODS.option(
-        (), "NAME=FILE: Labellings of the same sequences from a file, compared as a method. May be repeated."
-    )
-    time_limit: arguments.Limit = None
-    first: arguments.First = None
-    seeds: str = METHODS.option("", "NUMBERS: Seeds of randomized methods, such as 1,2,3.")
-    repeats: int = METHODS.option(
-        1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
-    )
-    cap: float = OPTIONS.option(
-        50.0, "NATS: Gap that stands for a missing labelling in means over all sequences."
-    )
-    name: Sequence[str] = METHODS.option(
-        (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
-    )
-    join: Sequence[str] = OPTIONS.option(
-        (),
-        "FOLDER: Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
-    )
-    support: int = OPTIONS.option(
-        20, "NUMBER: Smallest number of gold fields with which the report names a field.", min=1
-    )
-    tables: str = PAPER.option(
-        "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
-    )
-    preset: str = PAPER.option(
-        "", "NAME: paper: one table that fits a column of a two-column paper, with intervals."
-    )
-    columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
-    digits: int | None = PAPER.option(None, "NUMBER: Decimals of numbers that are no counts.", min=0)
-    caption: str = PAPER.option("", "TEXT: Caption of the tables.")
-    plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
-    width: arguments.Width = 10
-    threads: arguments.Threads = 1
-    option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
-    as_json: arguments.AsJson = False
 
 
 @command(
@@ -121,13 +49,12 @@ def compare(options: CompareOptions) -> None:
     """Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run."""
     from ilpinfer.comparison.comparison import save_rows
 
-    inputs, layout = _inputs(options), _layout(options)
+    inputs, layout = _inputs(options), options.layout
     check_streams(False, [], inputs)
     check_folder(options.output)
-    names = [*FILES, *_tables(options, layout), *_plots(options)]
-    places = [output_path(Path(options.output, name), inputs) for name in names]
-    if places[0].direct:
-        raise OutputError(f"{places[0].name}: the rows are read back, so the output must be a file; name one")
+    rows_output(Path(options.output, RESULTS), inputs)
+    for name in (SUMMARY, REPORT, *_tables(options, layout), *_plots(options)):
+        output_path(Path(options.output, name), inputs)
     positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings()
     if Path(options.input.source).is_dir():
@@ -151,7 +78,7 @@ def compare(options: CompareOptions) -> None:
 
 @dataclass(frozen=True)
 class Files:
-    """What is written beside the rows; it is over none of the inputs."""
+    """The files beside the rows, none of which replaces an input."""
 
     options: CompareOptions
     layout: Layout
@@ -165,10 +92,10 @@ class Files:
 
         options, lines = self.options, comparison.lines()
         record, folder = record_of(comparison, lines), options.output
-        write_atomically(Path(folder, FILES[1]), json.dumps(record, indent=2) + "\n", self.inputs)
+        write_atomically(Path(folder, SUMMARY), json.dumps(record, indent=2) + "\n", self.inputs)
         if self.with_report:
             page = report_of(comparison, lines, options.support)
-            write_atomically(Path(folder, FILES[2]), page, self.inputs)
+            write_atomically(Path(folder, REPORT), page, self.inputs)
         if options.tables:
             write_tables(lines, folder, options.tables, self.layout, self.inputs)
         if options.plots:
@@ -177,7 +104,7 @@ class Files:
 
 
 def _inputs(options: CompareOptions) -> list[str]:
-    files = [*options.input.files, *_prediction_files(options.predictions).values()]
+    files = [*options.input.files, *options.prediction_files.values()]
     folders = [options.input.source, *options.join] if Path(options.input.source).is_dir() else []
     return [*files, *(str(Path(folder, name)) for folder in folders for name in FILES)]
 
@@ -198,19 +125,19 @@ def _join_folders(options: CompareOptions) -> "Comparison":
                 what = f"an option for sequences, and {options.input.source} is a folder of results"
                 raise InputError(f"--{option}: {what}; leave it out")
     first, *others = (Comparison.load(folder) for folder in (options.input.source, *options.join))
-    return sum(others, first).renamed(_names(options))
+    return sum(others, first).renamed(options.names)
 
 
 def _compare_sequences(
-    options: CompareOptions, written: Files, findings: Findings
+    options: CompareOptions, outputs: Files, findings: Findings
 ) -> tuple["pd.DataFrame", Row]:
     """The comparison of the sequences of a file."""
     from ilpinfer.comparison.comparison import Comparison, about_of
     from ilpinfer.comparison.rows import Contradiction
     from ilpinfer.comparison.running import ComparisonRun, check_predictions
 
-    files = _prediction_files(options.predictions)
-    _plan(options, dict.fromkeys(files, ()))
+    files = options.prediction_files
+    options.plan(dict.fromkeys(files, ()))
     scored, rules, content = prepare(options.input, options.first, fit=True)
     _remark(scored, options.input.scheme)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
@@ -218,10 +145,10 @@ def _compare_sequences(
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
     }
     check_predictions(cases, predictions)
-    plan = _plan(options, predictions)
+    plan = options.plan(predictions)
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
-    rows = RowCheckpoint(Path(options.output, FILES[0]), job, _positions(plan), written.inputs)
+    rows = RowCheckpoint(Path(options.output, RESULTS), job, _positions(plan), outputs.inputs)
     with resumable(rows) as checkpoint:
         with progress("comparing", len(cases) * len(plan.entries)) as advance:
 
@@ -237,7 +164,7 @@ def _compare_sequences(
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
         comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
-        return written.write(comparison)
+        return outputs.write(comparison)
 
 
 def _report_possible() -> bool:
@@ -251,17 +178,6 @@ def _report_possible() -> bool:
     return True
 
 
-def _layout(options: CompareOptions) -> Layout:
-    """How tables are written; ValueError for an unknown format, column or preset."""
-    columns = options.columns.split(",") if options.columns else None
-    layout = Layout(columns, options.digits, options.caption, options.preset)
-    if options.tables:
-        layout.check(options.tables)
-    elif layout != Layout():
-        raise InputError("--preset, --columns, --digits and --caption are for tables; add --format")
-    return layout
-
-
 def _tables(options: CompareOptions, layout: Layout) -> list[str]:
     return [name + SUFFIXES[options.tables] for name in layout.names] if options.tables else []
 
@@ -272,24 +188,6 @@ def _plots(options: CompareOptions) -> list[str]:
         return []
     check_plots(options.plots)
     return [f"{name}.{options.plots}" for name in PLOTS]
-
-
-def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
-    """A name and what has it, from NAME=VALUE."""
-    name, equals, given = entry.partition("=")
-    if not (name and equals and given):
-        raise InputError(f"{option} {entry}: expected NAME={value}")
-    return name, given
-
-
-def _names(options: CompareOptions) -> dict[str, str]:
-    result: dict[str, str] = {}
-    for entry in options.name:
-        name, method = _pair("--name", entry, "METHOD")
-        if method in result:
-            raise InputError(f"--name {entry}: {method} has the name {result[method]} already")
-        result[method] = name
-    return result
 
 
 def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
@@ -310,52 +208,3 @@ def _positions(plan: Plan) -> Any:
         return RowPosition(row["sequence"], places[row["method"], row["seed"]], len(places))
 
     return position
-
-
-def _prediction_files(entries: Sequence[str]) -> dict[str, str]:
-    result: dict[str, str] = {}
-    for entry in entries:
-        name, path = _pair("--predictions", entry, "FILE")
-        if name in result:
-            raise InputError(f"--predictions {name} is given twice")
-        result[name] = path
-    return result
-
-
-def _plan(options: CompareOptions, predictions: Mapping[str, Any]) -> Plan:
-    """The plan; invalid methods and options are errors before any work."""
-    values = {tuple(name.partition(".")[::2]): value for name, value in parameters(options.option).items()}
-    taken = set[str]()
-
-    def own(method: "Method") -> dict[str, Any]:
-        taken.add(method.name)
-        common = method_options(method, width=options.width, threads=options.threads)
-        return common | {key: value for (name, key), value in values.items() if name == method.name}
-
-    for name, key in values:
-        if not key:
-            raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
-    plan = plan_of(
-        options.methods,
-        time_limit=options.time_limit,
-        seeds=_seeds(options),
-        predictions=predictions,
-        options=own,
-        names=_names(options),
-    )
-    for name, key in values:
-        if name not in taken:
-            known = ", ".join(plan.kinds)
-            raise InputError(f"--option {name}.{key}: {name} is none of the methods {known}")
-    return plan
-
-
-def _seeds(options: CompareOptions) -> int | list[int]:
-    if not options.seeds:
-        return options.repeats
-    if options.repeats != 1:
-        raise InputError("--seeds and --repeats: give one of them")
-    try:
-        return [int(seed) for seed in options.seeds.split(",")]
-    except ValueError:
-        raise InputError(f"--seeds {options.seeds}: expected whole numbers separated by commas") from None

@@ -7,7 +7,8 @@ from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, argument
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, canonical_scheme
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example

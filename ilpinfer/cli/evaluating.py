@@ -9,7 +9,8 @@ from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, canonical_scheme
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice

@@ -7,13 +7,15 @@ from typing import Annotated
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
+from formulations.messages import counted
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, model_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme, read_rules
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.progress import status
+from ilpinfer.cli.rule_files import read_rules
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
@@ -144,7 +146,7 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         add_row(shown, row.rule, row.form, kind, states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(
-        f"rows and columns that each rule adds to the whole program of a sequence of {length} tokens and {len(labels)} labels"
+        f"rows and columns that each rule adds to the whole program of a sequence of {counted(length, 'token')} and {counted(len(labels), 'label')}"
     )
     for row in result:
         if row.apart:

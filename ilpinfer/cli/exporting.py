@@ -18,7 +18,8 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import LeftOut
-from ilpinfer.cli.inputs import ProgramInput, check_streams, prepare
+from ilpinfer.cli.inputs import ProgramInput, prepare
+from ilpinfer.cli.outputs import check_streams
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice

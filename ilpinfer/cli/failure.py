@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations.messages import counted
-from ilpinfer.errors import describe, traceback_wanted
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.errors import describe, traceback_wanted, without_place
+from ilpinfer.system.addresses import source_name
 
 
 class Failure(Exception):
@@ -73,3 +75,14 @@ class Findings:
             raise Failure(f"{count}: {first}{rest}", 1)
         if infeasible.sequences:
             raise Failure(infeasible.first + more, 2)
+
+
+@contextlib.contextmanager
+def about(path: str | None) -> Iterator[None]:
+    """Add the name of the file to errors that do not have it, such as MemoryError."""
+    try:
+        yield
+    except Exception as error:
+        if path is None or not without_place(error):
+            raise
+        raise InputError(f"{source_name(path)}: {describe(error)}") from error

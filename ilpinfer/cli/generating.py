@@ -11,8 +11,7 @@ from ilpinfer.cli.arguments import OPTIONS, argument, output_file, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.exporting import check_texts
 from ilpinfer.cli.failure import LeftOut
-from ilpinfer.cli.inputs import check_streams
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.outputs import Outputs, check_streams
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice

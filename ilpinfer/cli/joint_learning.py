@@ -9,9 +9,9 @@ import ilpinfer
 from formulations import RuleSet, dump_rules
 from formulations.messages import counted
 from ilpinfer.cli.command import common
-from ilpinfer.cli.inputs import with_source
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.rule_files import with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def searcher(options: Any) -> "JointSearch":
-    """What the options of the command ask for; InputError for options of the other way to learn."""
+    """The search of the options; InputError for options of the other way to learn."""
     from ilpinfer.learning.joint_search import JointSearch
 
     if not options.output_model:

@@ -13,36 +13,18 @@ from formulations import dump_rules
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, argument, kind_option, model_option, output_file
+from ilpinfer.cli.arguments import OPTIONS, argument, output_file
 from ilpinfer.cli.command import command, common
-from ilpinfer.cli.inputs import (
-    about,
-    canonical_scheme,
-    comments,
-    files_read,
-    parameters,
-    read_rules,
-    with_source,
-)
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.joint_learning import learn_all, searcher, show_candidates
-from ilpinfer.cli.outputs import Outputs, Steps
+from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.rule_files import comments, files_read, read_rules, with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
+from ilpinfer.cli.training_scores import TrainingInput, TrainingScores
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.models.files import (
-    BUILT_IN,
-    TrainingRecord,
-    load_model,
-    training_digest,
-    training_record,
-)
-from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
-from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
-from ilpinfer.pipelines.trellises import score
-from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
 
@@ -50,38 +32,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ilpinfer.learning.penalties import LearntPenalties, PenaltyLearner
-    from ilpinfer.learning.training_set import ScoredExample
 
 MOST_ROWS = 40
 """Rules of the table on screen."""
 WEIGHTS = ("rules", "all")
 
 
-MODELS = Group("Models that score TRAIN")
-
-
 @dataclass(frozen=True)
 class LearnOptions:
-    source: arguments.TrainFile
+    input: TrainingInput
     output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
-    model: Annotated[
-        str | None,
-        model_option(
-            "Model that scores TRAIN. If it was trained on TRAIN, models of its kind are trained on parts of TRAIN and score the "
-            "other parts.",
-            MODELS,
-        ),
-    ] = None
-    kind: Annotated[
-        str,
-        kind_option(
-            "Without --model: kind of the models, hmm, hmm2 or crf, each trained without one part of TRAIN.",
-            MODELS,
-        ),
-    ] = ""
-    option: Sequence[str] = MODELS.option(
-        (), "NAME=VALUE: A parameter of the kind, as in `ilpinfer train`. May be repeated."
-    )
     rules: arguments.Rules = ()
     algorithm: str = OPTIONS.option(
         "cross-validated",
@@ -110,8 +70,6 @@ class LearnOptions:
     )
     prune: bool = OPTIONS.option(True, "Remove rules that do not improve the measure.")
     seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of the order of sequences.", min=0)
-    scheme: arguments.Scheme = ""
-    column: arguments.Column = ""
     as_json: arguments.AsJson = False
     others: Annotated[Sequence[str], argument("", "", hidden=True)] = ()
 
@@ -123,31 +81,36 @@ class LearnOptions:
 )
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    from ilpinfer.core.rule_compiler import stated
     from ilpinfer.learning.penalties import PenaltyLearner
 
     _check_rules(options)
-    source, scheme = options.source, canonical_scheme(options.scheme)
+    source, scheme = options.input.source, canonical_scheme(options.input.scheme)
     if options.weights not in WEIGHTS:
         raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
     together = searcher(options) if options.weights == "all" else None
     if options.output_model and not together:
         raise InputError("--output-model: a model is learnt with --weights all only")
     learner = PenaltyLearner(**common(options, PenaltyLearner))
-    inputs = files_read(source, options.model, toml=options.rules)
+    inputs = files_read(source, options.input.model, toml=options.rules)
     outputs = Outputs(
         options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
     )
     rules = read_rules(options.rules)
+    try:
+        stated(rules, "joint learning" if together else "learning of penalties")
+    except ValueError as error:
+        raise InputError(f"{', '.join(options.rules)}: {error}") from None
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
-        data = read_training(options, scheme)
+        data = options.input.read(scheme)
         if together:
             learn_all(together, data.pairs, data.record, rules, options, outputs)
             return
 
         trained, job = data.record is not None, _job(data, learner)
         with outputs.steps(options.output, job, "part", _resumption, kept=trained) as steps:
-            examples = data.examples or cross_fit(data, learner, steps)
+            examples = data.examples or data.cross_fit(learner, steps)
             try:
                 with _count(len(examples)) as advance:
                     result = learner.fit(examples, rules, advance=advance)
@@ -164,7 +127,7 @@ def _check_rules(options: LearnOptions) -> None:
     """Whether rules are given, and by --rules; they were the first argument once."""
     if options.others:
         *more, train = options.others
-        rules = shlex.join(word for each in (options.source, *more) for word in ("--rules", each))
+        rules = shlex.join(word for each in (options.input.source, *more) for word in ("--rules", each))
         output = shlex.join(["--output", options.output])
         raise InputError(f"rules are an option: ilpinfer learn {shlex.quote(train)} {rules} {output}")
     if not options.rules:
@@ -190,11 +153,11 @@ def _count(number: int) -> Iterator[Any]:
 def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> str:
     """The rule file with its origin, and with the removed rules as comments."""
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
-    made = (
+    origin = (
         f"penalties learnt by ilpinfer {version('ilpinfer')}: {result.algorithm}, from {counted(result.sequences, 'sequence')} "
         f"({data}); {settings}"
     )
-    text = dump_rules(with_source(result.rules, made))
+    text = dump_rules(with_source(result.rules, origin))
     left = [verdict for verdict in result.verdicts if not verdict.learnt]
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
@@ -225,64 +188,10 @@ def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
     for candidate in result.candidates:
         if candidate.algorithm == result.algorithm and candidate.refused:
             notice(f"{result.algorithm}: {candidate.refused}, before rules were left out")
-    kept = sum(verdict.learnt != 0 for verdict in result.verdicts)
+    number = sum(verdict.learnt != 0 for verdict in result.verdicts)
     remark(
-        f"{options.output}: {kept} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
+        f"{options.output}: {number} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
     )
-
-
-@dataclass(frozen=True)
-class TrainingScores:
-    source: str
-    pairs: Sequence[Labelled]
-    scores: str
-    digest: str
-    examples: "Sequence[ScoredExample]" = ()  # none if models must be trained first
-    record: TrainingRecord | None = (
-        None  # how to train these models, each without a part; None if there are scores
-    )
-
-
-def read_training(options: LearnOptions, scheme: str) -> TrainingScores:
-    """Sequences with their scores, or with the models that will score them."""
-    from ilpinfer.learning.training_set import ScoredExample
-
-    source = options.source
-    sequences = read(source, column=options.column, notify=notice)
-    pairs = rewrite(require_labels(sequences), scheme)
-    data = training_digest(pairs)
-    if options.kind and options.model:
-        raise InputError(f"--model {options.model} and --kind {options.kind}: give one of them")
-    if options.kind:
-        if options.kind not in KINDS:
-            raise InputError(f'no kind of model "{options.kind}"; there are {", ".join(KINDS)}')
-        made = TrainingRecord(options.kind, parameters(options.option), scheme, len(pairs), data)
-        return _of_parts(source, pairs, made)
-    if options.option:
-        raise InputError("--option: a parameter of a model that is trained; add --kind")
-    own = all(example.scores is not None for example in sequences)
-    record = training_record(options.model) if options.model and not own else None
-    if record is not None and record.kind in KINDS:
-        pairs = rewrite(require_labels(sequences), record.scheme)
-        data = training_digest(pairs)
-        if record.data == data:
-            notice(
-                f"{options.model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
-            )
-            return _of_parts(source, pairs, record)
-    _warn(options, own, record)
-    with about(options.model):
-        model: SequenceModel | None = load_model(options.model) if options.model else None
-    scored = score(sequences, model, scheme)
-    examples = [
-        ScoredExample(item.trellis, item.gold)
-        for item in scored
-        if item.trellis is not None and item.gold is not None
-    ]
-    if len(examples) < len(scored):
-        notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
-    scores = "with scores" if own else f"scored by {_shown(options.model)}"
-    return TrainingScores(source, pairs, scores, data, examples)
 
 
 def _resumption(rows: Sequence[Row]) -> str:
@@ -291,51 +200,5 @@ def _resumption(rows: Sequence[Row]) -> str:
 
 def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
     """Digest of everything that the models which score the sequences depend on."""
-    made = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
-    return digest(ilpinfer.__version__, data.digest, made, learner.folds, learner.seed)
-
-
-def cross_fit(data: TrainingScores, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
-    """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
-    from ilpinfer.learning.held_out import held_out_examples, kept_models
-
-    record, pairs = data.record, data.pairs
-    assert record is not None
-
-    def train(some: Sequence[Labelled]) -> TrainedModel:
-        return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-
-    make = kept_models(train, steps.rows, steps.keep)
-    with progress("training", min(learner.folds, len(pairs))) as advance:
-        return held_out_examples(pairs, make, folds=learner.folds, seed=learner.seed, advance=advance)
-
-
-def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
-    """Sequences that are scored by models of a kind, with a short description of these."""
-    if len(pairs) < 2:
-        raise InputError(
-            f"{source}: has one sequence, and no other one to train a model on; add sequences, or, with --weights rules, "
-            "name a model with --model"
-        )
-    settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
-    scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
-    return TrainingScores(source, pairs, scores, training_digest(pairs), record=record)
-
-
-def _shown(model: str | None) -> str:
-    """The name of a model, or a digest of its file."""
-    if model is None or model in BUILT_IN:
-        return model or "no model"
-    with open_bytes(model) as stream:
-        return f"a model ({digest(stream.read())})"
-
-
-def _warn(options: LearnOptions, own: bool, record: TrainingRecord | None) -> None:
-    """Notices about a model that is not used, and about one that may be trained on the sequences."""
-    if options.model and own:
-        notice(f"{options.source} has scores of its own: {options.model} is not used")
-    elif options.model and options.model not in BUILT_IN and record is None:
-        notice(
-            f"{options.model} has no record of its training sequences; if {options.source} is among them, use --kind, "
-            "which scores each part by a model that was not trained on it"
-        )
+    training = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
+    return digest(ilpinfer.__version__, data.digest, training, learner.folds, learner.seed)

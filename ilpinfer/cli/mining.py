@@ -9,10 +9,11 @@ from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_file
 from ilpinfer.cli.command import command, common
-from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme
+from ilpinfer.cli.failure import Failure, about
+from ilpinfer.cli.inputs import canonical_scheme, notice_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
+from ilpinfer.cli.rule_files import files_read
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all

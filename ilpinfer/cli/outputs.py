@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.cli.inputs import check_streams
 from ilpinfer.cli.screen import console_beside, print_json
 from ilpinfer.cli.signals import ContinuedBy
-from ilpinfer.cli.streams import notice
+from ilpinfer.cli.streams import STDOUT, notice
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
@@ -17,12 +18,32 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
+    """Raise InputError where two results would go to standard output, or two inputs come from standard input."""
+    if sum(each == STDOUT for each in outputs) > 1:
+        raise InputError("two outputs are -, for standard output; name a file for one of them")
+    if as_json and STDOUT in outputs:
+        raise InputError(
+            "--json and an output - both write to standard output; leave one out, or name a file"
+        )
+    if sum(each == "-" for each in inputs) > 1:
+        raise InputError("two inputs are -, for standard input; name a file for one of them")
+
+
 @contextlib.contextmanager
 def resumable(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
     """Rows of a run, those of an interrupted one before it among them; an interrupt prints the command that continues it."""
     with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
         notice(checkpoint.damage)
         yield checkpoint
+
+
+def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
+    """The place of an output whose rows are read back; OutputError for one that is no file."""
+    place = output_path(path, inputs)
+    if place.direct:
+        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
+    return place
 
 
 @dataclass(frozen=True)

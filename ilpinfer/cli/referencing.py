@@ -13,8 +13,8 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, LeftOut
-from ilpinfer.cli.inputs import InputOptions, check_streams, prepare
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.inputs import InputOptions, prepare
+from ilpinfer.cli.outputs import Outputs, check_streams
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line

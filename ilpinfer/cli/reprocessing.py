@@ -16,8 +16,9 @@ from formulations.problem.digest import digest
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, argument, output_folder
 from ilpinfer.cli.command import command
-from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import Job, Scoring, about, check_streams, job_of, parameters
+from ilpinfer.cli.failure import Failure, about
+from ilpinfer.cli.inputs import Job, Scoring, job_of, parameters
+from ilpinfer.cli.outputs import check_streams
 from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy

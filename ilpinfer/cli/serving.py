@@ -19,9 +19,10 @@ from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, model_option
 from ilpinfer.cli.command import command, common
-from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.inputs import about, canonical_scheme, parameters, read_rules, with_rewards
+from ilpinfer.cli.failure import Failure, about
+from ilpinfer.cli.inputs import canonical_scheme, parameters
 from ilpinfer.cli.python_rules import is_python
+from ilpinfer.cli.rule_files import read_rules, with_rewards
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read

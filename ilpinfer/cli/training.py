@@ -8,26 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from formulations import LabelSet, RuleSet
+from formulations import RuleSet
 from formulations.arguments import one_of
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, output_file, rules_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import about, canonical_scheme, files_read, notice_scheme, parameters, read_rules
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
+from ilpinfer.cli.labelled import held_out_of_file, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.screen import add_row, print_json, table
-from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
+from ilpinfer.cli.streams import remark
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS, rewrite
+from ilpinfer.models.training import KINDS
 from ilpinfer.system.addresses import open_bytes
 
 if TYPE_CHECKING:
@@ -138,12 +139,6 @@ def train(options: TrainOptions) -> None:
         outputs.screen.print(shown)
 
 
-def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
-    """The sequences to train on, with labels in the requested scheme."""
-    examples = read(source, column=column, notify=notice)[:first]
-    return rewrite(require_labels(examples), scheme)
-
-
 def _check_use(options: TrainOptions) -> None:
     for name, value in (("documents", options.documents), ("rules", ", ".join(options.rules))):
         if value and not (options.held_out or options.folds):
@@ -203,27 +198,6 @@ def _held_out(
         where = options.documents or options.source
         raise InputError(f"{where}: --held-out {options.held_out}: {error}") from None
     return [p for i, p in enumerate(pairs) if i not in chosen], [pairs[i] for i in sorted(chosen)]
-
-
-def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
-    """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    examples = read(path, column=column, notify=notice)
-    labels = convert_all([names for _, names in require_labels(examples)], scheme)
-    source, rewrite = shown_scheme(labels), sound(labels)
-    if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
-        notice(
-            f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
-            "--scheme bio converts all of them"
-        )
-    known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
-    alike: list[Labelled] = []
-    for example, names in zip(examples, labels, strict=True):
-        try:
-            alike.append((example.tokens, adapt(known, names, source, rewrite)))
-        except ValueError as error:
-            hint = "use the same labels in both files, or --scheme plain"
-            raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None
-    return alike
 
 
 def _documents(options: TrainOptions, number: int) -> Sequence[Any]:

@@ -13,8 +13,8 @@ from formulations.problem.digest import digest
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.joining import RESULTS, SUMMARY, join_rows, read_run, under_names
-from ilpinfer.comparison.plan import ComparisonData, Plan, shown_names
+from ilpinfer.comparison.joining import join_rows, read_run, under_names
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, ComparisonData, Plan, shown_names
 from ilpinfer.comparison.plots import write_plots
 from ilpinfer.comparison.report import SUPPORT, html_of, report_of
 from ilpinfer.comparison.tables import Layout, with_titles, write_tables

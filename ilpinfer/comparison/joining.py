@@ -9,13 +9,11 @@ from typing import Any
 
 from formulations.errors import InferenceError
 from ilpinfer.comparison.frame import line_of
-from ilpinfer.comparison.plan import ComparisonData
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, ComparisonData
 from ilpinfer.comparison.rows import check_agreement
 from ilpinfer.comparison.statistics import reference_of
 from ilpinfer.system.checkpoint import Row
 
-RESULTS, SUMMARY = "results.jsonl", "summary.json"
-"""Files of a comparison that it can be read from."""
 REMEDY = "expected a folder that `ilpinfer compare --output` of this version has written"
 
 

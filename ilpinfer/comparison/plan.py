@@ -17,6 +17,10 @@ Labelling = Sequence[str] | None
 """T label names, or None where there is none."""
 PREDICTIONS = "predictions"
 """The kind of a method that is a file or list of labellings."""
+CAP = 50.0
+"""Gap in nats that stands for a missing labelling."""
+RESULTS, SUMMARY = "results.jsonl", "summary.json"
+"""Files of a comparison that it can be read from."""
 
 
 @dataclass(frozen=True)

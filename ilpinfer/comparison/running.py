@@ -11,14 +11,12 @@ from formulations import Trellis
 from formulations.arguments import choice, iterable, positive, texts
 from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
-from ilpinfer.comparison.plan import Case, Labelling, Plan, PlannedMethod, plan_of
+from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, plan_of
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
-from ilpinfer.comparison.statistics import CAP
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
 from ilpinfer.decoding.given import given_to_each
 from ilpinfer.decoding.reporting import failure
@@ -91,7 +89,7 @@ class ComparisonRun:
 
     def _solution(self, number: int, trellis: Trellis, entry: PlannedMethod) -> Solution:
         if entry.request is not None:
-            solution: Solution = Runner(self.rules, entry.request, decode).one(trellis)
+            solution: Solution = Runner(self.rules, entry.request).one(trellis)
             return solution
         labels = entry.labellings[number]
         if labels is None:

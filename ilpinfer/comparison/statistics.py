@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ilpinfer.comparison.intervals import gap_intervals, gold_intervals
+from ilpinfer.comparison.plan import CAP
 from ilpinfer.comparison.rows import ERRORS
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 from ilpinfer.system.checkpoint import Row
@@ -14,8 +15,6 @@ from ilpinfer.system.checkpoint import Row
 if TYPE_CHECKING:
     import pandas as pd
 
-CAP = 50.0
-"""Gap in nats that stands for a missing labelling in means over all sequences."""
 WHOLE_NUMBERS = ["rank", "seeds", "sequences", "infeasible", "optimum_known", "common"]
 """Columns of whole numbers."""
 COUNT_COLUMNS = ["failed", "solved", "missed", "violations", "breaking"]

@@ -2,16 +2,21 @@
 
 import math
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from formulations.time_limits import time_limit
 
 STRETCH = 0.005
 """Seconds that a search spends in a kernel between two readings of the clock; the call itself takes less than 2 % of that."""
 
 
 class Deadline:
-    """A limit of seconds from now, or None; time for compilation is measured separately and postpones the end."""
+    """A limit of seconds from now, or None, by some clock; time for compilation is measured separately and postpones the end."""
 
-    def __init__(self, limit: float | None = None) -> None:
-        self.began = time.perf_counter()
+    def __init__(self, limit: float | None = None, clock: Callable[[], float] | None = None) -> None:
+        self.clock = clock or time.perf_counter
+        self.began = self.clock()
         self.limit = math.inf if limit is None else limit
         self.warm_up = 0.0
 
@@ -22,7 +27,7 @@ class Deadline:
     @property
     def elapsed(self) -> float:
         """Seconds since the start, warming up left out."""
-        return time.perf_counter() - self.began - self.warm_up
+        return self.clock() - self.began - self.warm_up
 
     @property
     def remaining(self) -> float | None:
@@ -32,3 +37,7 @@ class Deadline:
     @property
     def passed(self) -> bool:
         return self.elapsed >= self.limit
+
+    def as_limit(self) -> AbstractContextManager[None]:
+        """Work inside raises OutOfTime soon after the end."""
+        return time_limit(lambda: self.passed, lambda: self.remaining)

@@ -10,6 +10,7 @@ import numpy as np
 from formulations.arguments import whole
 from formulations.files import Unreadable, json_bytes
 from formulations.labels.label_set import MOST_LABELS
+from formulations.messages import counted
 from formulations.plain_values import (
     choice,
     items,
@@ -101,7 +102,7 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
         labels = tuple(labels[t] for t in _below(len(labels), given["positions"], "positions"))
     if len(ids) != len(labels):
         raise ValueError(
-            f"ids has {len(ids)} items and labels has {len(labels)}; expected one of each for each token"
+            f"ids has {counted(len(ids), 'item')} and labels has {len(labels)}; expected one of each for each token"
         )
     known = list(names) or [""] * (1 + max(ids, default=-1))
     for t, (k, label) in enumerate(zip(ids, labels, strict=True)):

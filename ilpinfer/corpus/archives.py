@@ -178,7 +178,9 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
                 raise InputError(f"{where}: {name} are bytes; save them as an array of texts")
             texts[name] = tuple(map(str, record[name].reshape(-1).tolist()))
             if len(texts[name]) != T:
-                raise InputError(f"{where}: {len(texts[name])} {name}, but logits for {counted(T, 'token')}")
+                raise InputError(
+                    f"{where}: {counted(len(texts[name]), name[:-1])}, but logits for {counted(T, 'token')}"
+                )
     return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from formulations.messages import counted
 from ilpinfer.errors import ModelError
 from ilpinfer.system.addresses import read_bytes
 
@@ -39,7 +40,7 @@ def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
             raise ValueError(f"id2label has keys {list(names)[:3]}; expected ids from 0") from None
         missing = [k for k in range(len(names)) if k not in by_id]
         if missing:
-            raise ValueError(f"id2label has {len(names)} labels, but none with id {missing[0]}")
+            raise ValueError(f"id2label has {counted(len(names), 'label')}, but none with id {missing[0]}")
         names = [by_id[k] for k in range(len(names))]
     result = tuple(names)
     for k, name in enumerate(result):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.labels.label_set import check_label_count
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.scores import Scores
@@ -104,7 +104,7 @@ def from_logits(
     T = 0 if scores.emissions is None else len(scores.emissions)
     if tokens is not None and len(tokens) != T:
         cut = "; was the input cut short?" if word_ids is not None else ""
-        raise ValueError(f"{len(tokens)} tokens, but logits for {T}{cut}")
+        raise ValueError(f"{counted(len(tokens), 'token')}, but logits for {T}{cut}")
     return scores.trellis(names, tokens, scheme)
 
 
@@ -119,7 +119,9 @@ def logit_scores(
     """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
     rows = as_floats(logits, "logits", 2)
     if K is not None and rows.shape[1] != K:
-        raise ValueError(f"logits has shape {rows.shape}; expected {K} columns, one for each label")
+        raise ValueError(
+            f"logits has shape {rows.shape}; expected {counted(K, 'column')}, one for each label"
+        )
     check_label_count(rows.shape[1])
     scale = scale or ("raw" if steps.get("transitions") is not None else "log-softmax")
     _check("scale", scale, SCALES)
@@ -152,7 +154,7 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
         raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
     if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
         raise ValueError(
-            f"word_ids has shape {ids.shape}; expected a whole number for each of {len(rows)} pieces"
+            f"word_ids has shape {ids.shape}; expected a whole number for each of {counted(len(rows), 'piece')}"
         )
     words, first = np.unique(numbers, return_index=True)
     first = first[words >= 0]

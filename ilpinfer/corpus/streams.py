@@ -18,9 +18,10 @@ from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.json_records import json_array, json_lines
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import EXPECTED, json_array, json_lines
+from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (

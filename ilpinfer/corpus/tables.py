@@ -1,14 +1,16 @@
 """Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
 
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.json_records import read_rows, takes
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.records import KEYS, mistaken, read_rows, takes
+from ilpinfer.corpus.record_keys import KEYS, fault_of
 from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
 
@@ -85,8 +87,8 @@ def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]
     if {"status", "method"} <= set(names):
         return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
-        if name != FURTHER and not takes(own, name) and (mistake := mistaken(name)):
-            raise InputError(f"{path}: no use for column {name!r}{mistake}")
+        if name != FURTHER and not takes(own, name) and (fault := fault_of(name)):
+            raise InputError(f"{path}: no use for column {name!r}{fault}")
     return names
 
 
@@ -120,3 +122,49 @@ def _stored(text: Any, path: str, column: str) -> dict[str, Any]:
 
 def _words(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
+
+
+def parquet_bytes(examples: Sequence[Example], path: str) -> bytes:
+    """Sequences as a Parquet file."""
+    require(path, "parquet", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = pa.list_(pa.string())
+    columns = {
+        "tokens": pa.array([list(map(str, each.tokens)) for each in examples], texts),
+        "labels": pa.array([None if each.labels is None else list(each.labels) for each in examples], texts),
+        "given": pa.array(
+            [list(each.given.items()) or None for each in examples], pa.map_(pa.int32(), pa.string())
+        ),
+        "columns": pa.array(
+            [list(each.named_columns.items()) or None for each in examples], pa.map_(pa.string(), texts)
+        ),
+    }
+    needed = ("tokens", "labels")
+    columns = {name: x for name, x in columns.items() if name in needed or x.null_count < len(x)}
+    stream = io.BytesIO()
+    pq.write_table(pa.table({**_note_columns([each.about for each in examples]), **columns}), stream)
+    return stream.getvalue()
+
+
+def _note_columns(notes: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """Notes with texts, numbers or booleans alone as columns of their names, all others as JSON in `FURTHER`."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for each in notes for name in each)
+    kinds = {name: {_simple_kind(each[name]) for each in notes if name in each} for name in names}
+    plain = [name for name, some in kinds.items() if len(some) == 1 and None not in some and name != FURTHER]
+    further = [{name: value for name, value in each.items() if name not in plain} for each in notes]
+    result = {name: pa.array([each.get(name) for each in notes]) for name in plain}
+    if any(further):
+        result[FURTHER] = pa.array(
+            [json.dumps(each, ensure_ascii=False) if each else None for each in further]
+        )
+    return result
+
+
+def _simple_kind(value: Any) -> type | None:
+    """The kind of a value that a column holds as it is; None for others."""
+    kind = type(value)
+    return kind if kind in (str, bool, float) or (kind is int and abs(value) < 2**63) else None

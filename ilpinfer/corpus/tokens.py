@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from formulations.messages import suggestion
+from formulations.messages import counted, suggestion
 
 NOTHING: Mapping[str, str] = {}
 
@@ -23,8 +23,10 @@ def with_columns(tokens: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
     """The tokens with the cells of further columns, for models whose template reads them; ValueError for cells that do not fit."""
     for name, cells in columns.items():
         if isinstance(cells, str) or len(cells) != len(tokens):
-            shown = repr(cells) if isinstance(cells, str) else f"{len(cells)} texts"
-            raise ValueError(f"column {name!r} is {shown}; expected a text for each of {len(tokens)} tokens")
+            shown = repr(cells) if isinstance(cells, str) else counted(len(cells), "text")
+            raise ValueError(
+                f"column {name!r} is {shown}; expected a text for each of {counted(len(tokens), 'token')}"
+            )
         for t, cell in enumerate(cells):
             if not isinstance(cell, str):
                 raise ValueError(f"column {name!r}, token {t}: {cell!r} is no text")

@@ -1,11 +1,10 @@
 """Writing labelled sequences, in the formats that are read."""
 
-import io
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Passage, Span
-from ilpinfer.system.extras import require
+from ilpinfer.corpus.tables import parquet_bytes
 from ilpinfer.system.files import write_atomically, write_files
 from ilpinfer.system.output_paths import OutputError
 
@@ -184,7 +183,7 @@ def _content(
             tasks = list(_tasks(label_studio.task, examples, scheme, options.predicted))
             return json.dumps(tasks, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         case _:
-            return _parquet(examples, path)
+            return parquet_bytes(examples, path)
 
 
 def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str]:
@@ -265,53 +264,3 @@ def _tasks(
     for example, spans in zip(*_spans(examples, scheme), strict=True):
         assert example.passage is not None
         yield task(example.passage, spans, predicted)
-
-
-def _parquet(examples: list[Example], path: str) -> bytes:
-    require(path, "parquet", "pyarrow")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    texts = pa.list_(pa.string())
-    columns = {
-        "tokens": pa.array([list(map(str, each.tokens)) for each in examples], texts),
-        "labels": pa.array([None if each.labels is None else list(each.labels) for each in examples], texts),
-        "given": pa.array(
-            [list(each.given.items()) or None for each in examples], pa.map_(pa.int32(), pa.string())
-        ),
-        "columns": pa.array(
-            [list(each.named_columns.items()) or None for each in examples], pa.map_(pa.string(), texts)
-        ),
-    }
-    kept = {
-        name: each
-        for name, each in columns.items()
-        if name in ("tokens", "labels") or each.null_count < len(each)
-    }
-    stream = io.BytesIO()
-    pq.write_table(pa.table({**_note_columns([each.about for each in examples]), **kept}), stream)
-    return stream.getvalue()
-
-
-def _note_columns(notes: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Notes with texts, numbers or booleans alone as columns of their names, all others as JSON in `further`."""
-    import pyarrow as pa
-
-    names = dict.fromkeys(name for each in notes for name in each)
-    kinds = {name: {_simple_kind(each[name]) for each in notes if name in each} for name in names}
-    plain = [
-        name for name, found in kinds.items() if len(found) == 1 and None not in found and name != "further"
-    ]
-    further = [{name: value for name, value in each.items() if name not in plain} for each in notes]
-    result = {name: pa.array([each.get(name) for each in notes]) for name in plain}
-    if any(further):
-        result["further"] = pa.array(
-            [json.dumps(each, ensure_ascii=False) if each else None for each in further]
-        )
-    return result
-
-
-def _simple_kind(value: Any) -> type | None:
-    """The kind of a value that a column holds as it is; None for others."""
-    kind = type(value)
-    return kind if kind in (str, bool, float) or (kind is int and abs(value) < 2**63) else None

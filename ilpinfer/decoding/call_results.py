@@ -136,7 +136,7 @@ class CallResults:
         )
 
     def start(self, n: int, tried: bool) -> Start:
-        """What is known of a sequence that the call has not decoded; `tried` as for `Start`."""
+        """The start of a method, for a sequence that the call has not decoded; `tried` as for `Start`."""
         call, code = self.call, self.call.result(n)[CODE]
         if call.top is not None or code not in (PROVED, TOO_MUCH_WORK):
             return NOTHING_KNOWN

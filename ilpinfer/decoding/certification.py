@@ -13,8 +13,8 @@ from ilpinfer.core.result import Result, Start
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.reporting import run_task, solution_of
+from ilpinfer.decoding.runner import context_of
 
 
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
@@ -64,7 +64,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"start": Start(incumbent)})
     task = request.task()
-    result = run_task(trellis, compiler_of(rules), request, task, decode)[0]
+    result = run_task(context_of(trellis, compiler_of(rules), time_limit), request.method, task)[0]
     if incumbent is None or result.status is Status.INFEASIBLE:
         return result
     assert result.context is not None

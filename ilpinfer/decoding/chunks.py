@@ -6,8 +6,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
-from formulations import Trellis
+from formulations import Trellis, time_limits
+from formulations.dtypes import Integers
 from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.problem import GroundRule
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
@@ -201,9 +203,11 @@ class Caller:
             tried = code == TOO_MUCH_WORK
             return call.error(n) or Handover(STEPS if tried else "", results.start(n, tried))
         excluded, item = tables.folding.excluded, results.items[n]
-        left = left_out(tables, call, self.context(item)) if excluded else {}
-        paths = call.paths_of(n)
-        broken = [place for place, rule in left.items() if any(rule.violations(path) for path in paths)]
+        try:
+            left = left_out(tables, call, self.context(item)) if excluded else {}
+            broken = [place for place, rule in left.items() if _breaks(rule, call.paths_of(n))]
+        except time_limits.OutOfTime:
+            return Handover("", results.start(n, False))
         if not broken:
             return Place(results, n)
         own, reason = {place: rule for place, rule in left.items() if has_own_machines(rule)}, ""
@@ -217,6 +221,12 @@ class Caller:
             reason = again
         reason = reason or f"{BROKEN}: {', '.join(dict.fromkeys(excluded[place] for place in left))}"
         return Handover(reason, results.start(n, False))
+
+
+def _breaks(rule: GroundRule, paths: Integers) -> bool:
+    """Whether a labelling breaks the rule."""
+    time_limits.check()
+    return any(rule.violations(path) for path in paths)
 
 
 def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) -> Iterator[list[int]]:

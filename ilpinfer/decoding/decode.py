@@ -5,7 +5,7 @@ from typing import Unpack, overload
 
 from formulations import Trellis
 from formulations.arguments import iterable, whole
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import Rules, compiler_of
@@ -104,7 +104,7 @@ def decode(
     (['b', 'b'], -0.5, 'optimal')
     """
     request, trellis = Request.of(method, time_limit, options), given_to(trellis, given)
-    runner = Runner(compiler_of(rules), request, decode)
+    runner = Runner(compiler_of(rules), request)
     result: Solution | list[Solution] = runner.one(trellis, top, callback)
     return result
 
@@ -205,7 +205,7 @@ def decode_many(
     [-0.5, -0.5, -0.5]
     """
     threads = options.pop("threads", 1) if isinstance(method, str) and method == "auto" else 1
-    runner = Runner(compiler_of(rules), Request.of(method, time_limit, options), decode)
+    runner = Runner(compiler_of(rules), Request.of(method, time_limit, options))
     return run_many(runner, trellises, top, callback, threads, n_jobs, on_error, given)
 
 

@@ -4,37 +4,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from formulations import RuleSet, Trellis
-from formulations.arguments import iterable, path, seconds, texts, whole
-from formulations.labels.label_set import LabelSet, label_set
-from formulations.messages import brief, counted
-from formulations.problem.trellis import Given
+from formulations.arguments import iterable, seconds, whole
+from formulations.labels.label_set import LabelSet
+from formulations.messages import counted
+from formulations.problem.known_labels import Given
 from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.call_results import Labellings
-from ilpinfer.decoding.decode import check_many, decode, run_many
+from ilpinfer.decoding.decode import check_many, run_many
 from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
+from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of
 
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution
     from ilpinfer.exact.marginals import Marginals
     from ilpinfer.proof.verification import Verdict
-
-
-class Scorer(Protocol):
-    """A model, as far as decoding needs one."""
-
-    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
-        """Scores of T tokens, in nats."""
-        ...
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -88,15 +80,15 @@ class Decoder:
         **options: Unpack[Options],
     ) -> None:
         request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
-        model = _loaded(model)
-        known = _known(labels, model)
+        model = scorer_of(model)
+        known = known_labels(labels, model)
         if known is not None:
             compiler = compiler.only(known)
-        self.__dict__.update(model=model, _runner=Runner(compiler, request, decode))
+        self.__dict__.update(model=model, _runner=Runner(compiler, request))
 
     def _with(self, rules: RuleCompiler, request: Request) -> "Decoder":
         result = copy(self)
-        result.__dict__["_runner"] = Runner(rules, request, decode)
+        result.__dict__["_runner"] = Runner(rules, request)
         return result
 
     def __repr__(self) -> str:
@@ -225,18 +217,12 @@ class Decoder:
     ) -> Solution | list[Solution]:
         """The best labelling of T texts, scored by the model, or a list of the best few.
 
-        The time limit starts after the texts have been scored.
+        The time limit starts after the texts have been scored. Parameters as for `decode`, but for the texts.
 
         Parameters
         ----------
         tokens : sequence of str
             T texts.
-        top : int, optional
-            Number of different labellings to return, best first, as a list.
-        callback : Callback, optional
-            Function of seconds, incumbent and bound; see `ilpinfer.decode`.
-        given : mapping of int to str or int, optional
-            Known labels, names or ids, by position; see `Trellis.with_given`.
 
         Returns
         -------
@@ -346,18 +332,12 @@ class Decoder:
     ) -> Iterator[Solution] | Iterator[list[Solution]]:
         """Score and decode many texts lazily, in order.
 
+        Parameters as for `decode_many`, without `callback` and `n_jobs`, and with texts in place of trellises.
+
         Parameters
         ----------
         texts : iterable of sequence of str
             Sequences of tokens, read a few ahead of the results.
-        top : int, optional
-            Number of different labellings of each, as a list.
-        threads : int, default 1
-            Number of threads that share the work.
-        on_error : OnError, default "raise"
-            "raise" or "row"; see `ilpinfer.decode_many`.
-        given : iterable of (mapping of int to str or int) or None, optional
-            Known labels of each sequence, or None for a sequence without any.
 
         Returns
         -------
@@ -372,8 +352,8 @@ class Decoder:
         each = iterable(texts, "texts", "lists of tokens one by one")
         check_many(self._runner, top, None, threads, on_error=on_error)
         self._needed_model()
-        scored = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in each)
-        return self._runner.many(given_to_each(scored, given), top, threads, on_error)
+        trellises = (attempt(partial(self._scored, tokens), "row", lambda error, _: error) for tokens in each)
+        return self._runner.many(given_to_each(trellises, given), top, threads, on_error)
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -447,20 +427,16 @@ class Decoder:
     ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
         """Two-phase inference with this method and time limit; see `ilpinfer.decode_two_phase`.
 
+        Parameters as for `decode`, without `callback` and with three more.
+
         Parameters
         ----------
-        trellis : Trellis
-            Scores of T tokens and K labels, nats.
         tau : float, default 0.9
             Parameter of the floor from 0 to 1.
         bound : Floor, default "relative"
             "relative" or "odds".
-        top : int, optional
-            Number of different labellings to return, as a list.
         threads : int, optional
             Threads of the solver.
-        given : mapping of int to str or int, optional
-            Known labels, names or ids, by position; see `Trellis.with_given`.
 
         Returns
         -------
@@ -543,33 +519,9 @@ class Decoder:
         return prove(trellis, self._runner.rules, solution, time_limit=self._runner.request.time_limit)
 
     def _scored(self, tokens: Sequence[str]) -> Trellis:
-        model = self._needed_model()
-        scores = getattr(model, "token_scores", None)
-        return model.trellis(texts(tokens, "tokens")) if scores is None else scores.trellis(tokens)
+        return trellis_of(self._needed_model(), tokens)
 
     def _needed_model(self) -> Scorer:
         if self.model is None:
             raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
         return self.model
-
-
-def _loaded(model: Any) -> Scorer | None:
-    """The model, read where it is the path of one."""
-    if isinstance(model, str | Path):
-        files = import_module("ilpinfer.models.files")  # not an import: models stand above decoding
-        return cast(Scorer, files.load_model(path(model, "model")))
-    if model is not None and not callable(getattr(model, "trellis", None)):
-        raise ValueError(
-            f"model is {brief(model)}; expected a model, which has trellis(tokens), or the path of one"
-        )
-    return cast(Scorer | None, model)
-
-
-def _known(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
-    """The labels that are known before a trellis is."""
-    given = None if labels is None else label_set(labels)
-    own = getattr(model, "labels", None)
-    own = own if isinstance(own, LabelSet) else None
-    if given is not None and own is not None and given != own:
-        raise ValueError(f"the labels {shown(given)} are not the model's, {shown(own)}; leave them out")
-    return own if given is None else given

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from formulations import Trellis
 from formulations.arguments import instance, number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.reporting import solution_of
+from ilpinfer.decoding.runner import context_of
 
 METHOD = "given labelling"
 
@@ -84,4 +84,4 @@ def no_labelling(trellis: Trellis, rules: Rules) -> Solution:
 
 def _context(trellis: Trellis, rules: Rules) -> Context:
     compiler = compiler_of(rules)
-    return Context(compiler, trellis, partial(decode, trellis), compiler.problem(trellis))
+    return replace(context_of(trellis, compiler), known_problem=compiler.problem(trellis))

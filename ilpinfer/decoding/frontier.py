@@ -1,29 +1,13 @@
-"""The Pareto frontier of a sequence: every trade-off between score and violation cost that no other labelling beats."""
+"""Records of the Pareto frontier of a sequence: every trade-off between score and violation cost that no other labelling beats."""
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
-from numbers import Real
 from typing import Any
 
-from formulations import Trellis, time_limits
-from formulations.arguments import whole
-from formulations.grid import nats
 from formulations.plain_values import PlainRecord, items, number, record
-from formulations.problem.problem import Problem
-from formulations.programs.loss_bounds import best_score
-from ilpinfer.core.explanation import Context
-from ilpinfer.core.request import MOST, deadline_for
-from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import finite
-from ilpinfer.decoding.two_phase import TwoPhaseSearch, decode_two_phase
-from ilpinfer.exact.frontier import FrontierSearch
-from ilpinfer.exact.hull import Gap, Unfound, upper_hull, weight_ranges
-from ilpinfer.exact.programs import Reply
-from ilpinfer.exact.weights import Point, Weight
 
 ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
 """Further keys of rows of `ilpinfer pareto`, which are not read."""
@@ -74,10 +58,11 @@ class FrontierPoint(PlainRecord):
         return self.weights is not None
 
     def to_dict(self) -> dict[str, Any]:
-        weights = None if self.weights is None else [finite(weight) for weight in self.weights]
-        fields = {"score": self.score, "cost": self.cost, "supported": self.supported, "weights": weights}
         return {
-            **fields,
+            "score": self.score,
+            "cost": self.cost,
+            "supported": self.supported,
+            "weights": None if self.weights is None else [finite(weight) for weight in self.weights],
             "proved": self.proved,
             "violations": self.violations,
             "labels": list(self.labels),
@@ -193,172 +178,3 @@ class Frontier(PlainRecord):
     def _check(self) -> None:
         if not self.points:
             raise ValueError(f"the frontier has no points: {self.reason}")
-
-
-def decode_frontier(
-    trellis: Trellis,
-    rules: Rules,
-    *,
-    hull: bool = False,
-    heaviest: float | None = None,
-    most: int | None = None,
-    time_limit: float | None = None,
-) -> Frontier:
-    """All Pareto-optimal pairs of score and violation cost, with a labelling for each.
-
-    A labelling is Pareto-optimal if no other one that keeps the hard rules has at least the same score at a lower cost, or a
-    better score at the same cost. Score is model_score + feature_score, and cost is Σ c·σ of the soft rules: the objective
-    and the floor of two-phase inference (Fersini et al. 2014, eq. 22-29). For every floor, and so for every tau, the labelling
-    of two-phase inference is a point of the frontier. One-phase decoding with weighted penalties finds only the points on the
-    convex hull. These are found by halving (Aneja and Nair 1979), and the points between them by label setting with cost as
-    the second criterion (Raith and Ehrgott 2009, section 3), or by a solver if that takes too many prefixes.
-
-    Parameters
-    ----------
-    trellis : Trellis
-        Scores of T tokens and K labels, nats.
-    rules : Rules
-        Rules and features, or a rule set; hard rules stay hard.
-    hull : bool, default False
-        Whether to return only the corners of the convex hull, which takes less time: the points that are the
-        only best one for some weight.
-    heaviest : float, optional
-        Weight on all penalties. Points cheaper than the best one at this weight are left out, which saves
-        most of the time under many rules; None for all points.
-    most : int, optional
-        Limit on the number of points. Those with the best scores are returned: the last `most` points of the
-        whole frontier, with `hull` the last ones of its hull. None for all points.
-    time_limit : float, optional
-        Time limit in seconds. If it is reached, the best of the labellings found so far are returned, and
-        `complete` is false.
-
-    Returns
-    -------
-    Frontier
-        The points, ordered by cost.
-
-    Raises
-    ------
-    ValueError
-        For numbers out of range, and for anything that `decode` refuses.
-
-    Examples
-    --------
-    >>> from formulations import Trellis, constraints as C
-    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
-    >>> frontier = decode_frontier(trellis, [C.requires_present("a", "b", penalty=0.75)])
-    >>> [(point.score, point.cost, point.weights) for point in frontier.points]
-    [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
-    """
-    compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
-    most = None if most is None else whole(most, "most", 1, MOST["most"])
-    limit = None if heaviest is None else checked_weight(heaviest)
-    context = Context(compiler, trellis, partial(decode_two_phase, trellis))
-    search, finished = None, False
-    try:
-        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
-            context = replace(context, known_problem=compiler.problem(trellis))
-            phases = TwoPhaseSearch(context, "auto", deadline, 1)
-            first = phases.first
-            if first.path is not None:
-                search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
-                search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
-                search.run()
-                _close(search, phases)
-                finished = True
-            elif first.status == "infeasible":
-                return Frontier((), True, deadline.elapsed, "no labelling keeps the hard rules")
-    except time_limits.OutOfTime:
-        pass
-    if search is None:
-        return Frontier((), False, deadline.elapsed, "no time left")
-    gaps: list[Gap] = [*search.open] if finished else [(-1, None)]
-    if first.status != "optimal":
-        gaps.append((search.points[-1].cost - 1, None))
-    wanted = _wanted(search)
-    kept = wanted if most is None else wanted[-most:]
-    enough = len(kept) == most and all(high is not None and high <= kept[0].cost for _, high in gaps)
-    reason = ""
-    if enough and (gaps or len(kept) < len(wanted)):
-        reason = "1 point is enough" if most == 1 else f"{most} points are enough"
-    elif gaps:
-        reason = "no time left" if deadline.passed else "a solver gave no answer"
-    return Frontier(tuple(_points(search, kept, gaps, context)), not reason, deadline.elapsed, reason)
-
-
-def _best_score(first: Reply, problem: Problem) -> int:
-    """An upper bound on the score of every labelling, grid units."""
-    return math.floor(min(first.bound, best_score(problem.lattice)))
-
-
-def _wanted(search: FrontierSearch) -> list[Point]:
-    """The points up to the heaviest weight, or the corners of their hull."""
-    points = search.points
-    if search.heaviest is not None:
-        weight = search.heaviest * search.unit
-        worth = [point.score - weight * point.cost for point in points]
-        points = points[worth.index(max(worth)) :]
-    if search.hull:
-        corners = set(upper_hull((point.cost, point.score) for point in points))
-        points = [point for point in points if (point.cost, point.score) in corners]
-    return points
-
-
-def checked_weight(heaviest: float) -> Fraction:
-    """The heaviest weight as a fraction; ValueError unless it is a number above 0."""
-    if not isinstance(heaviest, Real) or not 0 < float(heaviest) < math.inf:
-        raise ValueError(f"heaviest is {heaviest!r}; expected a number above 0, or None for all weights")
-    return Fraction(float(heaviest)).limit_denominator(2**12) or Fraction(1, 2**12)
-
-
-def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
-    """Search the gaps that are open by a solver, one least cost at a floor after the other, from the best score on."""
-    gaps, search.open = search.open, []
-    for low, high in gaps:
-        if search.enough(high) or phases.deadline.passed or not _fill(search, phases, low, high):
-            search.open.append((low, high))
-
-
-def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -> bool:
-    """Whether all points with costs between two numbers are there."""
-    floor = None
-    if low >= 0:
-        floor = max(point.score for point in search.points if point.cost <= low) + 1
-    while True:
-        solution = phases.at_floor(floor)
-        if solution is None or not solution.has_labelling or solution.status != "optimal":
-            return False
-        point = search.add(solution.ids)
-        if point is None or point.cost >= high:
-            return True
-        floor = point.score + 1
-
-
-def _points(
-    search: FrontierSearch, kept: Sequence[Point], gaps: Sequence[Gap], context: Context
-) -> Iterator[FrontierPoint]:
-    """The points as users read them."""
-    problem, names = context.problem, context.trellis.labels.names
-    cheapest = search.points[0].cost
-    beyond: list[Gap] = [(-1, cheapest)] if search.heaviest is not None else []
-    unfound = Unfound(search.bounds, [*gaps, *beyond])
-    pairs = [(point.cost, point.score) for point in search.points]
-    ranges = dict(zip(pairs, weight_ranges(pairs, unfound.corners(), search.unit), strict=True))
-    for point in kept:
-        value = problem.value(point.path)
-        yield FrontierPoint(
-            nats(value.model + value.features),
-            nats(value.penalty),
-            value.violations,
-            tuple(names[k] for k in point.path.tolist()),
-            _up_to(ranges[point.cost, point.score], search.heaviest),
-            not unfound.can_dominate(point),
-        )
-
-
-def _up_to(weights: tuple[float, float] | None, heaviest: Fraction | None) -> tuple[float, float] | None:
-    """The part of a range that does not pass the heaviest weight."""
-    if weights is None or heaviest is None:
-        return weights
-    low, high = weights[0], min(weights[1], float(heaviest))
-    return (low, high) if low <= high else None

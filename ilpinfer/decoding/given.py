@@ -7,7 +7,7 @@ from typing import Any
 
 from formulations import Trellis
 from formulations.arguments import iterable
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.decoding.reporting import attempt
 
 

@@ -53,8 +53,8 @@ def _solutions(
 
 def _decode(trellis: Trellis, runner: Runner, top: int | None) -> list[Solution]:
     """In another process: the solutions without trellis and rules, which need not travel back."""
-    found = runner.one(trellis, top)
-    solutions: list[Solution] = [found] if top is None else found
+    result = runner.one(trellis, top)
+    solutions: list[Solution] = [result] if top is None else result
     return [
         replace(one, context=None, certificate=replace(one.certificate, make_digest=str)) for one in solutions
     ]

@@ -1,7 +1,8 @@
 """The tokens whose label a person should be asked for next."""
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args, overload
+from typing import Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from formulations import Trellis
 from formulations.arguments import choice, instance, number, whole
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
-from formulations.problem.trellis import Given
+from formulations.problem.known_labels import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decode import decode_many
@@ -17,7 +18,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import BUDGET, NoLabelling, marginals
 
 Measure = Literal["changes", "entropy"]
-"""By what questions are ordered; see `next_question`."""
+"""The order of questions; see `next_question`."""
 
 
 @dataclass(frozen=True)
@@ -152,32 +153,19 @@ def next_question(
     least = number(least, "least", 0, 1)
     most = 1 if top is None else whole(top, "top", 1, MOST["top"])
     trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
-    compiler, listed = compiler_of(rules), None
+    compiler = compiler_of(rules)
     if labellings is None:
-        chances = _chances(trellis, compiler, budget)
-        [solution] = decode_many([trellis], compiler, time_limit=time_limit)
-        best = solution.ids
+        belief = _of_marginals(trellis, compiler, budget, time_limit)
     else:
-        chances, listed = _listed(
-            trellis, compiler, whole(labellings, "labellings", 1, MOST["top"]), time_limit
-        )
-        best = listed[0]
+        several = whole(labellings, "labellings", 1, MOST["top"])
+        belief = _of_labellings(trellis, compiler, several, time_limit)
+    chances, best = belief.chances, belief.best
     logarithms = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
     entropies = -(chances * logarithms).sum(axis=1)
     tokens = np.flatnonzero((chances > 0).sum(axis=1) > 1).tolist()  # entropies are rounded
     if by == "entropy":
         tokens = sorted(tokens, key=lambda t: -entropies[t])[:most]
-    changes = {t: float(np.delete(chances[t], best[t]).sum()) for t in tokens}
-    answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
-    answers = [(t, k) for t, k in answers if k != best[t]]
-    if listed is None:
-        asked = (trellis.with_given({t: k}) for t, k in answers)
-        solutions = decode_many(asked, compiler, time_limit=time_limit)
-        others = [solution.ids for solution in solutions]
-    else:
-        others = [listed[np.argmax(listed[:, t] == k)] for t, k in answers]
-    for (t, k), other in zip(answers, others, strict=True):
-        changes[t] += float(chances[t, k]) * (int((other != best).sum()) - 1)
+    changes = _changes(belief, tokens, least)
     if by == "changes":
         tokens = sorted(tokens, key=lambda t: (-changes[t], -entropies[t]))[:most]
     names = trellis.labels.names
@@ -197,18 +185,42 @@ def next_question(
     return questions[0] if questions else None
 
 
-def _chances(trellis: Trellis, rules: RuleCompiler, budget: int) -> Floats:
-    """(T, K) probabilities of labels."""
+class _Belief(NamedTuple):
+    """Probabilities of labels (T, K), the best labelling (T,), and for pairs of token and label the best ones with that label."""
+
+    chances: Floats
+    best: Integers
+    with_label: Callable[[list[tuple[int, int]]], Iterable[Integers]]
+
+
+def _changes(belief: _Belief, tokens: Sequence[int], least: float) -> dict[int, float]:
+    """The expected number of changes by token; see `next_question`."""
+    chances, best = belief.chances, belief.best
+    changes = {t: float(np.delete(chances[t], best[t]).sum()) for t in tokens}
+    answers = [(t, int(k)) for t in tokens for k in np.flatnonzero((chances[t] > 0) & (chances[t] >= least))]
+    answers = [(t, k) for t, k in answers if k != best[t]]
+    for (t, k), other in zip(answers, belief.with_label(answers), strict=True):
+        changes[t] += float(chances[t, k]) * (int((other != best).sum()) - 1)
+    return changes
+
+
+def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: float | None) -> _Belief:
+    """By sums over all labellings."""
     try:
-        return marginals(trellis, rules, budget=budget).labels
+        chances = marginals(trellis, rules, budget=budget).labels
     except TooManyStates as error:
         raise TooManyStates(f"{error}; or let the best labellings stand for all, labellings=50") from None
 
+    def with_label(answers: list[tuple[int, int]]) -> Iterator[Integers]:
+        trellises = (trellis.with_given({t: k}) for t, k in answers)
+        return (solution.ids for solution in decode_many(trellises, rules, time_limit=limit))
 
-def _listed(
-    trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None
-) -> tuple[Floats, Integers]:
-    """(T, K) probabilities among the best labellings, and these, (n, T), best first."""
+    [solution] = decode_many([trellis], rules, time_limit=limit)
+    return _Belief(chances, solution.ids, with_label)
+
+
+def _of_labellings(trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None) -> _Belief:
+    """By the best labellings, which stand for all."""
     [few] = Decoder(rules, time_limit=limit).best_labellings([trellis], number)
     if not len(few):
         raise NoLabelling(
@@ -218,4 +230,6 @@ def _listed(
     chances = np.zeros((len(trellis), len(trellis.labels)))
     for ids, weight in zip(few.ids, weights / weights.sum(), strict=True):
         chances[np.arange(len(ids)), ids] += weight
-    return chances, few.ids
+    return _Belief(
+        chances, few.ids[0], lambda answers: [few.ids[np.argmax(few.ids[:, t] == k)] for t, k in answers]
+    )

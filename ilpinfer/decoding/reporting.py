@@ -8,17 +8,17 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, get_args, overload
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import choice, function, instance
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result, Task
-from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.errors import describe
@@ -35,48 +35,39 @@ NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 
 
 def run_method(
-    trellis: Trellis,
-    rules: RuleCompiler,
+    context: Context,
     request: Request,
-    again: Callable[..., Any],
     top: int | None = None,
     callback: Callback | None = None,
     declined: str = "",
     **known: Any,
 ) -> list[Solution]:
     """The solutions of a request's method; `declined` says why compiled rules have none. See `run_task`."""
-    rules.prepare()
+    context.rules.prepare()
     if callback is not None:
         function(callback, "callback", "of seconds, incumbent and bound")
     task = request.task(top, None if callback is None else _in_nats(callback))
-    instance(trellis, Trellis, "trellis", "a Trellis")
-    solutions = run_task(trellis, rules, request, replace(task, **known), again, declined)
+    instance(context.trellis, Trellis, "trellis", "a Trellis")
+    solutions = run_task(context, request.method, replace(task, **known), declined)
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
     return solutions
 
 
-def run_task(
-    trellis: Trellis,
-    rules: RuleCompiler,
-    request: Request,
-    task: Task,
-    again: Callable[..., Any],
-    declined: str = "",
-) -> list[Solution]:
+def run_task(context: Context, method: Method, task: Task, declined: str = "") -> list[Solution]:
     """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
     problem: Problem | None = None
     results: list[Result] = []
     deadline = task.deadline
     try:
-        with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
-            problem = rules.problem(trellis)
-            results = [] if deadline.passed else _results(trellis, rules, problem, request.method, task)
-    except time_limits.OutOfTime:
+        with deadline.as_limit():
+            problem = context.rules.problem(context.trellis)
+            results = [] if deadline.passed else _results(context, problem, method, task)
+    except OutOfTime:
         pass
-    context = context_of(trellis, rules, request, again, problem)
+    context = replace(context, known_problem=problem)
     if not results:
-        start, why = task.start, f"{request.method.name}: no time left"
+        start, why = task.start, f"{method.name}: no time left"
         path = None if problem is None else start.path
         results = [Result(path, start.bound, why, proof(why, start.proof))]
     if declined:
@@ -88,25 +79,12 @@ def run_task(
     return solutions
 
 
-def _results(
-    trellis: Trellis, rules: RuleCompiler, problem: Problem, method: Method, task: Task
-) -> list[Result]:
+def _results(context: Context, problem: Problem, method: Method, task: Task) -> list[Result]:
     if method.function is None:
         return list(method.run(problem, task))
     from ilpinfer.decoding import outside
 
-    return list(outside.run(method, trellis, rules.rules, problem, task))
-
-
-def context_of(
-    trellis: Trellis,
-    rules: RuleCompiler,
-    request: Request,
-    again: Callable[..., Any],
-    problem: Problem | None = None,
-) -> Context:
-    """The context of solutions to a request."""
-    return Context(rules, trellis, partial(again, trellis, time_limit=request.time_limit), problem)
+    return list(outside.run(method, context.trellis, context.rules.rules, problem, task))
 
 
 def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:

@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from formulations import Trellis, time_limits
+from formulations import Trellis
 from formulations.arguments import whole
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
-from ilpinfer.decoding.reporting import Callback, OnError, attempt, context_of, failure, run_method
+from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
 from ilpinfer.exact.compiled import COMPILED, FEW
 from ilpinfer.system.threads import thread_pool
 
@@ -27,12 +28,12 @@ handovers: Counter[str] = Counter()
 class Runner:
     """Rules, method and options, for any number of sequences."""
 
-    def __init__(self, rules: RuleCompiler, request: Request, again: Callable[..., Any]) -> None:
-        self.rules, self.request, self.again = rules, request, again
+    def __init__(self, rules: RuleCompiler, request: Request) -> None:
+        self.rules, self.request = rules, request
         self._calls = Caller(rules, request.time_limit, self.context)
 
     def __reduce__(self) -> Any:
-        return Runner, (self.rules, self.request, self.again)
+        return Runner, (self.rules, self.request)
 
     def one(self, item: Item, top: int | None = None, callback: Callback | None = None) -> Any:
         """The best labelling of a sequence, or a list of at most `top`, best first."""
@@ -73,12 +74,12 @@ class Runner:
 
     def context(self, trellis: Trellis) -> Context:
         """The context of solutions of a trellis."""
-        return context_of(trellis, self.rules, self.request, self.again)
+        return context_of(trellis, self.rules, self.request.time_limit)
 
     def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
         if isinstance(answer, Place):
-            found = answer.results
-            return found.best(answer.n) if top is None else found.solutions(answer.n)
+            results = answer.results
+            return results.best(answer.n) if top is None else results.solutions(answer.n)
         solutions = self._by_method(item, answer, callback, top)
         return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 
@@ -94,7 +95,7 @@ class Runner:
             known["deadline"] = answer.deadline
         if answer.reason:
             handovers[answer.reason] += 1
-        return run_method(item, self.rules, self.request, self.again, top, callback, answer.reason, **known)
+        return run_method(self.context(item), self.request, top, callback, answer.reason, **known)
 
     def _each(
         self,
@@ -162,15 +163,25 @@ class Runner:
         warm_up = self._warm(top)
         deadline.excuse(warm_up)
         try:
-            with time_limits.time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+            with deadline.as_limit():
                 answer = self._calls.answer(item, top, warm_up)
-        except time_limits.OutOfTime:
+        except OutOfTime:
             answer = Handover()
         return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
 
     def _warm(self, top: int | None) -> float:
         """Compile or load kernels; the seconds that it took."""
         return (COMPILED if top is None else FEW).warm()
+
+
+def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:
+    """The context of solutions of a trellis. Explanations decode it under other rules within the time limit."""
+    return Context(rules, trellis, partial(_best, trellis, time_limit))
+
+
+def _best(trellis: Trellis, time_limit: float | None, rules: RuleCompiler) -> Solution:
+    best: Solution = Runner(rules, Request.of("auto", time_limit, {})).one(trellis)
+    return best
 
 
 def _raise(error: Exception, seconds: float) -> Any:

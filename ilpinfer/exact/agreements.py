@@ -14,6 +14,7 @@ from formulations import constraints as C
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.messages import counted
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
@@ -56,7 +57,7 @@ class Decomposition:
     def run(self) -> SearchResult:
         """The best labelling by at most `MOST_CASES` cases."""
         root = Case(self.lattice.node.copy(), self.lists.empty.copy())
-        why = f"decomposition by {len(self.lists.lists)} lists of equal tokens"
+        why = f"decomposition by {counted(len(self.lists.lists), 'list')} of equal tokens"
         return search(self.known, root, self.bound, self.split, MOST_CASES, why)
 
     def bound(self, case: Case) -> Bound:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge
 from formulations.programs.loss_bounds import best_score
@@ -24,17 +25,17 @@ from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.mixtures import LONG
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
-from ilpinfer.exact.stages import best_few, by_products, solve
+from ilpinfer.exact.stages import SUMS_INSIDE, best_few, by_products, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
 from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
-
-SUMS_INSIDE = 1024
-"""Joint states of a product with sums that have multipliers."""
+LARGE = 2**22
+"""Steps of a pass over a long document that goes without diagrams at first."""
 COUNTED_CASES = 64
 """Cases of a problem with sums before it goes to a solver."""
 
@@ -75,20 +76,23 @@ def _best(problem: Problem, known: Known) -> SearchResult:
             return agreement
         end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
         return replace(end, why=f"{agreement.why}; {end.why}")
-    end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+    has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
+    lattice = known.folded.lattice
+    is_long = has_sums and len(lattice.node) >= LONG and known.mostly_sums
+    is_large = lattice.node.size * lattice.shape[1] >= LARGE
+    end = solve(known, most=0 if is_long and is_large else min(refinement.FEW, stages.MOST_STEPS))
     if end.complete or end.machineless or known.deadline.passed:
         return end
-    with known.stage("products"), known.smaller_machines():
-        product = by_products(known)
-    if product is not None:
+    if not is_long and (product := _large_product(known)) is not None:
         return product
     known.tried = True
-    has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
     if has_sums:
-        end = _best_with_sums(problem, known, end)
+        end = _best_with_sums(problem, known, end, 1 + is_long)
         only_sums = all(known.ground.plain[m].total is not None for m in known.active)
         if end.complete or (only_sums and is_forbidden(known.value)):
             return end
+    if is_long and (product := _large_product(known)) is not None:
+        return product
     end = solve(known)
     if end.complete or end.machineless or (has_sums and is_forbidden(known.value)):
         return end
@@ -96,21 +100,37 @@ def _best(problem: Problem, known: Known) -> SearchResult:
         return Branching(problem, known).run(end)
 
 
-def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> SearchResult:
-    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
+def _large_product(known: Known) -> SearchResult | None:
+    with known.stage("products"), known.smaller_machines():
+        return by_products(known)
+
+
+def _best_with_sums(problem: Problem, known: Known, end: SearchResult, rounds: int) -> SearchResult:
+    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods.
+
+    The relaxation of a long document has two rounds, the first of few steps.
+    """
     sum_relaxation = SumRelaxation(
         problem, sums_within(problem, [known.ground.components[m] for m in known.active])
     )
     refuted = _refute(sum_relaxation, known, FEW_CASES)
     if refuted is not None:
         return refuted
-    with known.stage("sums"):
-        relaxed = sum_relaxation.bound(problem, known)
-    with known.stage("products"):
-        product = by_products(known, SUMS_INSIDE)
-    if product is not None:
-        return product
-    if not sum_relaxation.divided(relaxed):
+    for turn in range(rounds):
+        before = known.bound, known.value
+        with known.stage("sums"):
+            relaxed = sum_relaxation.bound(problem, known)
+        if known.path is not None and known.bound <= known.value:
+            inside = len(sum_relaxation.inside)
+            words = "a linear relaxation of sums" + f" over {counted(inside, 'machine')}" * bool(inside)
+            return SearchResult([known.path], words, True, known.tree)
+        if turn and (known.bound, known.value) == before:
+            break
+        with known.stage("products"):
+            product = by_products(known, SUMS_INSIDE, sum_relaxation.inside)
+        if product is not None or known.deadline.passed:
+            return product or end
+    if not sum_relaxation.inside and not sum_relaxation.divided(relaxed):
         end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
         has_labelling = not is_forbidden(known.value)
         if (

@@ -14,7 +14,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.mixtures import Relaxed
 from ilpinfer.exact.rows import Row
-from ilpinfer.exact.stages import solve
+from ilpinfer.exact.stages import SUMS_INSIDE, by_products, solve
 from ilpinfer.exact.sum_relaxation import SumRelaxation
 from ilpinfer.exact.tree import Bound, divide, search
 
@@ -55,11 +55,17 @@ class Branching:
         own.path, own.value = known.path, known.value
         if self.sum_relaxation is not None:
             case.relaxed = self.sum_relaxation.bound(case.problem, own)
-        answer = None if own.bound < own.value else solve(own, most=MOST_STEPS)
+        answer = None if own.bound < own.value else self._solved(own)
         if own.path is not None:
             known.evaluate(own.path)
         path = answer.paths[0] if answer is not None and answer.complete and answer.paths else None
         return Bound(own.bound, path, own.tree)
+
+    def _solved(self, own: Known) -> SearchResult | None:
+        """The best labelling of a case; by the product of the relaxation, where this has machines inside."""
+        if self.sum_relaxation is not None and self.sum_relaxation.inside:
+            return by_products(own, SUMS_INSIDE, self.sum_relaxation.inside)
+        return solve(own, most=MOST_STEPS)
 
     def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """Two cases by a fractional row of the sums, else by a row for the machines."""

@@ -15,7 +15,7 @@ from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
 from ilpinfer.kernels.few import NUMBER, decode_few
 from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE, Machines, Scores
 
-SHARE = 1 / 4
+SHARE = 1 / 10
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
 STEPS_PER_SECOND = 2e8
 """Speed of label setting and Viterbi on a slow machine. Sequences that might pass a time limit go to methods with a clock."""

@@ -29,6 +29,7 @@ from ilpinfer.kernels.tables import Chain, Machines, Rules, Scores, Windows
 NO_WINDOWS = Windows(
     np.zeros((0, 3, 3), np.int32), np.zeros(3, np.int64), np.zeros((3, 3), np.int64), np.zeros(0, np.int32)
 )
+_SECONDS_AN_ENTRY = 2e-7  # of tokens times machines, for packing and the first labelling
 _MOST_SYMBOLS = 256  # joint symbols beyond which those that never occur are left out
 
 
@@ -97,7 +98,6 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
     lattice, plain, tables = problem.lattice, list[PlainMachine](), list[Integers]()
     keys, components, marks = list[MachineKey](), list[MachineKey](), 0
     for rule, number in zip(problem.rules, numbers, strict=True):
-        time_limits.check()
         marked, late = rule.once and len(rule.machines) > 1, forced and rule.forced
         marks += marked
         for count, (p, machine, index) in enumerate(_plain(rule, marks - 1 if marked else -1, lattice, late)):
@@ -106,6 +106,7 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
             keys.append((number, count))
             components.append((number, p))
     T, S = lattice.node.shape
+    time_limits.check(_SECONDS_AN_ENTRY * T * len(plain))
     which, classes = _distinct(np.array(tables, np.int64).reshape(-1, T).T)
     machines = pack_machines(plain, which, S, lattice.shape[1])
     both = np.stack([np.append(0, lattice.step), classes]).astype(np.int64)
@@ -135,6 +136,7 @@ def _plain(
     """The component of each machine of a rule, the machine, and which of its tables of symbols each token has (T,)."""
     result = []
     for p, component in enumerate(rule.components):
+        time_limits.check()
         total = component if isinstance(component, Sum) and not rule.once else None
         for machine in component.machines or ():
             automaton = machine.automaton.once if rule.once and mark < 0 else machine.automaton

@@ -212,12 +212,12 @@ class Known:
             inside.add(m)
         return frozenset(inside)
 
-    def leaf(self, machines: Iterable[int], multipliers: bool = True) -> Leaf:
+    def leaf(self, machines: Iterable[int]) -> Leaf:
         """The proof that machines give, at the multipliers so far."""
         one = self.ground
         stage = tuple(one.keys[m] for m in machines if m not in self.inside)
         return Leaf(
-            {c: price << 10 for c, price in self.multipliers.items() if price and multipliers},
+            {c: price << 10 for c, price in self.multipliers.items() if price},
             tuple(one.keys[m] for m in sorted(self.inside)),
             (stage,) if stage else (),
         )

@@ -12,8 +12,8 @@ from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
+from formulations.problem.known_labels import Given
 from formulations.problem.problem import GroundRule, Problem
-from formulations.problem.trellis import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.product import MARGINALS, Product, product_of

@@ -11,9 +11,10 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
-from formulations.grid import UNITS_PER_NAT
+from formulations.grid import UNITS_PER_NAT, add
 from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.mixtures import SumTerm, charged
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.viterbi import best_completed
 
 MOST_CHANGES, MOST_LOST = 2000, 3 * UNITS_PER_NAT
@@ -38,10 +39,11 @@ class Changes:
     added: Integers
 
 
-def mend(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> LabelIds | None:
-    """A labelling worth at least as much under the sums as the best one at the multipliers; None for second order, and where there are too
-    many weights."""
-    K, tables = lattice.shape[1], [term.total.steps for term in terms]
+def mend(product: ProductLattice, terms: Sequence[SumTerm], multipliers: Integers) -> LabelIds | None:
+    """A labelling worth at least as much under the sums and the machines of the product as the best one at the multipliers; None for second
+    order, and where there are too many weights."""
+    lattice, tables = product.lattice, [product.of_states(term.total.steps) for term in terms]
+    K = lattice.shape[1]
     kinds, kind = np.unique(np.stack([table.index for table in tables]), axis=1, return_inverse=True)
     if lattice.order > 1 or kinds.size * (K + 1) * K > MOST_WEIGHTS:
         return None
@@ -49,13 +51,14 @@ def mend(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> L
         np.broadcast_to(one.values[of], (len(of), K + 1, K)) for one, of in zip(tables, kinds, strict=True)
     )
     weights, kind = np.stack(list(each), axis=3), kind.reshape(-1)
-    best = charged(lattice, terms, multipliers)
+    best = charged(lattice, tables, multipliers)
     _, path, completion = best_completed(plain_ground(best))
     along = weights[kind, np.append(0, path[:-1] + 1), path]
     changes = _changes(best, path, completion, weights, kind, along)
     for n in np.flatnonzero(_chosen(changes, terms, multipliers, along.sum(axis=0))).tolist():
         path[changes.first[n] : changes.end[n]] = changes.labels[n]
-    return path
+    labels: LabelIds = product.label[path]
+    return labels
 
 
 def _changes(
@@ -80,7 +83,7 @@ def _changes(
         edge = lattice.pool[lattice.step[t - 1]]
         into = reach[t - 1][:, None] + edge
         before[t] = into.argmax(axis=0)
-        reach[t] += into[before[t], np.arange(K)]
+        reach[t] = add(reach[t], into[before[t], np.arange(K)])
         after[t - 1] = (edge + lattice.node[t] + completion[t]).argmax(axis=1)
     loss = reach[-1].max() - reach - completion
     loss[np.arange(T), path] = MOST_LOST + 1

@@ -7,6 +7,7 @@ Farkas multipliers: no labelling keeps all sides.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import permutations
 
@@ -18,10 +19,12 @@ from formulations.automata.sums import Sum
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.rows import Row, stretches
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.kernels.warming import Stage, example_problem
 
 UNIT = UNITS_PER_NAT
@@ -39,8 +42,8 @@ HARD_NATS = 1e4
 MOST_STEPS = 500
 """Steps of the column generation, over all relaxations that share a pool."""
 LONG, MOST_DESCENTS, MOST_STALE = 500, 200, 20
-"""Tokens of a long document, whose bound is nearly smooth in the multipliers; steps of a descent to the best ones; and steps of its column
-generation without a better bound."""
+"""Tokens of a long document, whose bound is nearly smooth in the multipliers; steps of a descent to the best ones; and steps of the first
+column generation without a better bound."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +87,14 @@ class Relaxed:
 
 @dataclass
 class Pool:
-    """Labellings (T,) with which further relaxations start, and the number of steps so far."""
+    """Labellings (T,) with which further relaxations start, what the machines of the product cost each, and the number of steps so far."""
 
-    paths: list[Integers] = field(default_factory=list)
+    paths: list[tuple[Integers, int]] = field(default_factory=list)
     steps: int = 0
 
 
 def relax(
-    lattice: Lattice,
+    product: ProductLattice,
     terms: Sequence[SumTerm],
     largest: float,
     pool: Pool,
@@ -104,8 +107,8 @@ def relax(
 
     Parameters
     ----------
-    lattice : Lattice
-        Scores, rules on single steps folded in.
+    product : ProductLattice
+        Scores, rules on single steps folded in, and machines. Those of all relaxations that share a pool are the same.
     terms : sequence of SumTerm
         R sums.
     largest : float
@@ -115,24 +118,30 @@ def relax(
     start : sequence of int, optional
         (R,) the first multipliers, 0 where not given.
     """
-    nothing, is_long = (0,) * len(terms), len(lattice.node) >= LONG
+    nothing, descends = (0,) * len(terms), len(product.base.node) >= LONG and not pool.steps
     if not all(corners(term.total, term.penalty) for term in terms):
         return Relaxed(FORBIDDEN, nothing, [])
-    if is_long and not pool.steps and not deadline.passed:
-        start = _descend(lattice, terms, nothing if start is None else start, largest, pool, deadline)
-    known = [(path, lattice.score(path)) for path in pool.paths]
-    paths = [path for path, score in known if not is_forbidden(score)]
-    scores = [score for _, score in known if not is_forbidden(score)]
+    if descends and terms and not deadline.passed:
+        start = _descend(product, terms, nothing if start is None else start, largest, pool, deadline)
+    known = [
+        (path, score - cost)
+        for path, cost in pool.paths
+        if not is_forbidden(score := product.base.score(path))
+    ]
+    paths, scores = [path for path, _ in known], [score for _, score in known]
     sums = [units(terms, path) for path in paths]
     best, multipliers = (
         Relaxed(2**62, nothing, paths),
         np.array(nothing if start is None else start, np.int64),
     )
     near, lowest, weights, taken = NEARER, -math.inf, None, {path.tobytes() for path in paths}
-    improved = pool.steps
+    improved, tables = pool.steps, _tables(product, terms)
     while pool.steps < MOST_STEPS and not deadline.passed:
         pool.steps += 1
-        gain, path = _best_response(lattice, terms, multipliers)
+        try:
+            gain, path, cost = product.best(charged(product.lattice, tables, multipliers))
+        except OutOfTime:
+            return best
         if is_forbidden(gain):
             return Relaxed(FORBIDDEN, nothing, [])
         bound = gain + sum(
@@ -140,16 +149,16 @@ def relax(
         )
         if bound < best.bound:
             best, improved = Relaxed(bound, tuple(multipliers.tolist()), paths), pool.steps
-        if is_long and pool.steps > improved + MOST_STALE:
+        if descends and pool.steps > improved + MOST_STALE:
             return best
         if enough is not None and best.bound < enough:
             return best
         if path.tobytes() in taken and not near:  # the program knows it, but for its rounding
             return Relaxed(best.bound, best.multipliers, paths, weights)
         taken.add(path.tobytes())
-        pool.paths.append(path)
+        pool.paths.append((path, cost))
         paths.append(path)
-        scores.append(lattice.score(path))
+        scores.append(product.base.score(path) - cost)
         sums.append(units(terms, path))
         solved = _master(terms, np.array(scores), np.array(sums), largest)
         if solved is None:
@@ -164,7 +173,7 @@ def relax(
 
 
 def _descend(
-    lattice: Lattice,
+    product: ProductLattice,
     terms: Sequence[SumTerm],
     start: Sequence[int],
     largest: float,
@@ -175,14 +184,17 @@ def _descend(
     from scipy.optimize import minimize
 
     ends, best = [corners(term.total, term.penalty) for term in terms], (math.inf, list(start))
+    tables = _tables(product, terms)
 
     def bound(prices: Floats) -> tuple[float, Floats]:
         nonlocal best
+        if deadline.passed:
+            raise OutOfTime
         multipliers = np.rint(prices * UNIT).astype(np.int64)
-        gain, path = _best_response(lattice, terms, multipliers)
+        gain, path, cost = product.best(charged(product.lattice, tables, multipliers))
         if is_forbidden(gain):
             return 0.0, 0.0 * prices
-        pool.paths.append(path)
+        pool.paths.append((path, cost))
         pool.steps += 1
         sums = [
             max(each, key=lambda end: x * end[0] - end[1])
@@ -193,15 +205,10 @@ def _descend(
         slopes = [n - x for (n, _), x in zip(sums, units(terms, path), strict=True)]
         return value / UNIT, np.array(slopes, float)
 
-    def stop(prices: Floats) -> None:
-        if deadline.passed:
-            raise StopIteration
-
     box = [_box(term, largest) for term in terms]
     options = {"maxfun": MOST_DESCENTS}
-    minimize(
-        bound, np.array(start) / UNIT, jac=True, method="L-BFGS-B", bounds=box, options=options, callback=stop
-    )
+    with suppress(OutOfTime):
+        minimize(bound, np.array(start) / UNIT, jac=True, method="L-BFGS-B", bounds=box, options=options)
     return best[1]
 
 
@@ -276,11 +283,16 @@ def splice(relaxed: Relaxed, terms: Sequence[SumTerm]) -> list[Integers]:
     return [path for _, path in result[:MOST_TRIED]]
 
 
-def charged(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> Lattice:
-    """The scores less the multipliers of the sums; those with the same weights at all tokens are added up first."""
+def _tables(product: ProductLattice, terms: Sequence[SumTerm]) -> list[StepTable]:
+    """The weights of the sums on steps of a product."""
+    return [product.of_states(term.total.steps) for term in terms]
+
+
+def charged(lattice: Lattice, tables: Sequence[StepTable], multipliers: Integers) -> Lattice:
+    """The scores less the multipliers of sums with these weights; those with the same weights at all tokens are added up first."""
     charges, same = list[StepTable](), dict[tuple[int, ...], Integers]()
-    for multiplier, term in zip(multipliers.tolist(), terms, strict=True):
-        values, index = term.total.steps.values, term.total.steps.index
+    for multiplier, table in zip(multipliers.tolist(), tables, strict=True):
+        values, index = table.values, table.index
         if not multiplier:
             continue
         if len(values) > 1:
@@ -289,11 +301,6 @@ def charged(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -
             same[values.shape] = same.get(values.shape, np.zeros_like(values)) - multiplier * values
     index = np.zeros(len(lattice.node), np.int64)
     return lattice.plus([*charges, *(StepTable(values, index) for values in same.values())])
-
-
-def _best_response(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> tuple[int, Integers]:
-    """The best labelling at these multipliers, and its value."""
-    return viterbi(charged(lattice, terms, multipliers))
 
 
 def _master(
@@ -355,7 +362,7 @@ def fractional_row(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]
 def _example() -> None:
     VITERBI.warm()
     problem = example_problem(C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1))
-    relax(problem.lattice, [term for _, term in sums_of(problem)], 1.0, Pool(), Deadline())
+    relax(ProductLattice.of(problem.lattice), [term for _, term in sums_of(problem)], 1.0, Pool(), Deadline())
 
 
 RELAXATION = Stage("relaxation", "the linear relaxation of sums", _example)

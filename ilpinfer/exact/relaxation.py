@@ -10,10 +10,11 @@ from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.calls import limits_within
 from ilpinfer.exact.ground import NO_WINDOWS
 from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import MOST_CELLS, bound_jointly, price
+from ilpinfer.kernels.decoding import DIRECT, MOST_CELLS, VECTOR, bound_jointly, price
 from ilpinfer.kernels.handle import together
 from ilpinfer.kernels.keys import BITS
 from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes
@@ -22,7 +23,7 @@ from ilpinfer.kernels.prefixes import CUT, MADE, STEPS, spell_all
 from ilpinfer.kernels.recursion import DEAD, bare, prune
 from ilpinfer.kernels.warming import Stage, example_problem
 
-WORK_PER_CALL = 2_000_000
+WORK_PER_CALL = 500_000
 """Steps of label setting between two looks at the clock."""
 MOST_PREFIXES = 2**25
 """Prefixes of a search, after which it is given up."""
@@ -121,8 +122,8 @@ class Relaxation:
 
         Unless `bounds` are given, the machines are multiplied up to `inside` joint states.
         """
-        one, bounds = self.ground, bounds or self.multiply(machines, inside)
-        T, S = self.emission.shape
+        one, (T, S) = self.ground, self.emission.shape
+        bounds = bounds or self.multiply(machines, inside, cells_within(MOST_CELLS, S, deadline))
         plain, joint, total, within = one.machines, bounds.joint, bounds.recursion[2], set(bounds.within)
         own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
         held = np.zeros(len(one.plain), np.int64)
@@ -152,6 +153,12 @@ class Relaxation:
         before = np.append(0, np.cumsum(p.reach[: p.level[T + 1]] > max([claim, *values[:1]])))
         left = np.diff(before[p.level]).tolist()
         return Prefixes(labels, values, claim, costs=costs.tolist(), left=left)
+
+
+def cells_within(most: int, states: int, deadline: Deadline) -> int:
+    """At most so many values of a recursion, fewer where a time limit demands it."""
+    work = 0, most * states // VECTOR, DIRECT
+    return limits_within(work, 1, deadline.remaining)[1] * VECTOR // states
 
 
 def price_sums(known: Known) -> None:

@@ -10,7 +10,7 @@ from formulations.dtypes import LabelIds
 from formulations.grid import nats
 from formulations.messages import brief, counted
 from formulations.problem.problem import Problem
-from formulations.time_limits import OutOfTime, time_limit
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.methods import WHOLE_PROGRAM
@@ -51,7 +51,7 @@ def share_of(whole: Deadline) -> Iterator[Deadline]:
     """A deadline for work that has a share of the time that is left, and is given up when this has passed."""
     left = whole.remaining
     deadline = Deadline(None if left is None else SHARE * left)
-    with suppress(OutOfTime), time_limit(lambda: deadline.passed, lambda: deadline.remaining):
+    with suppress(OutOfTime), deadline.as_limit():
         yield deadline
     whole.excuse(deadline.warm_up)
 

@@ -1,5 +1,7 @@
 """The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from formulations import constraints as C
@@ -7,12 +9,13 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import limits_within, words_of_work
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, VECTOR, decode_ground
+from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation, cells_within
+from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import FIRST_STEP
 from ilpinfer.kernels.recursion import DEAD
@@ -32,6 +35,10 @@ STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
 """Steps through a large product into one token, and into all: the checker of certificates refuses more."""
 KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**23, 2**27
 """States of machines of all prefixes that a search tells apart at one token, and at all, as before."""
+SUMS_INSIDE = 1024
+"""Joint states of a product with sums that have multipliers."""
+PARTS = 64
+"""Of the gap after a linear relaxation, the first of which is searched first."""
 GROWTH, MOST_SEARCHES = 2, 16
 """Factor to the next distance of the floor from the bound, and searches at most; one that is too large makes the distance smaller for
 good."""
@@ -40,7 +47,7 @@ BEAM, BEAMS = 30, 6
 
 
 def solve(known: Known, most: int | None = None) -> SearchResult:
-    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`."""
+    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`; with 0 by kernels alone."""
     most = MOST_STEPS if most is None else most
     known.deadline.excuse(KERNELS.warm())
     shares = WATCHED if known.watch else ALL
@@ -50,6 +57,8 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
             result = by_kernels(known, share)
         if result is not None:
             return result
+    if not most:
+        return SearchResult([], "too many steps", False)
     with known.stage("diagrams"):
         return by_diagrams(known, most)
 
@@ -103,29 +112,35 @@ def how(known: Known) -> str:
     return words_of_work(len(known.active), sum(map(bool, known.multipliers.values())))
 
 
-def by_products(known: Known, most: int | None = None) -> SearchResult | None:
+def by_products(
+    known: Known, most: int | None = None, inside: Collection[MachineKey] = ()
+) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
-    the product also has sums with multipliers, which are exact there, as far as it has at most so many joint states.
+    the product has at most so many joint states: those of the machines `inside`, else of sums with multipliers, which are exact there.
     """
     known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    first = list(known.contexts) if most is None else _largest_sums(known, most)
+    if most is None:
+        first = list(known.contexts)
+    else:
+        first = [m for m, key in enumerate(one.keys) if key in inside] or _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
     relaxation.prune(known.value)
     T, S = relaxation.emission.shape
-    work = 0, LARGEST_PRODUCT * S // VECTOR, DIRECT
-    cells = limits_within(work, T, known.deadline.remaining)[1] * VECTOR // S
+    cells = cells_within(LARGEST_PRODUCT, S, known.deadline)
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
-    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
+    bounds = relaxation.multiply(
+        [*first, *others], min(checked, most or checked), cells, steps=most is None or bool(inside)
+    )
     if most is not None or bounds.recursion[2] < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
-        path = _search(known, relaxation, bounds)
+        path = _search(known, relaxation, bounds, 1 if most is None else PARTS)
         if path is not None:
             words = f"a product of {counted(len(known.inside), 'machine')}, " * bool(known.inside) + how(
                 known
@@ -149,9 +164,12 @@ def _largest_sums(known: Known, most: int) -> list[int]:
     return chosen
 
 
-def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | None:
-    """The best labelling by label setting over the machines that are not in a product; None where it stays open."""
-    bound, followed, step, growth = int(bounds.recursion[2]), list[int](), FIRST_STEP, GROWTH
+def _search(known: Known, relaxation: Relaxation, bounds: Bounds, parts: int) -> LabelIds | None:
+    """The best labelling by label setting over the machines that are not in a product; None where it stays open.
+
+    The first floor is a part of the gap below the bound, where that is less than `FIRST_STEP`.
+    """
+    bound, followed, growth = int(bounds.recursion[2]), list[int](), GROWTH
     for _ in range(BEAMS):
         beam = relaxation.prefixes(followed, known.deadline, floor=known.value, width=BEAM, bounds=bounds)
         done = [*followed, *bounds.within]
@@ -161,6 +179,7 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
             break
     known.active = sorted(bounds.within)
     known.prove(bound, known.leaf(known.active))
+    first = step = min(FIRST_STEP, max(1, (bound - known.value) // parts))
     for _ in range(MOST_SEARCHES):
         if bound < known.value or is_forbidden(bound):
             break
@@ -168,7 +187,7 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds) -> LabelIds | 
         most = 2 * LARGEST_SEARCH // (1 + relaxation.words(followed))
         found = relaxation.prefixes(followed, known.deadline, floor=floor, most=most, bounds=bounds)
         if not found.complete or _too_large(found, len(followed)):
-            if step < FIRST_STEP or known.deadline.passed:
+            if step < first or known.deadline.passed:
                 break
             step, growth = step // (2 * GROWTH), 1
             continue

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from formulations.automata.lattice import Lattice
+from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
@@ -14,7 +14,18 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.mending import mend
-from ilpinfer.exact.mixtures import RELAXATION, Pool, Relaxed, SumTerm, fractional_row, relax, splice, sums_of
+from ilpinfer.exact.mixtures import (
+    LONG,
+    RELAXATION,
+    Pool,
+    Relaxed,
+    SumTerm,
+    fractional_row,
+    relax,
+    splice,
+    sums_of,
+)
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.rows import Row, combined_rows
 from ilpinfer.exact.tree import Bound, divide, search
 
@@ -22,6 +33,8 @@ FEW_CASES, MOST_CASES = 20, 400
 """Cases of a contradiction before another search takes over, at first and at last."""
 MOST_SUMS = 400
 """Sums of a linear program, at most."""
+FEW_STEPS, MOST_STEPS, GROWTH = 2**22, 2**25, 4
+"""Steps of a pass over a lattice multiplied with machines, at most: few ones, and where the lattice itself has more, `GROWTH` times those."""
 
 
 @dataclass
@@ -31,6 +44,8 @@ class SumRelaxation:
     problem: Problem
     among: frozenset[MachineKey]
     pool: Pool = field(default_factory=Pool)
+    inside: tuple[MachineKey, ...] = ()
+    """The machines by which the lattice of a long document is multiplied, as far as there is room."""
 
     def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
         """The sums of a case, and the rows of its splits."""
@@ -47,30 +62,48 @@ class SumRelaxation:
         known.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         terms = [term for _, term in sums]
-        lattice, value = known.folded.lattice, known.value
+        value, first = known.value, not self.pool.steps
+        product = self._product(known, first)
         enough = None if is_forbidden(value) else value
         largest = (
-            spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
+            spread(product.base)
+            + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
         )
-        start, first = [known.multipliers.get(place, 0) for place, _ in sums], not self.pool.steps
-        relaxed = relax(lattice, terms, largest, self.pool, known.deadline, enough=enough, start=start)
+        start = [known.multipliers.get(place, 0) for place, _ in sums]
+        relaxed = relax(product, terms, largest, self.pool, known.deadline, enough=enough, start=start)
         for path in (*relaxed.paths, *splice(relaxed, terms)):
             known.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
-        if first and terms and not known.deadline.passed:
-            mended = mend(lattice, terms, np.array(relaxed.multipliers, np.int64))
+        if terms and (first or len(product.base.node) >= LONG) and not known.deadline.passed:
+            mended = mend(product, terms, np.array(relaxed.multipliers, np.int64))
             if mended is not None:
                 known.evaluate(mended)
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
-        known.prove(
-            relaxed.bound,
-            Leaf({place: multiplier << 10 for place, multiplier in multipliers.items() if multiplier}),
-        )
+        prices = {place: multiplier << 10 for place, multiplier in multipliers.items() if multiplier}
+        known.prove(relaxed.bound, Leaf(prices, self.inside))
         one = known.ground
         priceable = {component for component, priced in zip(one.components, one.sums, strict=True) if priced}
         known.multipliers |= {place: price for place, price in multipliers.items() if place in priceable}
         return relaxed
+
+    def _product(self, known: Known, first: bool) -> ProductLattice:
+        """The lattice of a case, on a long document multiplied with the machines inside; the first case chooses these."""
+        one, product, inside = known.ground, ProductLattice.of(known.folded.lattice), list[MachineKey]()
+        T, S = one.emission.shape
+        most = min(MOST_STEPS, max(FEW_STEPS, GROWTH * T * S * S))
+        chosen = [m for m, key in enumerate(one.keys) if key in self.inside]
+        if first and T >= LONG:
+            chosen = [m for m, plain in enumerate(one.plain) if plain.total is None and plain.mark < 0]
+        for m in sorted(chosen, key=lambda m: (m not in known.active, one.plain[m].automaton.states)):
+            plain, index = one.plain[m], one.which[one.classes[1], m]
+            steps = StepTable(plain.symbols, index)
+            larger = product.times(steps, plain.automaton, plain.penalty, most)
+            if larger is not None:
+                product = larger
+                inside.append(one.keys[m])
+        self.inside = tuple(inside)
+        return product
 
     def divided(self, relaxed: Relaxed) -> bool:
         """Whether a combination of sums with a divisor is fractional, so that no multipliers close the gap."""
@@ -138,7 +171,9 @@ def contradiction(
             return Bound(0, None, None)
         sums = relaxation.sums(case.problem)
         terms = [term for _, term in sums]
-        case.relaxed = relax(case.problem.fold().lattice, terms, 1.0, relaxation.pool, deadline, enough=0)
+        case.relaxed = relax(
+            ProductLattice.of(case.problem.fold().lattice), terms, 1.0, relaxation.pool, deadline, enough=0
+        )
         if case.relaxed.bound < 0:
             named = dict(zip((place for place, _ in sums), case.relaxed.multipliers, strict=True))
             is_empty = not any(named.values())

@@ -9,6 +9,7 @@ import numpy as np
 from formulations import RuleSet
 from formulations.arguments import one_of, positive, whole
 from formulations.dtypes import Floats, Integers
+from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.perceptron import LARGEST
@@ -190,7 +191,9 @@ class JointLearner:
 
 def _check(scorers: Sequence[Base], number: int, model: Base) -> None:
     if scorers and len(scorers) != number:
-        raise ValueError(f"{len(scorers)} scorers of {number} sequences; expected one for each")
+        raise ValueError(
+            f"{counted(len(scorers), 'scorer')} of {counted(number, 'sequence')}; expected one for each"
+        )
     for place, scorer in enumerate(scorers):
         if scorer.labels.scheme != model.labels.scheme:
             raise ValueError(

@@ -208,7 +208,7 @@ class PenaltyLearner:
             raise ValueError(
                 "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
             )
-        fits = self._fits(data)
+        fits = self._fits()
         places = list(range(len(data)))
         folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
         trials = {name: Trial.of(data, fit, folds) for name, fit in fits.items()} if folds else {}
@@ -226,7 +226,7 @@ class PenaltyLearner:
             data.unlabelled,
         )
 
-    def _fits(self, data: TrainingSet) -> dict[str, Fit]:
+    def _fits(self) -> dict[str, Fit]:
         """The algorithms to try, by name, always including no rules."""
 
         def from_zero(one: Perceptron | MinimumRisk) -> Fit:

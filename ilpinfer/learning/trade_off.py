@@ -13,7 +13,8 @@ from formulations.grid import snap
 from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import finite
-from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
+from ilpinfer.decoding.frontier import Frontier, FrontierPoint
+from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.exact.hull import is_corner, weight_ranges
 from ilpinfer.learning.measures import Measures

@@ -3,24 +3,18 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
 from formulations.dtypes import Floats, Integers, LabelIds
-from formulations.grid import UNITS_PER_NAT
 from formulations.labels.reading import Reading
 from formulations.messages import counted
-from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
-from formulations.problem.problem import Problem
+from formulations.problem.compiled_rules import unique_names
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import LabelCounter, Totals
-from ilpinfer.learning.labellings import LabelArrays
-from ilpinfer.learning.rule_trials import is_counted, violations
+from ilpinfer.learning.activations import Activations
 
-MOST_GROUND = 500_000
-"""Ground rules that are kept; beyond, they are stated again for each new labelling."""
 SMALLEST = 1e-4
 """Nats: a penalty below is 0, and its rule is left out."""
 
@@ -60,12 +54,10 @@ class TrainingSet:
         self.names = [name for name, item in pairs if _is_learnt(item)]
         names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
         self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
-        self.optional_labels = self.labels.with_optional_fields(rules.fields)
         self.label_counter = LabelCounter(self.labels)
-        self._slow = [j for j, item in enumerate(self.items) if not _is_in_arrays(item, self.labels)]
+        trellises = [example.trellis for example in examples]
+        self._activations = Activations(trellises, rules, self.items, self.labels)
         self._gold = [self.label_counter.labelling(example.gold) for example in examples]
-        self._counters: dict[LabelSet, Counter] = {}
-        self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
         self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
         self._trials: dict[int, Integers] = {}
@@ -146,7 +138,7 @@ class TrainingSet:
         new = [
             (place, list(self._seen[place].values())[len(self._pools[place].scores) :]) for place in places
         ]
-        rows = self._activations([(place, ids) for place, some in new for ids in some])
+        rows = self._activations.of([(place, ids) for place, some in new for ids in some])
         end = 0
         for place, some in new:
             begin, end = end, end + len(some)
@@ -162,32 +154,8 @@ class TrainingSet:
 
     def activations(self, place: int, ids: Integers) -> Floats:
         """(R,) activations of the items in a labelling of one example."""
-        row: Floats = self._activations([(place, ids)])[0]
+        row: Floats = self._activations.of([(place, ids)])[0]
         return row
-
-    def _activations(self, labellings: Sequence[tuple[int, Integers]]) -> Floats:
-        """(n, R) the same of labellings of several examples."""
-        trellises = [self.examples[place].trellis for place, _ in labellings]
-        named = zip(trellises, labellings, strict=True)
-        own = [self.labels.ids([trellis.labels.names[k] for k in ids]) for trellis, (_, ids) in named]
-        result = self._in_arrays([place for place, _ in labellings], own)
-        if self._slow:
-            for row, trellis, (place, ids) in zip(result, trellises, labellings, strict=True):
-                counter = self._counter(trellis.labels)
-                row[self._slow] = counter.count(trellis, ids, self._problem(place))
-        return result
-
-    def _in_arrays(self, places: Sequence[int], labellings: Sequence[Integers]) -> Floats:
-        """(n, R) activations of the items that arrays count, of ids in `labels`; 0 for the others."""
-        result = np.zeros((len(places), len(self.items)))
-        if places:
-            texts = [self.examples[place].trellis.tokens for place in places]
-            table = LabelArrays.of(self.optional_labels, texts, labellings)
-            for j in sorted({*range(len(self.items))} - {*self._slow}):
-                item: Any = self.items[j]
-                broken = violations(table, item.statement)
-                result[:, j] = -(np.minimum(broken, 1) if item.distance == "binary" else broken)
-        return result
 
     @property
     def unlabelled(self) -> int:
@@ -202,7 +170,7 @@ class TrainingSet:
         """(R, 2) whether each rule is at stake in the gold labelling of one example, and whether that breaks it; 0 for features."""
         if place not in self._trials:
             example = self.examples[place]
-            reading = Reading(example.gold, example.trellis.tokens, self.optional_labels)
+            reading = Reading(example.gold, example.trellis.tokens, self._activations.optional_labels)
             trials = [[] if isinstance(item, Feature) else item.trials(reading) for item in self.items]
             self._trials[place] = np.array(
                 [[bool(t), any(one.amount for one in t)] for t in trials], np.int64
@@ -212,14 +180,7 @@ class TrainingSet:
     @cached_property
     def gold_activations(self) -> Floats:
         """(N, R) the same for the gold labellings."""
-        result = self._in_arrays(range(len(self)), [gold.ids for gold in self._gold])
-        if self._slow:
-            counter, K = self._counter(self.labels), len(self.labels)
-            for row, example, gold in zip(result, self.examples, self._gold, strict=True):
-                zeros = np.zeros((len(example.gold), K)), np.zeros((K, K))
-                trellis = Trellis.from_emissions(*zeros, labels=self.labels, tokens=example.trellis.tokens)
-                row[self._slow] = counter.count(trellis, gold.ids, counter.problems(trellis))
-        return result
+        return self._activations.of_gold([gold.ids for gold in self._gold])
 
     def counts(self, place: int, ids: LabelIds | None) -> list[int]:
         """The counts of `COLUMNS` for a labelling of one example."""
@@ -236,21 +197,6 @@ class TrainingSet:
         chosen = list(range(len(self)) if places is None else places)
         labellings = self.decode(weights, chosen)
         return np.array([self.counts(i, ids) for i, ids in zip(chosen, labellings, strict=True)])
-
-    def _counter(self, labels: LabelSet) -> "Counter":
-        if labels not in self._counters:
-            slow = tuple(self.items[j] for j in self._slow)
-            self._counters[labels] = Counter(replace(self.rules, items=slow), labels)
-        return self._counters[labels]
-
-    def _problem(self, place: int) -> tuple[Problem, list[Problem]]:
-        known = self._problems.get(place)
-        if known is None:
-            trellis = self.examples[place].trellis
-            known = self._counter(trellis.labels).problems(trellis)
-            if len(self) * len(self._slow) <= MOST_GROUND:
-                self._problems[place] = known
-        return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,41 +217,8 @@ class Pool:
         return int(np.argmax(self.scores + self.activations @ weights))
 
 
-class Counter:
-    def __init__(self, rules: RuleSet, labels: LabelSet) -> None:
-        self.items = list(rules)
-        self.rules = compile_rules(replace(rules, items=tuple(rules.rules)), labels)
-        features = [replace(item, weight=1.0) for item in rules if isinstance(item, Feature)]
-        self.features = [compile_rules(replace(rules, items=(each,)), labels) for each in features]
-
-    def problems(self, trellis: Trellis) -> tuple[Problem, list[Problem]]:
-        def quiet(compiled: CompiledRules) -> Problem:
-            return compiled.problem(trellis, quiet=True)
-
-        return quiet(self.rules), [quiet(each) for each in self.features]
-
-    def count(self, trellis: Trellis, ids: Integers, problems: tuple[Problem, list[Problem]]) -> Floats:
-        rules, features = problems
-        ground, each_feature = iter(rules.rules), iter(features)
-        result = []
-        for item in self.items:
-            if isinstance(item, Feature):
-                one = next(each_feature)
-                result.append((one.lattice.score(ids) - one.model.score(ids)) / UNITS_PER_NAT)
-                continue
-            result.append(-float(next(ground).violations(ids)))
-        return np.array(result)
-
-
 def _is_learnt(item: Rule | Feature) -> bool:
     return isinstance(item, Feature) or not item.hard
-
-
-def _is_in_arrays(item: Rule | Feature, labels: LabelSet) -> bool:
-    """Whether arrays count a rule: one of the templates that are mined, which stands for itself alone."""
-    if isinstance(item, Feature) or item.distance == "hamming" or not is_counted(item.statement):
-        return False
-    return item.statements(labels.field_names) == [item.statement]
 
 
 def _check(examples: Sequence[ScoredExample]) -> None:

@@ -216,7 +216,7 @@ def verdicts(
     for j, (item, name) in enumerate(zip(data.items, data.names, strict=True)):
         weight = float(weights[j])
         if abs(weight) < SMALLEST:
-            reason, leaves = _without_weight(item, algorithm, data), True
+            reason, leaves = _without_weight(item, algorithm), True
         elif j in ablations:
             reason, leaves = _reason(ablations[j], measure)
         else:
@@ -226,7 +226,7 @@ def verdicts(
     return tuple(result)
 
 
-def _without_weight(item: Rule | Feature, algorithm: str, data: TrainingSet) -> str:
+def _without_weight(item: Rule | Feature, algorithm: str) -> str:
     """Why an algorithm gives an item no weight."""
     if algorithm == NONE:
         return "no penalties were clearly better than no rules on held-out sequences"

@@ -10,6 +10,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid, all_nats
+from formulations.messages import counted
 from ilpinfer.models.sequence_model import SequenceModel
 
 
@@ -111,7 +112,7 @@ def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> l
         raise ValueError("nothing to combine; expected at least one trellis")
     result = [1.0] * len(trellises) if weights is None else [float(w) for w in weights]
     if len(result) != len(trellises):
-        raise ValueError(f"{len(result)} weights for {len(trellises)} models")
+        raise ValueError(f"{counted(len(result), 'weight')} for {counted(len(trellises), 'model')}")
     for number, weight in enumerate(result):
         if not 0 <= weight < math.inf:
             raise ValueError(f"weight {number} is {weight:g}; expected a number from 0")
@@ -122,7 +123,7 @@ def _weights(trellises: Sequence[Trellis], weights: Sequence[float] | None) -> l
 
 def _check_same(first: Trellis, other: Trellis, number: int) -> None:
     if len(first) != len(other):
-        raise ValueError(f"model 0 scores {len(first)} tokens, but model {number} {len(other)}")
+        raise ValueError(f"model 0 scores {counted(len(first), 'token')}, but model {number} {len(other)}")
     if first.order != other.order:
         raise ValueError(f"model 0 has order {first.order}, but model {number} order {other.order}")
     names = set(first.labels.names), set(other.labels.names)

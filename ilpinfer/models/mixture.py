@@ -11,6 +11,7 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.arguments import one_of
 from formulations.dtypes import Floats
+from formulations.messages import counted
 from formulations.problem.token_scores import TokenScores, check_tokens
 from ilpinfer.models import plain_values
 from ilpinfer.models.combination import combine
@@ -48,7 +49,9 @@ class Mixture(ModelFile):
     def __post_init__(self) -> None:
         one_of(self.mixing, "mixing", MIXINGS)
         if not self.models or len(self.models) != len(self.weights):
-            raise ValueError(f"{len(self.weights)} weights for {len(self.models)} models; expected one each")
+            raise ValueError(
+                f"{counted(len(self.weights), 'weight')} for {counted(len(self.models), 'model')}; expected one each"
+            )
         if min(self.weights) <= 0 or not math.isclose(sum(self.weights), 1):
             raise ValueError(f"weights {self.weights}; expected numbers above 0 that add up to 1")
         first = self.models[0]
@@ -68,7 +71,7 @@ class Mixture(ModelFile):
     @property
     def size(self) -> str:
         sizes = dict.fromkeys(model.size for model in self.models)
-        return f"{len(self.models)} models of {' and '.join(sizes)}"
+        return f"{counted(len(self.models), 'model')} of {' and '.join(sizes)}"
 
     def __repr__(self) -> str:
         return f"Mixture({', '.join(map(repr, self.models))}, {self.weights}, {self.mixing})"

@@ -3,50 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
 from formulations import LabelSet, Rule, Trellis
 from formulations.automata.lattice import Lattice
 from formulations.constraints.patterns import ValidScheme
-from formulations.dtypes import Booleans, Floats, Integers
-from formulations.grid import FORBIDDEN, Grid, add, snap
+from formulations.dtypes import Floats, Integers
+from formulations.grid import FORBIDDEN, Grid, snap
 from formulations.problem.token_scores import check_tokens
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import Allowed, TokenRules, is_token_rule
 from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.pipelines.open_tokens import OpenTokens
 
 BATCH = 64
-
-
-@dataclass(frozen=True)
-class OpenTokens:
-    """Tokens that rules leave undecided in several sequences with N tokens in all."""
-
-    allowed: Allowed
-    fixed: Integers  # (N,)
-    at: Integers
-    first: Booleans
-    last: Booleans
-    before: Booleans  # (N,)
-    after: Booleans  # (N,)
-
-    @classmethod
-    def of(cls, allowed: Sequence[Allowed]) -> "OpenTokens":
-        lengths = np.array([len(a) for a in allowed])
-        together = list(chain.from_iterable(allowed))
-        ends = np.cumsum(lengths)
-        before, after = np.ones(len(together), bool), np.ones(len(together), bool)
-        before[ends - lengths] = after[ends - 1] = False
-        at = np.array([t for t, labels in enumerate(together) if labels & (labels - 1)], np.int64)
-        owner = np.repeat(np.arange(len(lengths)), lengths)[at]
-        first = np.append(True, owner[1:] != owner[:-1])[: len(at)]
-        last = np.append(first[1:], True)[: len(at)]
-        fixed = np.array([labels.bit_length() - 1 for labels in together], np.int64)
-        return cls(together, fixed, at, first, last, before, after)
 
 
 @dataclass(frozen=True)
@@ -203,40 +177,15 @@ class RulesFirst:
         return result
 
     def lattice(self, open_tokens: OpenTokens, emissions: Floats) -> Lattice:
-        """The lattice of the n undecided tokens.
-
-        An edge between two of them has the score of the step through the first and the last label that are fixed between them. The
-        scores of the steps in between are the same for all labellings, and left out. Parameters as for `best`.
+        """The lattice of the n undecided tokens; see `OpenTokens.lattice`. Parameters as for `best`.
 
         Returns
         -------
         Lattice
             The lattice.
         """
-        at, fixed, K = open_tokens.at, open_tokens.fixed, len(self.model.labels)
-        left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in at.tolist()])
-        node = np.where(left, snap(emissions), FORBIDDEN)
-        entered = open_tokens.first & open_tokens.before[at]
-        node[entered] = add(node[entered], self._transitions[fixed[at[entered] - 1]])
-        left_again = open_tokens.last & open_tokens.after[at]
-        node[left_again] = add(node[left_again], self._transitions.T[fixed[at[left_again] + 1]])
-        here, there = at[:-1], at[1:]
-        ways = fixed[np.minimum(here + 1, there)] * K + fixed[there - 1]
-        ways[there == here + 1] = -1
-        ways[open_tokens.first[1:]] = -2
-        kinds, step = np.unique(ways, return_inverse=True)
-        pool = np.stack([self._edges(kind) for kind in kinds.tolist()] or [self._transitions])
-        return Lattice(node, pool, step.astype(np.int64))
-
-    def _edges(self, way: int) -> Grid:
-        """(K, K) scores of steps to the next open token: through labels first·K + last, adjacent (-1), or in another sequence (-2)."""
-        if way == -1:
-            return self._transitions
-        K = len(self.model.labels)
-        if way == -2:
-            return np.zeros((K, K), np.int64)
-        first, last = divmod(way, K)
-        return add(self._transitions[:, first][:, None], self._transitions[last][None, :])
+        left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in open_tokens.at.tolist()])
+        return open_tokens.lattice(np.where(left, snap(emissions), FORBIDDEN), self._transitions)
 
     @cached_property
     def _transitions(self) -> Grid:
@@ -325,11 +274,11 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirstModel:
     if not isinstance(model, CRF):
         raise ValueError("rules first need a conditional random field, from train --kind crf")
     rules = rule_set(rules)
-    chosen = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
-    if not chosen:
+    token_rules = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
+    if not token_rules:
         raise ValueError("rules first need a hard rule on single tokens, such as tag_at; there is none")
     valid = any(rule.hard and isinstance(rule.statement, ValidScheme) for rule in rules.rules)
-    return RulesFirstModel(RulesFirst(model, chosen, valid))
+    return RulesFirstModel(RulesFirst(model, token_rules, valid))
 
 
 def _batches(sequences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from formulations import Feature, Rule
+from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
@@ -251,6 +252,6 @@ def _check(segments: Sequence[Segment], T: int) -> None:
     for segment in segments:
         if not last < segment.first <= segment.last < T:
             raise ValueError(
-                f"segment {segment.field!r} from token {segment.first} to {segment.last} overlaps another or leaves the {T} tokens"
+                f"segment {segment.field!r} from token {segment.first} to {segment.last} overlaps another or leaves the {counted(T, 'token')}"
             )
         last = segment.last

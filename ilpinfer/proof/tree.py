@@ -11,6 +11,7 @@ from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import bounded
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.messages import counted
 from formulations.problem.contexts import in_contexts
 from formulations.problem.problem import GroundRule, Problem, cost_unit, hard_only, lowest_score
 from ilpinfer.core.certificate import Phases
@@ -160,7 +161,7 @@ def check_phases(
 def _check_witness(hard: Problem, witness: tuple[int, ...], best: int) -> None:
     T, K = hard.shape
     if len(witness) != T:
-        raise CheckFailure(f"witness: it has {len(witness)} labels; expected {T}")
+        raise CheckFailure(f"witness: it has {counted(len(witness), 'label')}; expected {T}")
     ids = [whole(label, "witness: a label id", 0, K - 1) for label in witness]
     value = hard.value(np.array(ids, np.int64))
     if not value.feasible or value.score != best:

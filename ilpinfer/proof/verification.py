@@ -137,7 +137,7 @@ def verify(
 def _surplus(solutions: Sequence[Any], top: int | None, within: float | None, below: int | None) -> str:
     """Why a list has too many labellings; empty where it has not."""
     if top is not None and len(solutions) > top:
-        return f"the list has {len(solutions)} labellings, of which {top} at most were asked for"
+        return f"the list has {counted(len(solutions), 'labelling')}, of which {top} at most were asked for"
     for place, each in enumerate(solutions):
         if below is not None and units_of(each.score) < units_of(solutions[0].score) - below:
             return f"solution {place}: its score is more than {within} nats below the best"

@@ -6,6 +6,7 @@ import numpy as np
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
@@ -58,5 +59,5 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         labelling = best_first_labelling(folded, task.deadline)
         return path if labelling is None else labelling
 
-    how = Individuals(), first, lambda population: f"{population.counts[VALUED]} labellings"
+    how = Individuals(), first, lambda population: counted(population.counts[VALUED], "labelling")
     yield from population_search(problem, task, name, (), *how)

@@ -8,6 +8,7 @@ import numpy as np
 
 from formulations.dtypes import LabelIds
 from formulations.grid import is_forbidden
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import NONE, Certificate, Phases, Rest, proof
 from ilpinfer.core.request import MOST
@@ -90,7 +91,7 @@ class Listing:
     def results(self, name: str) -> Iterator[Result]:
         """The results of the list, as those of `auto`."""
         best, cut = self.best(), self.why and f"; {self.why}"
-        method = f"{name}: the best {len(self.paths)} labellings under the other rules{cut}"
+        method = f"{name}: the best {counted(len(self.paths), 'labelling')} under the other rules{cut}"
         for place, path in enumerate(best):
             total = self.totals[path][0]
             bound = total if self.complete else max(total, self.bound)

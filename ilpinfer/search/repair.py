@@ -6,6 +6,7 @@ import numpy as np
 
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT, UNITS_PER_NAT
+from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.known import Known
@@ -27,7 +28,7 @@ def repair(
 
     def run(population: Population) -> str:
         improve_individual(population)
-        return f"{population.counts[VALUED]} labellings"
+        return counted(population.counts[VALUED], "labelling")
 
     yield from population_search(problem, task, name, (REPAIR,), Individuals(), begin, run)
 

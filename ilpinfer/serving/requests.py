@@ -18,7 +18,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.records import example, parse
+from ilpinfer.corpus.json_records import parse
+from ilpinfer.corpus.records import example
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
 
@@ -175,7 +176,7 @@ class Sequence(BaseModel):
         _check_length(self.length, context)
         if self.label_count > limits.labels:
             raise too_large(
-                f"{where}: scores of {self.label_count} labels; at most {limits.labels} are decoded here"
+                f"{where}: scores of {counted(self.label_count, 'label')}; at most {limits.labels} are decoded here"
             )
         return self
 

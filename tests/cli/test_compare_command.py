@@ -12,7 +12,7 @@ from support.places import ROOT
 from support.processes import python
 
 from ilpinfer import Comparison, compare
-from ilpinfer.cli.comparing import CompareOptions
+from ilpinfer.cli.compare_options import CompareOptions
 from ilpinfer.core import registry
 from ilpinfer.decoding import outside
 

@@ -112,7 +112,7 @@ def test_what_cannot_come_first(rules, folder, cli):
 
 
 def test_features_without_rules_keep_the_name_of_the_rule_set():
-    from ilpinfer.cli.inputs import with_rewards
+    from ilpinfer.cli.rule_files import with_rewards
 
     rules = with_rewards(RuleSet((), name="own"), ["a=b=1.5"])
     assert rules.name == "own" and [(f.label, f.weight) for f in rules.items] == [("a=b", 1.5)]

@@ -107,7 +107,7 @@ PLACES = {
     "ilpinfer.cli.inputs.read": ("compare", "scores.jsonl"),
     "ilpinfer.cli.inputs.score": ("compare", "scores.jsonl"),
     "ilpinfer.pipelines.scored_stream.check_rules": ("compare", "rules.toml"),
-    "ilpinfer.cli.inputs.load_rules": ("compare decode", "rules.toml"),
+    "ilpinfer.cli.rule_files.load_rules": ("compare decode", "rules.toml"),
     "ilpinfer.cli.inputs.load_model": ("compare decode", "hmm.json"),
     "ilpinfer.corpus.streams.ExampleStream._file": ("decode", "scores.jsonl"),
     "ilpinfer.pipelines.scored_stream.score_example": ("decode", "scores.jsonl, line 1"),

@@ -1,11 +1,11 @@
 """Machines of windows: they count as the sums do, and no longer differ once their window is over."""
 
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
 
-from formulations import Trellis
+from formulations import Trellis, time_limits
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 
@@ -32,3 +32,35 @@ def test_a_window_that_is_over_has_one_state(n, width):
             ends.add(state)
         assert machine.next_state.shape[1] == len(component.weights)
         assert begin + width == T or len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    "rule", [C.at_most_in_window("a", 1, width=3), C.at_most_in_window(["a", "b"], 2, width=4)]
+)
+def test_windows_are_counted_together(rule):
+    T, labels = 5, ["a", "b", "O"]
+    trellis = Trellis.from_emissions(np.zeros((T, 3)), np.zeros((3, 3)), labels=labels)
+    (stated,) = compile_problem(trellis, [rule]).rules
+    fields, n, width = [labels.index(f) for f in stated_fields(rule)], rule.statement.n, rule.statement.width
+    for path in product(range(3), repeat=T):
+        inside = [label in fields for label in path]
+        excess = sum(max(0, sum(inside[t : t + width]) - n) for t in range(T - width + 1))
+        assert stated.violations(np.array(path)) == excess
+    assert stated.most == (T - width + 1) * (width - n)
+
+
+def stated_fields(rule):
+    field = rule.statement.field
+    return [field] if isinstance(field, str) else list(field)
+
+
+def test_windows_of_a_long_sequence_share_their_places_and_look_at_the_clock():
+    T = 400
+    trellis = Trellis.from_emissions(np.zeros((T, 2)), np.zeros((2, 2)), labels=["a", "O"])
+    rules = [C.at_most_in_window("a", 1, width=3)]
+    (rule,) = compile_problem(trellis, rules).rules
+    first, *_, last = (component.steps.index for component in rule.components)
+    assert first.base is last.base and first.base.size == 2 * T
+    reads = count()
+    with time_limits.time_limit(lambda: next(reads) > T // 2), pytest.raises(time_limits.OutOfTime):
+        compile_problem(trellis, rules)

@@ -1,8 +1,10 @@
 """What is said about rules, about labellings that break them, and about rules that cannot hold together."""
 
+import itertools
 import json
 import math
 import pickle
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -263,6 +265,13 @@ def gold(here):
         '[[rule]]\nname = "first"\nlogic = "forall i: t(i) -> exists s < i: a(s)"\n'
         '[[rule]]\nname = "never"\ntemplate = "tag_at"\nfield = "a"\nwords = ["qqq"]\n'
     )
+
+
+def test_relations_of_rules_do_not_depend_on_other_processes(gold, cli, monkeypatch):
+    quiet = cli.done("check rules.toml gold.tsv --json").out
+    seconds = itertools.count(0, 10)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))  # a machine with much else to do
+    assert cli.done("check rules.toml gold.tsv --json").out == quiet
 
 
 def test_check_says_how_often_and_how_rules_relate(gold, cli):

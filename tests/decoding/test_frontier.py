@@ -16,9 +16,9 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core import deadline
-from ilpinfer.decoding.frontier import decode_frontier
-from ilpinfer.decoding.two_phase import TwoPhaseSearch
-from ilpinfer.exact import frontier as engine
+from ilpinfer.decoding.frontier_search import decode_frontier
+from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
+from ilpinfer.exact import weighted_search as engine
 from ilpinfer.exact.ground import ground, reweighted
 from ilpinfer.exact.hull import upper_hull
 from ilpinfer.exact.weights import Weighting

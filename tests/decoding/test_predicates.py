@@ -170,6 +170,16 @@ def test_other_methods_refuse_functions(method):
         ilpinfer.decode(random_trellis(2, T=6), [C.predicate(changes, penalty=1.0)], method=method)
 
 
+def test_an_error_of_a_function_names_it():
+    def looks_up(labels, tokens):
+        return {}["x"]
+
+    rules = [C.predicate(looks_up, penalty=1.0)]
+    with pytest.raises(ValueError, match="predicate 'looks_up' failed: KeyError: 'x'") as raised:
+        ilpinfer.decode(random_trellis(2, T=6), rules)
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
 def test_what_takes_functions():
     trellises = [random_trellis(n, T=5) for n in range(3)]
     rules = [*RULES, C.predicate(changes, penalty=1.0, prefix=changes_so_far)]

@@ -117,18 +117,18 @@ def test_two_phase_under_a_limit_says_nothing_false(limit):
 def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatch):
     """A labelling that costs less but misses the floor must not take the place of the one in hand."""
     from ilpinfer.core.certificate import NONE
-    from ilpinfer.decoding import two_phase
+    from ilpinfer.decoding import two_phase_search
 
     scores = Trellis([0.0, -1.0, -1.5, -5.0], [], labels=["a", "b", "c", "d"])
     rules = [C.starts_with(["b", "c", "d"], penalty=2.0), C.starts_with("d", penalty=1.0)]
     replies = iter(
         [
-            two_phase.Reply("optimal", np.array([0]), 0.0, NONE),
-            two_phase.Reply("optimal", np.array([2]), -(2.0**20), NONE),
-            two_phase.Reply("feasible", np.array([3]), math.inf, NONE),
+            two_phase_search.Reply("optimal", np.array([0]), 0.0, NONE),
+            two_phase_search.Reply("optimal", np.array([2]), -(2.0**20), NONE),
+            two_phase_search.Reply("feasible", np.array([3]), math.inf, NONE),
         ]
     )
-    monkeypatch.setattr(two_phase, "solve", lambda *_: next(replies))
+    monkeypatch.setattr(two_phase_search, "solve", lambda *_: next(replies))
     solution = ilpinfer.decode_two_phase(scores, rules, math.exp(-2), "odds", method="highs")
     assert (solution.status, solution.labels, solution.penalty) == ("feasible", ["c"], 1.0)
     assert solution.model_score >= solution.floor

@@ -19,6 +19,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import DEEPEST, Leaf, Split, TooManyCases
 from ilpinfer.exact.mixtures import Pool, fractional_row, relax, splice, sums_of
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.rows import combined_rows, stretches
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within
 from ilpinfer.exact.tree import Node, tree_of
@@ -152,7 +153,7 @@ def test_a_contradiction_is_one_and_a_labelling_keeps_the_hard_sums(seed):
 def test_the_linear_relaxation_bounds_the_optimum(seed):
     (best, _), problem = small(seed).best(), small(seed).compiled().fold()
     parts = [part for _, part in sums_of(problem)]
-    relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
+    relaxed = relax(ProductLattice.of(problem.lattice), parts, 1000.0, Pool(), Deadline())
     assert best is None or relaxed.bound >= best
     if relaxed.weights is not None:
         assert relaxed.weights.sum() == pytest.approx(1)
@@ -171,7 +172,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
     parts, bounds = [term for _, term in sums_of(problem)], []
     for start in (None, [2**18, -(2**19)]):
         pool = Pool()
-        relaxed = relax(problem.lattice, parts, 1000.0, pool, Deadline(), start=start)
+        relaxed = relax(ProductLattice.of(problem.lattice), parts, 1000.0, pool, Deadline(), start=start)
         assert relaxed.weights is not None and pool.steps < 100
         bounds.append(relaxed.bound * UNIT)
     assert bounds[0] == pytest.approx(bounds[1], abs=1e-3)
@@ -183,7 +184,7 @@ def test_rows_that_combine_sums_come_first():
     rows = combined_rows([part.total for part in parts], problem.shape)
     everywhere = tuple(range(12))
     assert (everywhere, (0, 1, 2)) in rows
-    relaxed = relax(problem.lattice, parts, 1000.0, Pool(), Deadline())
+    relaxed = relax(ProductLattice.of(problem.lattice), parts, 1000.0, Pool(), Deadline())
     row, most = fractional_row(relaxed, [(everywhere, (0, 1, 2))], problem.shape)
     assert (row, most) == ((everywhere, (0, 1, 2)), 9)
 

@@ -12,7 +12,9 @@ from ilpinfer.exact import mixtures
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.mending import mend
 from ilpinfer.exact.mixtures import Pool, relax, sums_of
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.sum_relaxation import SumRelaxation, sums_within
+from ilpinfer.exact.viterbi import viterbi
 
 NAMES = [f"l{k}" for k in range(6)]
 
@@ -39,7 +41,7 @@ def terms_of(one):
 
 def test_the_descent_reaches_the_bound_of_the_column_generation(monkeypatch):
     one = problem(520)
-    terms, lattice = terms_of(one), one.fold().lattice
+    terms, lattice = terms_of(one), ProductLattice.of(one.fold().lattice)
     long = relax(lattice, terms, 10.0, Pool(), Deadline())
     monkeypatch.setattr(mixtures, "LONG", 10_000)
     exact = relax(lattice, terms, 10.0, Pool(), Deadline())
@@ -51,10 +53,10 @@ def test_the_descent_reaches_the_bound_of_the_column_generation(monkeypatch):
 def test_a_mended_labelling_is_worth_more_and_no_more_than_the_bound(seed):
     one = problem(60, seed)
     known = Known.of(one, Deadline())
-    terms, lattice = terms_of(one), known.folded.lattice
+    terms, lattice = terms_of(one), ProductLattice.of(known.folded.lattice)
     relaxed = relax(lattice, terms, 10.0, Pool(), Deadline())
     multipliers = np.array(relaxed.multipliers) // 2
-    _, before = mixtures._best_response(lattice, terms, multipliers)
+    _, before = viterbi(mixtures.charged(lattice.base, [term.total.steps for term in terms], multipliers))
     mended = mend(lattice, terms, multipliers)
     assert mended is not None
     assert one.value(before).score < one.value(mended).score <= relaxed.bound
@@ -64,7 +66,7 @@ def test_labellings_of_second_order_are_not_mended():
     rng = np.random.default_rng(0)
     trellis = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)))
     one = compile_problem(trellis, [C.at_most_tokens("0", 1, penalty=1.0)])
-    assert mend(one.lattice, terms_of(one), np.array([0])) is None
+    assert mend(ProductLattice.of(one.lattice), terms_of(one), np.array([0])) is None
 
 
 def test_a_long_document_is_left_with_a_small_gap():

@@ -7,18 +7,24 @@ import pytest
 from support.trellises import random_trellis
 
 import ilpinfer
+from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Start, Task
-from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.trees import Leaf
+from ilpinfer.decoding import chunks
 from ilpinfer.decoding.reporting import run_task
-from ilpinfer.exact import auto, programs, stages
+from ilpinfer.decoding.runner import context_of
+from ilpinfer.exact import auto, mixtures, programs, stages
 from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.product_lattice import ProductLattice
+from ilpinfer.exact.relaxation import cells_within
+from ilpinfer.kernels.decoding import MOST_CELLS
 
 
 def problem(T=6):
@@ -67,6 +73,47 @@ def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
     incumbent = ilpinfer.decode(trellis, rules).ids
     request = Request.of("auto", 1e-9, {})
     task = replace(request.task(), start=Start(incumbent, 2.0**31, Leaf()))
-    (solution,) = run_task(trellis, compiler_of(rules), request, task, ilpinfer.decode)
+    (solution,) = run_task(context_of(trellis, compiler_of(rules)), request.method, task)
     assert solution.bound == 2048 and solution.certificate.kind == "exact"
     assert not solution.has_labelling or np.array_equal(solution.ids, incumbent)
+
+
+class Reads(Deadline):
+    """A limit that passes after a number of readings of the clock."""
+
+    def __init__(self, most):
+        super().__init__()
+        self.most, self.reads = most, 0
+
+    @property
+    def passed(self):
+        self.reads += 1
+        return self.reads > self.most
+
+
+@pytest.mark.parametrize("most", [2, 5, 9])
+def test_a_descent_to_the_best_multipliers_looks_at_the_clock_at_each_labelling(most):
+    trellis, rules = problem(mixtures.LONG)
+    stated = compile_problem(trellis, [*rules, C.at_most_tokens("O", 3, penalty=2.0)])
+    terms, pool, limit = [term for _, term in mixtures.sums_of(stated)], mixtures.Pool(), Reads(most)
+    product = ProductLattice.of(stated.lattice)
+    relaxed = mixtures.relax(product, terms, 1.0, pool, limit)
+    assert pool.steps < most and len(relaxed.multipliers) == 3
+
+
+def test_products_are_smaller_where_a_limit_is_near():
+    sizes = [cells_within(MOST_CELLS, 60, Deadline(limit)) for limit in (None, 1.0, 0.01)]
+    assert sizes[0] > sizes[1] > sizes[2]
+    assert MOST_CELLS - sizes[0] < 60
+
+
+def test_the_bound_of_the_kernels_stays_where_time_ends_while_further_rules_are_stated(monkeypatch):
+    scores = np.random.default_rng(0).normal(size=(8, 3))
+    trellis = Trellis.from_emissions(scores, np.zeros((3, 3)), labels=["a", "b", "O"], tokens=["w"] * 8)
+    rules = [*problem()[1], C.at_most_in_window("a", 1, width=2, penalty=1.0)]
+    monkeypatch.setattr(chunks, "left_out", late)
+    monkeypatch.setattr(RuleCompiler, "problem", late)
+    solution = ilpinfer.decode(trellis, rules, time_limit=60)
+    monkeypatch.undo()
+    assert solution.bound == ilpinfer.decode(trellis, rules[:-1]).bound
+    assert ilpinfer.verify(trellis, rules, solution).ok

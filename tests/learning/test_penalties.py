@@ -193,7 +193,7 @@ def test_folds_learn_without_their_own_labels():
 
         def spy(data, given, places):
             seen.append(list(places))
-            return learner._fits(data)["perceptron"](data, given, places)
+            return learner._fits()["perceptron"](data, given, places)
 
         learner = PenaltyLearner("perceptron")
         return Trial.of(TrainingSet(examples, rules), spy, [[9, 0, 4], [1, 2, 3, 5, 6, 7, 8]]), seen

@@ -9,7 +9,8 @@ import pytest
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.programs.analysis import Analysis, analyse
-from ilpinfer.decoding.frontier import Frontier, FrontierPoint, decode_frontier
+from ilpinfer.decoding.frontier import Frontier, FrontierPoint
+from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.evaluation.checking import Gold, RuleReport, check_rules
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.tau import TauChoice, TauRow

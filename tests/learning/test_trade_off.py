@@ -10,7 +10,7 @@ from support.trellises import feasible, random_trellis
 
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.decoding.frontier import decode_frontier
+from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import corpus_frontier
 from ilpinfer.learning.frontier_pictures import corpus_picture, sequence_picture

@@ -10,8 +10,8 @@ from ilpinfer.corpus import resumes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.attribute_check import FeatureNotice, share
-from ilpinfer.models.crf.crfsuite import Weights
 from ilpinfer.models.crf.templates import load_template, template_names
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.external import LinearChain
 
 ITEMS = list(resumes.items(30, 1))

@@ -10,9 +10,9 @@ import ilpinfer
 from formulations import LabelSet
 from formulations import constraints as C
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.crfsuite import Weights
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.token_rules import TokenRules
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.pipelines.rules_first import RulesFirst, overwrite
 
 LABELS = ("B-org", "B-per", "I-org", "I-per", "O")

@@ -10,7 +10,7 @@ from support.command_line import columns, rows
 import ilpinfer
 from formulations import RuleSet, dump_rules, join_rules, load_rules, parse_rules
 from formulations import constraints as C
-from ilpinfer.cli.decoding import DecodeOptions
+from ilpinfer.cli.decode_options import DecodeOptions
 from ilpinfer.models.training import train
 
 ONE = """

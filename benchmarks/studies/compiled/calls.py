@@ -27,6 +27,8 @@ NOISES = (0.5, 1.2, 1.5, 1.9)
 BLOCKS, BEAM = 16, 4
 """Of UMass references; a beam decodes one reference of so many."""
 BATCH, THREADS, ROUNDS = 1000, (1, 2), 7
+SECONDS, STEPS = 20.0, (0.0, 1.0)
+"""Limit of a document under soft limits, and standard deviations of its scores of steps, in nats."""
 WAYS = ("calls", "whole", "batches")
 TOKENS, LABELS, TRELLIS = "tokens to solution", "tokens to labels", "trellis to solution"
 WHOLE, TEXTS, TRELLISES = "tokens to solution, every field read", "batch of tokens", "batch of trellises"
@@ -77,6 +79,25 @@ def long(sources: Sources, cell: Cell) -> Iterator[Row]:
     repeats = sources(smoke=1, sample=5)
     for row in single(one, {TRELLIS: of_trellises}, repeats, time.process_time):
         yield row | {"broken": broken}
+
+
+def limits(sources: Sources, cell: Cell) -> Iterator[Row]:
+    """A long document under soft limits, decoded once within seconds of the clock."""
+    seconds = sources(smoke=1.0, sample=SECONDS)
+    one = prepared.limits(LENGTH, SIZE, cell.data, cell.steps, cell.number, seconds)
+    [trellis], [bare] = one.trellises, viterbi_calls(one.trellises, one.rules)
+    with one_core():
+        unit = min(timed(bare, clock=time.process_time)[1] for _ in range(ROUNDS))
+        solution, spent = timed(one.decoder.decode, trellis, clock=time.process_time)
+    optimum.recheck(trellis, one.rules, solution)
+    yield {
+        "way": "limits",
+        "bare": unit,
+        "decoded": spent,
+        "status": solution.status,
+        "gap": solution.gap,
+        "violations": sum(solution.violations.values()),
+    }
 
 
 def _all(decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], threads: int) -> object:

@@ -20,6 +20,7 @@ from benchmarks.studies.compiled.calls import (
 from benchmarks.studies.compiled.files import NUMBA
 
 TITLES = {"cora": "Cora", "umass": "UMass", "long": "documents"}
+FEW = 5.0
 TICKS = (1, 2, 5, 10, 100, 1000, 10_000)
 SINGLE = (TOKENS, LABELS, TRELLIS, WHOLE)
 SEQUENCES = {"sequences": "title"}
@@ -46,6 +47,25 @@ def threads(frame: DataFrame, report: Report) -> None:
         f"Batches of Cora references, {frame.data.iloc[0]}: one thread decodes {one:.0f} sequences a second, two threads "
         f"{two:.0f}, {number(two / one)} times as many."
     )
+
+
+def limits(frame: DataFrame, report: Report) -> None:
+    report.heading("Long documents under soft limits")
+    report.text(
+        f"Random scores of tokens; those of steps are 0, or random with a standard deviation of a nat. Soft limits on the numbers of runs "
+        f"of 40 labels, and on the lengths of runs of ten others. A document counts as proved within {FEW:g} s by processor time."
+    )
+    cells: Cells = {
+        "number": len,
+        ("proved", f"within {FEW:g} s"): lambda x: [
+            int(done.sum()) for done in (x.status == "optimal", (x.status == "optimal") & (x.decoded <= FEW))
+        ],
+        "largest gap, nats": lambda x: number(x.gap.max()),
+        "bare pass, ms": lambda x: number(1000 * x.bare.median()),
+        "× median": lambda x: number((x.decoded / x.bare).median()),
+    }
+    frame = frame.assign(scores=["random" if steps else "0" for steps in frame.steps])
+    report.pivot(frame, {"limits": "data", "scores of steps": "scores"}, cells)
 
 
 def calls(frame: DataFrame) -> DataFrame:

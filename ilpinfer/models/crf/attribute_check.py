@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 
+from formulations.errors import stack_level
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.templates import load_template, template_names
@@ -61,4 +62,4 @@ def warn_of_unknown(features: Iterable[str], attributes: Sequence[str]) -> None:
             f"the model knows none of the features of this sequence, such as {example!r:.60}; give features named as in "
             f"training, such as {attributes[0]!r:.60}"
         )
-        warnings.warn(text, FeatureNotice, stacklevel=4)
+        warnings.warn(text, FeatureNotice, stacklevel=stack_level())

@@ -1,42 +1,19 @@
-"""Weights of linear-chain CRFs: model files of CRFsuite, read from their bytes, and arrays as base64 in plain values."""
+"""Model files of CRFsuite, read from their bytes."""
 
-import base64
 import struct
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from formulations import LabelSet
-from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
-from ilpinfer.models import plain_values
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.system.addresses import read_bytes
 
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 _NAMES = struct.Struct("<4s5I")
 _STATE, _TRANSITION = 0, 1
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The weights of a linear-chain model: λ of transitions and μ of attributes (Stokman 2011, eq. 17)."""
-
-    labels: tuple[str, ...]
-    attributes: tuple[str, ...]
-    begins: Integers  # (A+1,)
-    targets: Integers  # (N,)
-    weights: Floats  # (N,)
-    transitions: Floats  # (K, K)
-
-    def __repr__(self) -> str:
-        sizes = f"{len(self.labels)} labels, {len(self.attributes)} attributes, {len(self.weights)} weights"
-        return f"Weights({sizes})"
 
 
 def read_crfsuite(path: str | Path) -> Weights:
@@ -101,46 +78,3 @@ def _name(data: bytes, place: int) -> str:
     if len(name) != length - 1:
         raise ValueError("a name is cut short")
     return name.decode("utf-8")
-
-
-ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
-KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *ARRAYS)
-"""The keys of a model file."""
-
-
-def weights_body(weights: Weights) -> dict[str, str]:
-    arrays = {name: getattr(weights, name).astype(kind) for name, kind in ARRAYS.items()}
-    return {name: base64.b64encode(array.tobytes()).decode("ascii") for name, array in arrays.items()}
-
-
-def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
-    """The weights of a model file; ValueError where they do not fit the labels and each other."""
-    attributes = plain_values.texts(body["attributes"], "attributes")
-    arrays: dict[str, Any] = {name: _array(body[name], kind, name) for name, kind in ARRAYS.items()}
-    _check_arrays(arrays, len(labels), len(attributes))
-    arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
-    return Weights(labels.names, attributes, **arrays)
-
-
-def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
-    text = plain_values.text(value, what)
-    try:
-        result = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
-    except ValueError as error:
-        raise ValueError(f"{what}: not an array in base64 ({error})") from None
-    if not np.isfinite(result).all():
-        raise ValueError(f"{what} holds a number that is not finite")
-    return result.astype(result.dtype.newbyteorder("="))
-
-
-def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:
-    """Raise ValueError where arrays do not fit K labels, A attributes and each other."""
-    begins, targets = arrays["begins"], arrays["targets"]
-    sizes = {"begins": A + 1, "weights": len(targets), "transitions": K * K}
-    for name, size in sizes.items():
-        if len(arrays[name]) != size:
-            raise ValueError(f"{name} has {len(arrays[name])} numbers; expected {size}")
-    if begins[0] != 0 or begins[-1] != len(targets) or (np.diff(begins) < 0).any():
-        raise ValueError(f"begins has to rise from 0 to the {len(targets)} weights")
-    if ((targets < 0) | (targets >= K)).any():
-        raise ValueError(f"targets has to hold numbers of labels, from 0 to {K - 1}")

@@ -2,27 +2,26 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
-from ilpinfer.models.crf.attribute_check import check_template, warn_of_unknown
-from ilpinfer.models.crf.crfsuite import KEYS, Weights, read_crfsuite, read_weights, weights_body
+from ilpinfer.models.crf.attribute_check import check_template
+from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.line_breaks import usual_label
 from ilpinfer.models.crf.templates import load_template
-from ilpinfer.models.crf.training import Observation, Progress, check_sequences, learn
+from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
+from ilpinfer.models.crf.weights import KEYS, Weights, read_weights, weights_body
 from ilpinfer.models.files import ModelFile
 from ilpinfer.models.forward_backward import Sums, forward_backward
 from ilpinfer.models.sequences import Labelled
@@ -109,19 +108,13 @@ class CRF(ModelFile):
             For sequences, templates, algorithms and parameters that cannot be used.
         """
         result = template if isinstance(template, Template) else load_template(template)
-
-        def observations(pairs: Sequence[Labelled], what: str) -> list[Observation]:
-            return [
-                _observation(result, *pair, without_line_breaks, f"{what} sequence {number}")
-                for number, pair in enumerate(pairs)
-            ]
-
         training = check_sequences(sequences, "training", scheme)
+        further = check_sequences(held_out, "held-out", scheme)
         weights = learn(
-            observations(training, "training"),
+            observations(training, result, without_line_breaks, "training"),
             algorithm=algorithm,
             parameters=parameters,
-            held_out=observations(check_sequences(held_out, "held-out", scheme), "held-out"),
+            held_out=observations(further, result, without_line_breaks, "held-out"),
             progress=progress,
         )
         labels = LabelSet(weights.labels, scheme)
@@ -255,51 +248,7 @@ class CRF(ModelFile):
         ndarray of float, shape (T, K)
             Scores Σ μ·g(y, x) in nats.
         """
-        T, K = len(features), len(self.labels)
-        if any(isinstance(f, Mapping) for f in features):
-            return self._weighted_sums(features)
-        names = [f if isinstance(f, list | tuple) else list(f) for f in features]
-        counts = np.fromiter(map(len, names), np.int64, T)
-        absent = len(self.learnt.attributes)
-        result = map(self._row.get, chain.from_iterable(names), repeat(absent))
-        rows = np.fromiter(result, np.int64, int(counts.sum()))
-        if self.template is None and (rows == absent).all():
-            warn_of_unknown(chain.from_iterable(names), self.learnt.attributes)
-        return self._sum(rows, counts, None).reshape(T, K)
-
-    def _weighted_sums(self, features: Sequence[Any]) -> Floats:
-        from pycrfsuite import ItemSequence
-
-        all_items = ItemSequence(features).items()
-        items = [[(name, value) for name, value in f.items() if name in self._row] for f in all_items]
-        if not any(items):
-            warn_of_unknown(chain.from_iterable(all_items), self.learnt.attributes)
-        counts = np.array([len(f) for f in items], np.int64)
-        rows = np.array([self._row[name] for f in items for name, _ in f], np.int64)
-        values = np.array([value for f in items for _, value in f], float)
-        return self._sum(rows, counts, values).reshape(len(items), len(self.labels))
-
-    def _sum(self, rows: Integers, counts: Integers, values: Floats | None) -> Floats:
-        """Weights of attributes added up: `counts` (T,) of the attributes `rows` belong to each token."""
-        T, K = len(counts), len(self.labels)
-        begins, lengths = self._extents
-        many = lengths[rows]
-        ends = np.cumsum(many)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins[rows] - ends + many, many)
-        owners = np.repeat(np.repeat(np.arange(T) * K, counts), many)
-        weights = self.learnt.weights[places]
-        if values is not None:
-            weights = weights * np.repeat(values, many)
-        return np.bincount(owners + self.learnt.targets[places], weights, T * K).astype(float)
-
-    @cached_property
-    def _row(self) -> dict[str, int]:
-        return {name: row for row, name in enumerate(self.learnt.attributes)}
-
-    @cached_property
-    def _extents(self) -> tuple[Integers, Integers]:
-        """(A+1,) where each attribute's weights begin and how many there are; none for one not known."""
-        return self.learnt.begins, np.append(np.diff(self.learnt.begins), 0)
+        return self.learnt.emissions(features, notice=self.template is None)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted.
@@ -425,18 +374,6 @@ class CRF(ModelFile):
             plain_values.flag(body["without_line_breaks"], "without_line_breaks"),
             plain_values.text(body["line_break_label"], "line_break_label"),
         )
-
-
-def _observation(
-    template: Template, tokens: Sequence[str], labels: Sequence[str], without: bool, where: str
-) -> Observation:
-    try:
-        if not without:
-            return template.features(tokens), labels
-        features = template.features_without_line_breaks(tokens)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
-    return features, [labels[t] for t in line_breaks.token_positions(tokens)]
 
 
 def _template(source: Any) -> Template:

@@ -16,7 +16,10 @@ import numpy as np
 from formulations import LabelSet
 from formulations.arguments import items, one_of, texts
 from formulations.messages import counted, suggestion
-from ilpinfer.models.crf.crfsuite import Weights, read_crfsuite
+from ilpinfer.models.crf import line_breaks
+from ilpinfer.models.crf.crfsuite import read_crfsuite
+from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.posix import require_posix
@@ -196,3 +199,22 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
         LabelSet(tuple(first), scheme)
     check_scheme([labels for _, labels in pairs], scheme)
     return pairs
+
+
+def observations(
+    pairs: Iterable[Labelled], template: Template, without_line_breaks: bool, what: str
+) -> list[Observation]:
+    """The features and labels of sequences."""
+    result = list[Observation]()
+    for number, (tokens, labels) in enumerate(pairs):
+        try:
+            if without_line_breaks:
+                features = template.features_without_line_breaks(tokens)
+            else:
+                features = template.features(tokens)
+        except ValueError as error:
+            raise ValueError(f"{what} sequence {number}: {error}") from None
+        if without_line_breaks:
+            labels = [labels[t] for t in line_breaks.token_positions(tokens)]
+        result.append((features, labels))
+    return result

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.messages import counted
 from formulations.problem.token_scores import check_tokens
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.crfsuite import Weights
+from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.sequence_model import SequenceModel
 
 Item = Mapping[str, Any]
@@ -162,5 +163,7 @@ class LinearChain(SequenceModel):
         check_tokens(tokens)
         items = self.features(tokens)
         if len(items) != len(tokens):
-            raise ValueError(f"features gave {len(items)} items for {len(tokens)} tokens")
+            raise ValueError(
+                f"features gave {counted(len(items), 'item')} for {counted(len(tokens), 'token')}"
+            )
         return self.model.trellis_of(items, tokens)

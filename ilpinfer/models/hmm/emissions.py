@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations.dtypes import Floats, Integers
+from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smooth
 from ilpinfer.models.hmm.vocabulary import CLASSES, Vocabulary
@@ -54,7 +55,7 @@ class Emissions:
         return cls(words, counts, smoothing, vocabulary)
 
     def __repr__(self) -> str:
-        return f"Emissions({len(self.words)} words, {self.smoothing.method}, {self.vocabulary.by})"
+        return f"Emissions({counted(len(self.words), 'word')}, {self.smoothing.method}, {self.vocabulary.by})"
 
     def rows(self, tokens: Sequence[str]) -> Integers:
         return np.array([self._row(self.vocabulary.word(token)) for token in tokens], np.int64)

@@ -1,0 +1,157 @@
+"""The options of `ilpinfer compare`, and the plan and the layout that they ask for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ilpinfer.cli import arguments, completion
+from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
+from ilpinfer.cli.inputs import InputOptions, method_options, parameters
+from ilpinfer.comparison.plan import CAP, Plan, plan_of
+from ilpinfer.comparison.tables import Layout
+from ilpinfer.corpus.examples import InputError
+
+if TYPE_CHECKING:
+    from ilpinfer.core.methods import Method
+
+TABLE_OPTIONS = (
+    "name",
+    "join",
+    "support",
+    "tables",
+    "preset",
+    "columns",
+    "digits",
+    "caption",
+    "plots",
+    "as_json",
+)
+"""Options for the files of a comparison, which folders of results have, too."""
+METHODS, PAPER = Group("Methods"), Group("Tables and plots")
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    input: InputOptions
+    output: Annotated[str, output_folder("Folder for results.jsonl, summary.json and report.html.")]
+    methods: str = METHODS.option(
+        "auto,viterbi,beam",
+        "NAMES: Methods, separated by commas, with their options after colons: "
+        "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
+        autocompletion=completion.method_lists,
+    )
+    predictions: Sequence[str] = METHODS.option(
+        (), "NAME=FILE: Labellings of the same sequences from a file, compared as a method. May be repeated."
+    )
+    time_limit: arguments.Limit = None
+    first: arguments.First = None
+    seeds: str = METHODS.option("", "NUMBERS: Seeds of randomized methods, such as 1,2,3.")
+    repeats: int = METHODS.option(
+        1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
+    )
+    cap: float = OPTIONS.option(
+        CAP, "NATS: Gap that stands for a missing labelling in means over all sequences."
+    )
+    name: Sequence[str] = METHODS.option(
+        (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
+    )
+    join: Sequence[str] = OPTIONS.option(
+        (),
+        "FOLDER: Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
+    )
+    support: int = OPTIONS.option(
+        20, "NUMBER: Smallest number of gold fields with which the report names a field.", min=1
+    )
+    tables: str = PAPER.option(
+        "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
+    )
+    preset: str = PAPER.option(
+        "", "NAME: paper: one table that fits a column of a two-column paper, with intervals."
+    )
+    columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
+    digits: int | None = PAPER.option(None, "NUMBER: Decimals of numbers that are no counts.", min=0)
+    caption: str = PAPER.option("", "TEXT: Caption of the tables.")
+    plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
+    width: arguments.Width = 10
+    threads: arguments.Threads = 1
+    option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
+    as_json: arguments.AsJson = False
+
+    @property
+    def prediction_files(self) -> dict[str, str]:
+        """The file of each method of predictions; InputError for an entry of another form or a repeated name."""
+        result: dict[str, str] = {}
+        for entry in self.predictions:
+            name, path = _pair("--predictions", entry, "FILE")
+            if name in result:
+                raise InputError(f"--predictions {name} is given twice")
+            result[name] = path
+        return result
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each method that has one of its own."""
+        result: dict[str, str] = {}
+        for entry in self.name:
+            name, method = _pair("--name", entry, "METHOD")
+            if method in result:
+                raise InputError(f"--name {entry}: {method} has the name {result[method]} already")
+            result[method] = name
+        return result
+
+    @property
+    def layout(self) -> Layout:
+        """How tables are written; ValueError for an unknown format, column or preset."""
+        columns = self.columns.split(",") if self.columns else None
+        layout = Layout(columns, self.digits, self.caption, self.preset)
+        if self.tables:
+            layout.check(self.tables)
+        elif layout != Layout():
+            raise InputError("--preset, --columns, --digits and --caption are for tables; add --format")
+        return layout
+
+    def plan(self, predictions: Mapping[str, Any]) -> Plan:
+        """The plan; invalid methods and options are errors before any work."""
+        values = {tuple(name.partition(".")[::2]): value for name, value in parameters(self.option).items()}
+        taken = set[str]()
+
+        def own(method: "Method") -> dict[str, Any]:
+            taken.add(method.name)
+            common = method_options(method, width=self.width, threads=self.threads)
+            return common | {key: value for (name, key), value in values.items() if name == method.name}
+
+        for name, key in values:
+            if not key:
+                raise InputError(f"--option {name}: expected METHOD.NAME=VALUE")
+        plan = plan_of(
+            self.methods,
+            time_limit=self.time_limit,
+            seeds=self._seeds,
+            predictions=predictions,
+            options=own,
+            names=self.names,
+        )
+        for name, key in values:
+            if name not in taken:
+                known = ", ".join(plan.kinds)
+                raise InputError(f"--option {name}.{key}: {name} is none of the methods {known}")
+        return plan
+
+    @property
+    def _seeds(self) -> int | list[int]:
+        if not self.seeds:
+            return self.repeats
+        if self.repeats != 1:
+            raise InputError("--seeds and --repeats: give one of them")
+        try:
+            return [int(seed) for seed in self.seeds.split(",")]
+        except ValueError:
+            raise InputError(f"--seeds {self.seeds}: expected whole numbers separated by commas") from None
+
+
+def _pair(option: str, entry: str, value: str) -> tuple[str, str]:
+    """The name and the value of an entry NAME=VALUE."""
+    name, equals, given = entry.partition("=")
+    if not (name and equals and given):
+        raise InputError(f"{option} {entry}: expected NAME={value}")
+    return name, given

@@ -1,0 +1,161 @@
+"""The options of `ilpinfer decode`, and the function that decodes as they say."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from formulations import RuleSet, Trellis
+from formulations.programs.formulation import score_floor
+from ilpinfer import __version__
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import OPTIONS, Group
+from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
+from ilpinfer.core.configurations import configuration
+from ilpinfer.core.registry import method as method_named
+from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.decoding.reporting import attempt, failure
+from ilpinfer.pipelines.trellises import LABELLINGS
+from ilpinfer.system.files import digest
+
+if TYPE_CHECKING:
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution
+    from ilpinfer.pipelines.scored_stream import Trellises
+
+TWO_PHASE = Group("Two-phase inference")
+
+
+@dataclass(frozen=True)
+class DecodeOptions:
+    input: InputOptions
+    output: str = OPTIONS.option("-", "FILE: File for the labellings, JSON lines; - for standard output.")
+    method: arguments.MethodName = "auto"
+    time_limit: arguments.Limit = None
+    top: int | None = OPTIONS.option(
+        None, "NUMBER: Write this many labellings of each sequence, best first.", min=1
+    )
+    tau: float | None = TWO_PHASE.option(
+        None,
+        "SHARE: Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
+        "score only.",
+    )
+    bound: str = TWO_PHASE.option("relative", "KIND: How --tau sets the least score: relative or odds.")
+    risk: str = OPTIONS.option(
+        "",
+        "UNIT: With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
+        "or spans.",
+    )
+    width: arguments.Width = 10
+    threads: arguments.Threads = 1
+    explain: bool = OPTIONS.option(
+        False,
+        "Add the violations of each rule: where they are, and how the labelling would change without the rule.",
+    )
+    within: float | None = OPTIONS.option(
+        None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."
+    )
+    trace: bool = OPTIONS.option(
+        False,
+        "Add the incumbents and bounds of each sequence over time, in seconds and nats, with the violations of each "
+        "incumbent.",
+    )
+    questions: int | None = OPTIONS.option(
+        None,
+        "NUMBER: Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
+        f"labels, by the best {LABELLINGS} labellings.",
+        min=1,
+    )
+    jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)
+    option: arguments.MethodOption = ()
+
+    def job(self, content: str) -> str:
+        """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
+        apart = ("input", "output", "jobs", "method", "time_limit")
+        others = {name: value for name, value in vars(self).items() if name not in apart}
+        return digest(__version__, content, self.method, self.time_limit, others)
+
+
+Trace = list[list[float | None]]
+"""Seconds, incumbent and bound of each improvement; in nats, None for infinite numbers."""
+Solve = Callable[["Trellises", RuleSet], Iterator[tuple[list["Solution"], Trace]]]
+
+
+def solver(options: DecodeOptions) -> Solve:
+    """The function that decodes many sequences; invalid options are errors before any work."""
+    from ilpinfer.decoding.decoder import Decoder
+
+    method, time_limit, top = options.method, options.time_limit, options.top
+    known = method_named(configuration(method)[0])
+    deadline_for(time_limit)
+    if options.tau is not None:
+        return _two_phase_solver(options, options.tau)
+    if options.bound != "relative":
+        raise ValueError(f"--bound {options.bound}: is an option of --tau; add --tau, or leave it out")
+    own = method_options(known, width=options.width, threads=options.threads, within=options.within)
+    own |= parameters(options.option)
+    if options.risk:
+        if "risk" in own:
+            raise ValueError(f"--risk {options.risk} and --option risk={own['risk']}: give one of them")
+        own["risk"] = options.risk
+    Request.of(method, time_limit, own).task(top)
+    if options.trace and options.jobs > 1:
+        raise ValueError("--trace and --jobs: give one of them, since a trace is of one process")
+
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+        decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
+        errors, trace = on_error(), Trace()
+        watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
+        several: Iterator[list[Solution]]
+        if top:
+            several = decoder.decode_many(
+                trellises, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
+            )
+        else:
+            single = decoder.decode_many(trellises, callback=watch, n_jobs=options.jobs, on_error=errors)
+            several = ([solution] for solution in single)
+        for solutions in several:
+            solutions = solutions or list(decoder.decode_many([trellises.first], on_error=errors))
+            yield solutions, list(trace)
+            trace.clear()
+
+    return solve
+
+
+def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
+    from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
+
+    if options.option:
+        raise ValueError(f"--option {options.option[0]}: has no effect with --tau; leave it out")
+    if options.risk:
+        raise ValueError(f"--risk {options.risk}: has no effect with --tau; leave it out")
+    score_floor(0, tau, options.bound)
+    check_method(options.method)
+    if options.within is not None:
+        raise ValueError(f"--within {options.within:g}: has no effect with --tau; leave it out")
+    if options.trace or options.jobs > 1:
+        raise ValueError("--tau works in one process and without a trace; leave --jobs and --trace out")
+    two_phase = partial(
+        decode_two_phase,
+        tau=tau,
+        bound=options.bound,
+        method=options.method,
+        time_limit=options.time_limit,
+        threads=options.threads,
+    )
+
+    def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
+        return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
+
+    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
+        def decode() -> "list[TwoPhaseSolution]":
+            result = two_phase(trellis, rules, top=top)
+            return result if isinstance(result, list) else [result]
+
+        return list(attempt(decode, on_error(), failed))
+
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+        for trellis in trellises:
+            yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
+
+    return solve

@@ -1,0 +1,38 @@
+"""Labelled sequences to train a model on, and to evaluate it on."""
+
+from collections.abc import Sequence
+
+from formulations import LabelSet
+from ilpinfer.cli.streams import notice
+from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import rewrite
+
+
+def read_labelled(source: str, column: str, scheme: str, first: int | None = None) -> list[Labelled]:
+    """The sequences to train on, with labels in the requested scheme."""
+    examples = read(source, column=column, notify=notice)[:first]
+    return rewrite(require_labels(examples), scheme)
+
+
+def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
+    """Held-out sequences of a file, their labels in the scheme of those to train on."""
+    examples = read(path, column=column, notify=notice)
+    labels = convert_all([names for _, names in require_labels(examples)], scheme)
+    source, is_sound = shown_scheme(labels), sound(labels)
+    if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
+        notice(
+            f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
+            "--scheme bio converts all of them"
+        )
+    known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
+    alike: list[Labelled] = []
+    for example, names in zip(examples, labels, strict=True):
+        try:
+            alike.append((example.tokens, adapt(known, names, source, is_sound)))
+        except ValueError as error:
+            hint = "use the same labels in both files, or --scheme plain"
+            raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None
+    return alike

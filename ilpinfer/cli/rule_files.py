@@ -1,0 +1,85 @@
+"""Rules of a command: the files that they are read from, and their text with their origin."""
+
+import contextlib
+import tomllib
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations.errors import RuleNotice
+from formulations.files import read_text
+from formulations.rulefiles.loading import LARGEST, catalogue
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.python_rules import file_of, is_python, python_rules
+from ilpinfer.cli.streams import notice
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import text_of
+from ilpinfer.models.files import BUILT_IN
+
+
+def read_rules(sources: Sequence[str]) -> RuleSet:
+    """The rules of all sources together; none where there is no source."""
+    result = []
+    for source in sources:
+        with about(source), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuleNotice)
+            if source == "-":
+                result.append(parse_rules(text_of("-"), "standard input"))
+            else:
+                result.append(python_rules(source) if is_python(source) else load_rules(source))
+    rules = join_rules(result)
+    if sources and not rules.items:
+        notice(f"{rules.name}: no rule and no feature")
+    return rules
+
+
+def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
+    """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
+    features = []
+    for entry in rewards:
+        field, equals, text = entry.rpartition("=")
+        try:
+            if not (field and equals):
+                raise ValueError("expected FIELD=NATS")
+            features.append(Feature(float(text), field))
+        except ValueError as error:
+            raise InputError(f"--reward {entry}: {error}") from None
+    return replace(rules, items=(*rules.items, *features))
+
+
+def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
+    """Files that a command reads, including those named in its TOML files, `{ file = "words.txt" }`."""
+    known = {*catalogue(), *BUILT_IN}
+    toml = [path and file_of(path) for path in toml]
+    result = [path for path in (*paths, *toml) if path and path not in known]
+    for path in (Path(name) for name in toml if name in result):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            if path.is_file() and path.stat().st_size <= LARGEST:
+                record = tomllib.loads(read_text(path, LARGEST))
+                result += [str(path.parent / name) for name in _named_files(record)]
+    return result
+
+
+def _named_files(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("file"), str) and "words" not in value:
+            yield value["file"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from _named_files(each)
+
+
+def with_source(rules: RuleSet, made: str) -> RuleSet:
+    """Rules that were learnt, without a name, and with how they were made in their source."""
+    return replace(rules, name="", source=f"{rules.source}; {made}" if rules.source else made)
+
+
+def comments(lines: Iterable[str]) -> str:
+    """Lines of comments for the end of a TOML text, after an empty line; empty if there are none."""
+    printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
+    text = "".join(f"# {line}\n" for line in printable)
+    return f"\n{text}" if text else ""

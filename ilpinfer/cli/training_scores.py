@@ -1,0 +1,150 @@
+"""Labelled sequences of a command, with scores of their own, of a model, or of models that are trained on other parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from formulations.messages import counted
+from ilpinfer.cli import arguments
+from ilpinfer.cli.arguments import Group, kind_option, model_option
+from ilpinfer.cli.failure import about
+from ilpinfer.cli.inputs import parameters, unused_model
+from ilpinfer.cli.outputs import Steps
+from ilpinfer.cli.progress import progress
+from ilpinfer.cli.streams import notice
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.models.files import BUILT_IN, TrainingRecord, load_model, training_digest, training_record
+from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
+from ilpinfer.models.sequences import Labelled
+from ilpinfer.models.training import KINDS, rewrite
+from ilpinfer.pipelines.trellises import score
+from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.files import digest
+
+if TYPE_CHECKING:
+    from ilpinfer.learning.penalties import PenaltyLearner
+    from ilpinfer.learning.training_set import ScoredExample
+
+
+MODELS = Group("Models that score TRAIN")
+
+
+@dataclass(frozen=True)
+class TrainingInput:
+    source: arguments.TrainFile
+    model: Annotated[
+        str | None,
+        model_option(
+            "Model that scores TRAIN. If it was trained on TRAIN, models of its kind are trained on parts of TRAIN and score the "
+            "other parts.",
+            MODELS,
+        ),
+    ] = None
+    kind: Annotated[
+        str,
+        kind_option(
+            "Without --model: kind of the models, hmm, hmm2 or crf, each trained without one part of TRAIN.",
+            MODELS,
+        ),
+    ] = ""
+    option: Sequence[str] = MODELS.option(
+        (), "NAME=VALUE: A parameter of the kind, as in `ilpinfer train`. May be repeated."
+    )
+    scheme: arguments.Scheme = ""
+    column: arguments.Column = ""
+
+    def read(self, scheme: str) -> "TrainingScores":
+        """Sequences with their scores, or with the models that will score them."""
+        from ilpinfer.learning.training_set import ScoredExample
+
+        source = self.source
+        sequences = read(source, column=self.column, notify=notice)
+        pairs = rewrite(require_labels(sequences), scheme)
+        data = training_digest(pairs)
+        if self.kind and self.model:
+            raise InputError(f"--model {self.model} and --kind {self.kind}: give one of them")
+        if self.kind:
+            if self.kind not in KINDS:
+                raise InputError(f'no kind of model "{self.kind}"; there are {", ".join(KINDS)}')
+            made = TrainingRecord(self.kind, parameters(self.option), scheme, len(pairs), data)
+            return _of_parts(source, pairs, made)
+        if self.option:
+            raise InputError("--option: a parameter of a model that is trained; add --kind")
+        own = all(example.scores is not None for example in sequences)
+        record = training_record(self.model) if self.model and not own else None
+        if record is not None and record.kind in KINDS:
+            pairs = rewrite(require_labels(sequences), record.scheme)
+            data = training_digest(pairs)
+            if record.data == data:
+                notice(
+                    f"{self.model} was trained on {source}: models of the same kind are trained on parts of it, and score the other parts"
+                )
+                return _of_parts(source, pairs, record)
+        self._warn(own, record)
+        with about(self.model):
+            model: SequenceModel | None = load_model(self.model) if self.model else None
+        scored = score(sequences, model, scheme)
+        examples = [
+            ScoredExample(item.trellis, item.gold)
+            for item in scored
+            if item.trellis is not None and item.gold is not None
+        ]
+        if len(examples) < len(scored):
+            notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
+        scores = "with scores" if own else f"scored by {_shown(self.model)}"
+        return TrainingScores(pairs, scores, data, examples)
+
+    def _warn(self, own: bool, record: TrainingRecord | None) -> None:
+        """Notices about a model that is not used, and about one that may be trained on the sequences."""
+        if self.model and own:
+            notice(unused_model(self.source, self.model))
+        elif self.model and self.model not in BUILT_IN and record is None:
+            notice(
+                f"{self.model} has no record of its training sequences; if {self.source} is among them, use --kind, "
+                "which scores each part by a model that was not trained on it"
+            )
+
+
+@dataclass(frozen=True)
+class TrainingScores:
+    pairs: Sequence[Labelled]
+    scores: str
+    digest: str
+    examples: "Sequence[ScoredExample]" = ()  # none if models must be trained first
+    record: TrainingRecord | None = None
+    """How to train these models, each without a part; None if there are scores."""
+
+    def cross_fit(self, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
+        """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
+        from ilpinfer.learning.held_out import held_out_examples, kept_models
+
+        record, pairs = self.record, self.pairs
+        assert record is not None
+
+        def train(some: Sequence[Labelled]) -> TrainedModel:
+            return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
+
+        make = kept_models(train, steps.rows, steps.keep)
+        with progress("training", min(learner.folds, len(pairs))) as advance:
+            return held_out_examples(pairs, make, folds=learner.folds, seed=learner.seed, advance=advance)
+
+
+def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
+    """Sequences that are scored by models of a kind, with a short description of these."""
+    if len(pairs) < 2:
+        raise InputError(
+            f"{source}: has one sequence, and no other one to train a model on; add sequences, or, with --weights rules, "
+            "name a model with --model"
+        )
+    settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
+    scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
+    return TrainingScores(pairs, scores, training_digest(pairs), record=record)
+
+
+def _shown(model: str | None) -> str:
+    """The name of a model, or a digest of its file."""
+    if model is None or model in BUILT_IN:
+        return model or "no model"
+    with open_bytes(model) as stream:
+        return f"a model ({digest(stream.read())})"

@@ -1,0 +1,125 @@
+"""Sequences from JSON objects: one a line, a single one, or an array; tasks of annotation tools are known by their keys."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from formulations.errors import InferenceError
+from formulations.messages import cut
+from formulations.plain_values import repeated
+from ilpinfer.corpus import label_studio, prodigy
+from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.lines import Lines
+from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.passages import Doubts
+from ilpinfer.corpus.record_keys import OTHER_NAMES
+from ilpinfer.corpus.records import EXPECTED, example
+
+
+class DuplicateKey(InferenceError, ValueError): ...
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise DuplicateKey(f"{repeated(pairs)!r} is given twice in one object; give it once")
+    return result
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads records of a file, each of which is called a line, an item or a row."""
+
+    file: str
+    kind: str
+    logits: LogitsOptions | None
+    names: ColumnNames
+    doubts: Doubts
+
+    def read(self, record: Any, number: int) -> Iterator[Example | Rejection]:
+        """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
+        where = f"{self.file}, {self.kind} {number}"
+        try:
+            values = parse(record, where) if self.kind == "line" else record
+            item = _any_example(_usual_keys(values, self.names, where), where, self.logits, self.doubts)
+        except InputError as error:
+            yield Rejection(self.file, number, str(error))
+        else:
+            if item is not None:
+                yield replace(item, file=self.file, line=number)
+
+
+def json_lines(
+    lines: Lines, logits: LogitsOptions | None, notify: Notify, names: ColumnNames
+) -> Iterator[Example | Rejection]:
+    """One example for each non-empty line; lines that state none are rejected."""
+    reader = _Reader(lines.name, "line", logits, names, Doubts(lines.name))
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            yield line
+        elif line.strip():
+            yield from reader.read(line, number)
+    reader.doubts.tell(notify)
+
+
+def json_array(
+    text: str, name: str, logits: LogitsOptions | None, notify: Notify, names: ColumnNames
+) -> Iterator[Example | Rejection]:
+    """The sequences of a text that holds a list of objects; InputError where it holds none."""
+    records = parse(text, name)
+    if not records:
+        raise InputError(f"{name}: an empty list; {EXPECTED}")
+    reader = _Reader(name, "item", logits, names, Doubts(name))
+    for number, record in enumerate(records, 1):
+        yield from reader.read(record, number)
+    reader.doubts.tell(notify)
+
+
+def read_rows(
+    rows: Iterable[dict[str, Any]], name: str, begin: int, logits: LogitsOptions | None, names: ColumnNames
+) -> Iterator[Example | Rejection]:
+    """The sequences of rows of a table, which are numbered from `begin`."""
+    reader = _Reader(name, "row", logits, names, Doubts(name))
+    for number, row in enumerate(rows, begin):
+        yield from reader.read(row, number)
+
+
+def takes(names: ColumnNames, key: str) -> bool:
+    """Whether a key is that of tokens or labels by the names of a user, or of labels that are left out."""
+    return key in (names.token, names.label) or (names.unlabelled and OTHER_NAMES.get(key) == "labels")
+
+
+def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
+    """The record with the keys that a user names for tokens and labels under their usual names."""
+    if not names or not isinstance(record, dict):
+        return record
+    token, label = names.token or "tokens", "" if names.unlabelled else names.label
+    absent = next((key for key in (token, label) if key and key not in record), None)
+    if absent is not None:
+        keys = cut(", ".join(map(json.dumps, list(record)[:20])), 500)
+        raise InputError(f"{where}: no key {json.dumps(absent)} for the column, but {keys}")
+    result = {key: value for key, value in record.items() if key != "labels" and not takes(names, key)}
+    return {**result, "tokens": record[token], "labels": record.get(label)}
+
+
+def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
+    """The value of a text of JSON; InputError where it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON: {error}; {expected}") from None
+    except DuplicateKey as error:
+        raise InputError(f"{where}: {error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
+
+
+def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts: Doubts) -> Example | None:
+    """The sequence of an object or of a task; None for a task that is passed over."""
+    if label_studio.is_task(record):
+        return label_studio.example(record, where, doubts)
+    if prodigy.is_task(record):
+        return prodigy.example(record, where, doubts)
+    return example(record, where, reading)

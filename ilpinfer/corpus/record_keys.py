@@ -1,0 +1,121 @@
+"""The keys of JSON objects that state sequences, and which of them go together."""
+
+import json
+from typing import Any
+
+from formulations.messages import near_name
+from ilpinfer.core.solution_fields import ABOUT, OWN
+from ilpinfer.corpus.archives import SHARED_ARRAYS
+from ilpinfer.corpus.examples import InputError
+
+TEXT_KEYS = ("tokens", "labels", "given", "columns", "rank", "ranks", "sequence")
+"""Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
+DENSE_KEYS = ("start", "first", "edges")
+"""Keys of scores for each edge; `first` belongs to models of second order."""
+FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
+"""Keys of scores for tokens and transitions."""
+LOGITS_KEYS = ("logits", "word_ids", *(key for key in SHARED_ARRAYS if key != "label_names"))
+TRELLIS_KEYS = ("scheme", "optional_fields")
+"""Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
+CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
+"""Keys of candidate spans, of `text` or of tokens."""
+GENERAL_KEYS = ("node", "pool", "step")
+"""Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
+KEYS = tuple(
+    dict.fromkeys(
+        (
+            *TEXT_KEYS,
+            "label_names",
+            *FACTORED_KEYS,
+            *DENSE_KEYS,
+            *LOGITS_KEYS,
+            *GENERAL_KEYS,
+            *TRELLIS_KEYS,
+            *CANDIDATE_KEYS,
+            *ABOUT,
+        )
+    )
+)
+"""All keys of a record that mean something; rows of results repeat further ones."""
+SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
+"""Keys of scores, of which a sequence without scores has none."""
+FORMS: dict[str, tuple[tuple[str, ...], set[str]]] = {
+    "logits": (LOGITS_KEYS, {"logits"}),
+    "edges": (DENSE_KEYS, {"start", "edges"}),
+    "node": (GENERAL_KEYS, set(GENERAL_KEYS)),
+    "emissions": (FACTORED_KEYS, {"emissions", "transitions"}),
+}
+"""For the main key of each form of scores, the keys that it may have, and those that it must have."""
+OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), "labels")}
+"""Names that other files have for tokens and labels."""
+
+
+def is_output(record: dict[str, Any]) -> bool:
+    """Whether it is a row of `ilpinfer decode`, which has other fields."""
+    return {"status", "method"} <= record.keys()
+
+
+def form_of(record: dict[str, Any]) -> str:
+    """The main key of the form of scores."""
+    return next((main for main in FORMS if main in record), "emissions")
+
+
+def about_of(record: dict[str, Any]) -> dict[str, Any]:
+    """The notes about a sequence, which rows repeat."""
+    return {
+        key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
+    }
+
+
+def fault_of(key: str) -> str:
+    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something."""
+    if key in KEYS:
+        return ""
+    if key in OWN:
+        return '; rows of results or requests use this name, put a note under "metadata" or another name'
+    near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
+    if not near:
+        return ""
+    way = "--column of the command line takes other keys; " if near in ("tokens", "labels") else ""
+    return f'; did you mean "{near}"? {way}a note with such a name goes under "metadata"'
+
+
+def check_notes(record: dict[str, Any], where: str) -> None:
+    for key in record:
+        if fault := fault_of(key):
+            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{fault}")
+    for key, value in about_of(record).items():
+        try:
+            json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise InputError(
+                f"{where}: {key[:60]!a} has NaN, an infinity or half of a surrogate pair; write null, or a text"
+            ) from None
+
+
+def check_keys(record: dict[str, Any], where: str) -> None:
+    check_notes(record, where)
+    lone = [key for key in CANDIDATE_KEYS if key in record]
+    if lone:
+        raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")
+    present = [key for key in SCORE_KEYS if key in record]
+    if not present:
+        if "word_ids" in record:
+            raise InputError(f"{where}: word_ids goes with logits; add them, or leave it out")
+        return
+    main = form_of(record)
+    allowed, needed = FORMS[main]
+    if not needed <= record.keys():
+        raise InputError(
+            f"{where}: has {', '.join(sorted(present))}; expected start and edges, or emissions and transitions"
+        )
+    for key in FORMS:
+        if key in record and key not in allowed:
+            raise InputError(f"{where}: has both {main} and {key}; give one of them")
+    for key in (*SCORE_KEYS, *LOGITS_KEYS):
+        if key in record and key not in allowed:
+            if key == "end":
+                hint = "end goes with emissions and transitions; add it to the last edges"
+            else:
+                hint = f"{key} does not go with {main}; leave it out"
+            raise InputError(f"{where}: {hint}")

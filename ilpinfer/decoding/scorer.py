@@ -1,0 +1,48 @@
+"""The model of a decoder, as far as decoding needs one."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from formulations import Trellis
+from formulations.arguments import path, texts
+from formulations.labels.label_set import LabelSet, label_set
+from formulations.messages import brief
+from ilpinfer.core.rule_compiler import shown
+
+
+class Scorer(Protocol):
+    """A model, as far as decoding needs one."""
+
+    def trellis(self, tokens: tuple[str, ...]) -> Trellis:
+        """Scores of T tokens, in nats."""
+        ...
+
+
+def scorer_of(model: Any) -> Scorer | None:
+    """The model, read where it is the path of one."""
+    if isinstance(model, str | Path):
+        files = import_module("ilpinfer.models.files")  # not an import: models stand above decoding
+        return cast(Scorer, files.load_model(path(model, "model")))
+    if model is not None and not callable(getattr(model, "trellis", None)):
+        raise ValueError(
+            f"model is {brief(model)}; expected a model, which has trellis(tokens), or the path of one"
+        )
+    return cast(Scorer | None, model)
+
+
+def known_labels(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
+    """The labels that are known before a trellis is."""
+    labels = None if labels is None else label_set(labels)
+    own = getattr(model, "labels", None)
+    own = own if isinstance(own, LabelSet) else None
+    if labels is not None and own is not None and labels != own:
+        raise ValueError(f"the labels {shown(labels)} are not the model's, {shown(own)}; leave them out")
+    return own if labels is None else labels
+
+
+def trellis_of(model: Scorer, tokens: Sequence[str]) -> Trellis:
+    """The trellis of T texts, whose scores are made when they are first read where the model can do so."""
+    scores = getattr(model, "token_scores", None)
+    return model.trellis(texts(tokens, "tokens")) if scores is None else scores.trellis(tokens)

@@ -1,0 +1,183 @@
+"""Both phases of two-phase inference over one problem."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from formulations.dtypes import LabelIds
+from formulations.problem.problem import Problem, Value, cost_unit, hard_only
+from formulations.programs.formulation import Formulation, exclude_labelling, formulate
+from formulations.programs.record import IntegerProgram
+from ilpinfer.core.certificate import Certificate, Phases, proof
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Result, Task
+from ilpinfer.exact.programs import FASTEST, Reply, solve
+from ilpinfer.exact.viterbi import VITERBI
+
+
+class TwoPhaseReply(NamedTuple):
+    """A reply, how it was reached, and a lower bound on the cost of every labelling at or above the floor, grid units."""
+
+    reply: Reply
+    method: str
+    cost_bound: int = 0
+
+
+@dataclass
+class TwoPhaseSearch:
+    """Both phases over one problem: by the engine where the method is auto and it reaches a proof, else by programs."""
+
+    problem: Problem
+    method: str
+    deadline: Deadline
+    threads: int
+
+    def __post_init__(self) -> None:
+        self.solver = FASTEST if self.method == "auto" else self.method
+        self.base = self.problem.fold(soft=False) if self.method == "auto" else self.problem
+
+    @cached_property
+    def formulation(self) -> Formulation:
+        """Built on first use."""
+        return formulate(self.base)
+
+    @property
+    def first(self) -> Reply:
+        """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
+        return self.first_phase.reply
+
+    @cached_property
+    def first_phase(self) -> TwoPhaseReply:
+        """The reply of the first phase, and the beginning of a description of both."""
+        words = ""
+        if self.method == "auto":
+            from ilpinfer.exact.auto import auto
+
+            self.deadline.excuse(VITERBI.warm())
+            result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
+            certificate = _as_both_phases(result)
+            if result.proves_infeasibility:
+                reply = Reply("infeasible", None, -math.inf, certificate)
+                return TwoPhaseReply(reply, "auto: no labelling is possible")
+            if result.path is not None and self.score(result.path) >= result.bound:
+                reply = Reply("optimal", result.path, result.bound, certificate)
+                return TwoPhaseReply(reply, f"{result.method}, then ")
+            words = "auto: "
+        program = self.formulation.best_score()
+        return TwoPhaseReply(solve(self.solver, program, self.deadline, self.threads), words)
+
+    @property
+    def best(self) -> int:
+        """An upper bound on Z*, grid units, given a labelling of the first phase."""
+        assert self.first.path is not None
+        return int(max(self.first.bound, self.score(self.first.path)))
+
+    def score(self, path: LabelIds) -> int:
+        """Score of a labelling, model and features, grid units."""
+        value = self.problem.value(path)
+        return value.model + value.features
+
+    def run(self, floor: int | None, top: int) -> list[TwoPhaseReply]:
+        """Labellings at or above a floor by cost, then score; at least one entry."""
+        first = self.first
+        if self.method == "auto" and first.status == "optimal" and (cheapest := self._cheapest(floor, top)):
+            return cheapest
+        answers, paths = list[TwoPhaseReply](), list[LabelIds]()
+        while len(answers) < top and (answer := self.at_floor(floor, paths)):
+            answers.append(answer)
+            paths += [] if answer.reply.path is None else [answer.reply.path]
+        return answers or [self.first_phase._replace(reply=replace(first, path=None, status="unknown"))]
+
+    def _cheapest(self, floor: int | None, top: int) -> list[TwoPhaseReply] | None:
+        """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
+        from ilpinfer.exact.least_cost import LeastCostSearch
+
+        assert self.first.path is not None
+        cheapest = LeastCostSearch(self.base, self.deadline, self.first.path).cheapest(floor, top)
+        if cheapest is None:
+            return None
+        paths, leaf, weight = cheapest
+        tree, best = self.first.certificate.tree, self.score(self.first.path)
+        result, before = list[TwoPhaseReply](), list[tuple[int, ...]]()
+        for path in paths:
+            value = self.problem.value(path)
+            phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first
+            if phases is not None and (value.penalty or self.score(path) != best):
+                phases = replace(phases, least=leaf, weight=weight)
+            certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
+            reply = Reply("optimal", path, value.score, certificate)
+            result.append(TwoPhaseReply(reply, "auto: label setting", value.penalty))
+            before.append(tuple(path.tolist()))
+        return result
+
+    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> TwoPhaseReply | None:
+        """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
+        least, cost_bound = self._least_cost(floor, excluded)
+        if least.path is None:
+            return None
+        cost, score, best = self.problem.value(least.path).penalty, self.score(least.path), self.best
+        proved = least.status == "optimal"
+        cost_bound = cost if proved else min(cost_bound, cost)
+        if score == best:
+            reply = replace(least, status="optimal", bound=best)
+        else:
+            program = self.formulation.best_score(cost_ceiling=cost)
+            reply = self._until(program, excluded, lambda value: value.penalty <= cost)
+        if reply.path is None or self.score(reply.path) < score:
+            reply = replace(reply, path=least.path, status="feasible")
+        limit = min(float(best), reply.bound) if proved else float(best)
+        all_proved = proved and self.first.status == reply.status == "optimal"
+        reply = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
+        return TwoPhaseReply(reply, self.first_phase.method + self.solver, cost_bound)
+
+    def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
+        """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
+        first = self.first
+        if first.path is not None and not excluded and not self.problem.value(first.path).penalty:
+            return replace(first, status="optimal", bound=0), 0
+        reply = self._until(
+            self.formulation.least_cost(floor),
+            excluded,
+            lambda value: floor is None or value.model + value.features >= floor,
+        )
+        step = cost_unit(self.problem.rules)
+        cost_bound = 0 if math.isinf(reply.bound) else max(0, -step * math.floor(reply.bound / step))
+        if first.path is not None and not excluded and reply.status != "infeasible":
+            reply = self._better(reply, first.path)
+        return reply, cost_bound
+
+    def _better(self, reply: Reply, incumbent: LabelIds) -> Reply:
+        """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
+        own = self.problem.value(incumbent).penalty, -self.score(incumbent)
+        if reply.path is None:
+            return replace(reply, path=incumbent, status="feasible")
+        cost = self.problem.value(reply.path).penalty
+        if (cost, -self.score(reply.path)) <= own:
+            return reply
+        return replace(reply, path=incumbent, status=reply.status if cost == own[0] else "feasible")
+
+    def _until(
+        self, program: IntegerProgram, excluded: Sequence[LabelIds], accepts: Callable[[Value], bool]
+    ) -> Reply:
+        """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
+        for path in excluded:
+            program = exclude_labelling(program, path)
+        while True:
+            reply = solve(self.solver, program, self.deadline, self.threads)
+            if reply.path is None:
+                return reply
+            value = self.problem.value(reply.path)
+            if value.feasible and accepts(value):
+                return reply
+            program = exclude_labelling(program, reply.path)
+
+
+def _as_both_phases(result: Result) -> Certificate:
+    """The certificate of the first phase as one of both, which holds where the second adds nothing."""
+    tree = result.certificate.tree
+    if tree is None or isinstance(tree, Phases):
+        return result.certificate
+    witness = () if result.path is None else tuple(result.path.tolist())
+    return replace(result.certificate, tree=Phases(tree, witness))

@@ -1,0 +1,113 @@
+"""The cheapest labellings at or above a score.
+
+Only the two neighbours on the hull on either side of the score are needed (Handler and Zang 1980), and label setting between
+them; see `FrontierSearch`.
+"""
+
+from fractions import Fraction
+
+from formulations.dtypes import LabelIds
+from formulations.grid import LIMIT
+from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact.hull import Unfound
+from ilpinfer.exact.known import Known
+from ilpinfer.exact.relaxation import LABEL_SETTING, Prefixes
+from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
+from ilpinfer.exact.weights import Point, Weight
+
+MOST_WEIGHTS = 20
+"""Largest number of weights between two neighbours of a score."""
+
+
+class LeastCostSearch(WeightedSearch):
+    """The search for the cheapest labellings at or above a score."""
+
+    def cheapest(self, floor: int | None, top: int) -> tuple[list[LabelIds], Leaf, int] | None:
+        """The `top` cheapest labellings of at least a score, with a leaf and its weight; None if that is not proved.
+
+        Of equal cost the best scores come first, equal ones by label ids.
+        """
+        least = self.weights.lowest if floor is None else floor
+        right, ratio = self.points[0], Fraction(self.unit, STEP)
+        while True:
+            weight = self.weights.ratio(*ratio.as_integer_ratio())
+            left = self.solve(weight)
+            if left is None:
+                return None
+            if left.score < least:
+                break
+            right = left
+            enough = min(self.weights.heaviest, (right.score - least) // self.weights.least_penalty + 1)
+            if ratio >= enough or not right.cost or (top == 1 and self._is_cheapest(right, least)):
+                break
+            ratio = min(Fraction(enough), STEP * ratio)
+        for _ in range(MOST_WEIGHTS):
+            if left.score >= least or (top == 1 and self._is_cheapest(right, least)):
+                break
+            weight = self.weights.between(left, right)
+            middle = self.solve(weight)
+            if middle is None:
+                return None
+            if not is_above(middle, left, right):
+                break
+            left, right = (middle, right) if middle.score < least else (left, middle)
+        paths: list[LabelIds] | None = [right.path]
+        closing: Known | None = None
+        if top > 1 or right.path is self.best or not self._is_cheapest(right, least):
+            closing = self._known(weight, unfolded=True)
+            paths = self._few(closing, weight, least, right, top)
+        if not paths:
+            return None
+        return paths, self._leaf(closing), max(1, weight.cost // weight.score)
+
+    def _is_cheapest(self, point: Point, least: int) -> bool:
+        """Whether it is proved that nothing cheaper has a score."""
+        return not point.cost or Unfound(self.bounds, []).best_score(point.cost - 1) < least
+
+    def _few(
+        self, known: Known, weight: Weight, least: int, cheapest: Point, top: int
+    ) -> list[LabelIds] | None:
+        """The cheapest labellings of at least a score, those as cheap as the cheapest so far among them; None where they are
+        too many."""
+        self.deadline.excuse(LABEL_SETTING.warm())
+        known.active = known.broken([self.best, cheapest.path])
+        most: int | None = cheapest.cost if top == 1 else None
+
+        def region() -> tuple[int, int]:
+            if most is None:
+                return -LIMIT, LIMIT
+            return weight.score * least - weight.cost * most, weight.cost * most
+
+        def read(result: Prefixes) -> list[LabelIds]:
+            nonlocal most
+            worth = zip(result.paths, result.values, result.costs, strict=True)
+            paths = [path for path, value, cost in worth if value + cost >= weight.score * least]
+            points = [self.weights.point(path) for path in paths]
+            costs = sorted(point.cost for point in points if point is not None)[:top]
+            if len(costs) == top:
+                most = costs[-1] if most is None else min(most, costs[-1])
+            return paths[:top]
+
+        return self._exhaust(known, region, read, top)
+
+    def _leaf(self, closing: Known | None) -> Leaf:
+        """The proof of the cheapest labellings: the machines of all rules that were active, since its check has an account of the
+        cost."""
+        components = set() if closing is None else closing.active_components
+        stages, rules = set[MachineKey](), self.problem.rules
+        for probed in self._probed.values():
+            folded = set(range(len(rules))) - set(probed.numbers)
+            components |= probed.active_components
+            components |= {(r, p) for r in folded for p in range(len(rules[r].components))}
+            if isinstance(probed.tree, Leaf):
+                components |= set(probed.tree.multipliers)
+                stages |= {key for keys in (probed.tree.product, *probed.tree.stages) for key in keys}
+        known = self._known(unfolded=True)
+        one = known.ground
+        machines = [
+            m
+            for m, (component, key) in enumerate(zip(one.components, one.keys, strict=True))
+            if (component in components or key in stages) and rules[key[0]].most
+        ]
+        known.inside = known.product_of(machines)
+        return known.leaf(machines)
