@@ -166,6 +166,8 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     pairs = steps == len(first_event) - 1
     where, place_of, joint_shift, joint_mask, words = places
     word, shift, mask, paid_word, paid_bit = where
+    for a in apart:
+        place_of[active[a]] = -1
     Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
     after = np.full(tail.shape[1], FORBIDDEN)
     others = ~(state_mask | joint_mask << joint_shift)
@@ -221,9 +223,9 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                                 kept[known] = -1
                         one, end = used, used + 1
                         for e in range(first_event[step], first_event[step + 1]):
-                            m = event[e, 0]
-                            mine[end, 0], mine[end, 1] = place_of[m], event[e, 1]
-                            end += place_of[m] >= 0 and (pairs or layout[m, STRIDE] == 0)
+                            a = place_of[event[e, 0]]
+                            mine[end, 0], mine[end, 1] = a, event[e, 1]
+                            end += a >= 0
                         for e in range(one + 1, end):
                             m = active[mine[e, 0]]
                             mine[e, 1] += layout[m, ARC]
