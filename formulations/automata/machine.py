@@ -132,6 +132,17 @@ class Automaton:
         """For each arc, the first arc of the next state and the violations, as flat lists, which are faster in Python."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
+    def most(self, length: int) -> int:
+        """An upper bound on the violations of so many symbols.
+
+        Where a state can emit much at once, the steps into it emitted less: each step then counts with the change of what the next one
+        can emit at most.
+        """
+        ahead = self.emits.max(axis=1, initial=0)
+        step = (self.emits + ahead[self.next_state] - ahead[:, None]).max(initial=0)
+        paid = step * length + ahead[0] + (self.final - ahead).max(initial=0)
+        return int(min(paid, ahead.max(initial=0) * length + self.final.max(initial=0)))
+
     def violations(self, symbols: Integers) -> int:
         if self.is_local:
             return int(self.emits[0, symbols].sum())
@@ -186,7 +197,7 @@ class Machine:
 
     @property
     def most(self) -> int:
-        return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
+        return self.automaton.most(len(self.steps.index))
 
     def violations(self, path: LabelIds) -> int:
         return self.automaton.violations(self.steps.along(path))
