@@ -133,15 +133,20 @@ class Automaton:
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     def most(self, length: int) -> int:
-        """An upper bound on the violations of so many symbols.
+        """An upper bound on the violations of so many symbols."""
+        return min(step * length + rest for step, rest in self._most)
 
-        Where a state can emit much at once, the steps into it emitted less: each step then counts with the change of what the next one
-        can emit at most.
+    @cached_property
+    def _most(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Two bounds on the violations of a step, each with one on those beyond.
+
+        Where a state can emit much at once, the steps into it emitted less: in the second bound, a step counts with the change of what the
+        next one can emit at most.
         """
         ahead = self.emits.max(axis=1, initial=0)
         step = (self.emits + ahead[self.next_state] - ahead[:, None]).max(initial=0)
-        paid = step * length + ahead[0] + (self.final - ahead).max(initial=0)
-        return int(min(paid, ahead.max(initial=0) * length + self.final.max(initial=0)))
+        rest = ahead[0] + (self.final - ahead).max(initial=0)
+        return (int(ahead.max()), int(self.final.max())), (int(step), int(rest))
 
     def violations(self, symbols: Integers) -> int:
         if self.is_local:
