@@ -49,6 +49,8 @@ MOST_EDGES = 2**23
 NO_LIMIT = 2**62
 MOST_KEPT = 2**17
 """Events that are kept, after which they are read anew."""
+MOST_APART = 12
+"""Machines that read the state before and have no events: asking them takes less time than finding the events of each pair of states."""
 
 
 class Options(NamedTuple):
@@ -91,13 +93,13 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def look_ahead(edge, e, i, tail, base, rest, floor, values):
+def look_ahead(edge, e, i, tail, base, rest, floor, values, found):
     """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail (W,)
-    is that of the token, where the states begin at `base`.
+    is that of the token, where the states begin at `base`. Fill found (B,) with the places of those that reach the floor.
 
-    Returns the best bound below the floor.
+    Returns their number, and the best bound below the floor.
     """
-    cut, ahead = FORBIDDEN, tail[base : base + len(values)]
+    cut, count, ahead = FORBIDDEN, 0, tail[base : base + len(values)]
     if i < 0:
         for b in range(len(values)):
             values[b] = rest + ahead[b]
@@ -107,7 +109,10 @@ def look_ahead(edge, e, i, tail, base, rest, floor, values):
             values[b] = rest + gain[b] + ahead[b]
     for b in range(len(values)):
         cut = max(cut, values[b] if values[b] < floor else FORBIDDEN)
-    return cut
+    for b in range(len(values)):
+        found[count] = b
+        count += values[b] >= floor
+    return count, cut
 
 
 @subroutine
@@ -117,12 +122,27 @@ def no_events(A):
 
 
 @subroutine
-def keep_events(machines, A):
-    """Room for the events of steps at A machines: where those of each step begin, -1 for unknown ones, and the events.
+def keep_events(steps, A):
+    """Room for the events of so many steps at A machines: where those of each step begin, -1 for unknown ones, and the events.
 
     The first row of a step has the end of its events; each of them has the place of a machine, its arc from state 0 and its width.
     """
-    return np.full(len(machines.begin), np.int32(-1)), np.empty((MOST_KEPT + A + 2, 3), np.int32)
+    return np.full(steps, np.int32(-1)), np.empty((min(steps * (A + 1), MOST_KEPT) + A + 2, 3), np.int32)
+
+
+@subroutine
+def read_apart(machines, active, S):
+    """The places of machines in `active` (A,) that are asked at each step: those that read the state before, while they are few, or all where
+    there are no events. Events are the other machines'. Also returns the number of steps that these tell apart, of S states.
+    """
+    places, count, listed = np.empty(len(active), np.int64), 0, len(machines.begin) > 1
+    for a in range(len(active)):
+        if not listed or machines.layout[active[a], STRIDE]:
+            places[count] = a
+            count += 1
+    if listed and count > MOST_APART:
+        return places[:0], len(machines.begin) - 1
+    return places[:count], len(machines.table) * S if listed else 0
 
 
 @subroutine
@@ -142,6 +162,8 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     before, next_joint = joint.before, joint.after
     account_cost, account_final, inside = options.cost, options.final, options.inside
     T, S, B, A, listed = len(classes), edge.shape[1], scores.labels, len(active), len(first_event) > 1
+    (apart, steps), found = read_apart(machines, active, S), np.empty(len(values), np.int64)
+    pairs = steps == len(first_event) - 1
     where, place_of, joint_shift, joint_mask, words = places
     word, shift, mask, paid_word, paid_bit = where
     Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
@@ -177,21 +199,21 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
             if reads_before:
                 enter_all(joint, q, kind, tail[t], completion, t * Q, after)
             ahead = after if reads_before else tail[t * Q + q]
-            cut = max(cut, look_ahead(edge, edge_at[t], i, ahead, base, rest, floor, values))
+            reaching, lower = look_ahead(edge, edge_at[t], i, ahead, base, rest, floor, values, found)
+            cut = max(cut, lower)
             if graph:
                 p.begin[h] = edges
             done += B
-            for b in range(B):
-                value, j = values[b], base + b
-                if value < floor:
-                    continue
+            for n in range(reaching):
+                value, j = values[found[n]], base + found[n]
                 for w in range(words):
                     key[count, w] = key[h, w]
                 key[count, 0] = key[h, 0] & others | j | np.int64(next_joint[q, kind[j]]) << joint_shift
-                one, end = 0, A
+                one = end = 0
                 if listed:
                     step = step_of(S, B, c, i + 1, j)
-                    one = kept[step] if len(kept) else -1
+                    place = step if pairs else c * S + j
+                    one = kept[place] if len(kept) else -1
                     if one < 0:
                         if used + A + 1 >= len(mine):
                             used = 0
@@ -199,34 +221,36 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                                 kept[known] = -1
                         one, end = used, used + 1
                         for e in range(first_event[step], first_event[step + 1]):
-                            a = place_of[event[e, 0]]
-                            mine[end, 0], mine[end, 1] = a, event[e, 1]
-                            end += a >= 0
+                            m = event[e, 0]
+                            mine[end, 0], mine[end, 1] = place_of[m], event[e, 1]
+                            end += place_of[m] >= 0 and (pairs or layout[m, STRIDE] == 0)
                         for e in range(one + 1, end):
                             m = active[mine[e, 0]]
                             mine[e, 1] += layout[m, ARC]
                             mine[e, 2] = layout[m, WIDTH]
                         mine[one, 0] = end
                         if len(kept):
-                            kept[step], used = one, end
+                            kept[place], used = one, end
                     one, end = one + 1, int(mine[one, 0])
-                spent, account = 0, 0
-                for e in range(one, end + A if last else end):
-                    if e >= end:
-                        a = np.int64(e - end)
-                        m, arc = active[a], np.int64(-1)
-                    elif listed:
-                        a, arc = np.int64(mine[e, 0]), np.int64(mine[e, 1])
+                spent, account, close = 0, 0, end + len(apart)
+                for e in range(one, close + A if last else close):
+                    if e >= close:
+                        a = np.int64(e - close)
+                        m, arc, ways = active[a], np.int64(-1), np.int64(0)
+                    elif e < end:
+                        a, arc, ways = np.int64(mine[e, 0]), np.int64(mine[e, 1]), np.int64(mine[e, 2])
                         m = active[a]
                     else:
-                        a, m = np.int64(e), active[e]
+                        a = apart[e - end]
+                        m = active[a]
+                        ways = layout[m, WIDTH]
                         arc = layout[m, ARC] + symbols[table[c, m] + (i + 1) * layout[m, STRIDE] + j]
                     there = key[count, word[a]] >> shift[a] & mask[a]
                     if arc < 0:
                         at_end = layout[m, FINAL] + there
                         more, actual = final[at_end], account_final[at_end] if budget >= 0 else 0
                     else:
-                        arc += there * (np.int64(mine[e, 2]) if listed else layout[m, WIDTH])
+                        arc += there * ways
                         more, actual = cost[arc], account_cost[arc] if budget >= 0 else 0
                         key[count, word[a]] ^= (there ^ np.int64(next_state[arc])) << shift[a]
                     if more and paid_word[a] >= 0:
@@ -332,17 +356,18 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     number of the labelling in `p`, `NONE` where none has a finite value of at least `least`, or `STOPPED`; its value or another bound on
     the best one; steps; p
     """
-    T = len(classes)
-    places, used = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))
+    T, S, A = len(classes), handle.scores.edge.shape[1], len(active)
+    places, used = places_of(handle.machines, active, S, len(joint.final))
     values, at = np.empty(handle.scores.labels, np.int64), np.zeros(7, np.int64)
     size = 1 << used
     work, indexed = limits[0], places[4] == 1 and size <= limits[1]
     if len(p.slots) < (size if indexed else ROOM):
         p = more_slots(p, size if indexed else ROOM)
-    step, before, spent, followed = FIRST_STEP, np.int64(0), np.int64(0), no_events(len(active))
+    _, steps = read_apart(handle.machines, active, S)
+    step, before, spent, followed = FIRST_STEP, np.int64(0), np.int64(0), no_events(A)
     while True:
-        if len(followed[0]) == 0 and at[STEPS] > len(handle.machines.begin) > 1:
-            followed = keep_events(handle.machines, len(active))
+        if len(followed[0]) == 0 and 0 < steps <= max(at[STEPS], FEW_STEPS):
+            followed = keep_events(steps, A)
         floor = max(bound - step, least, DEAD)
         p = begin(p, at, recursion[2], places[4])
         options = best_only(floor, work, indexed, False)
@@ -377,6 +402,6 @@ def advance(handle, edge_at, classes, joint, active, recursion, options, p, at):
     """Extend prefixes up to the limit of steps; `DONE` or `STOPPED`, and the prefixes."""
     places = places_of(handle.machines, active, handle.scores.edge.shape[1], len(joint.final))[0]
     values = np.empty(handle.scores.labels, np.int64)
-    followed = keep_events(handle.machines, len(active))
+    followed = keep_events(read_apart(handle.machines, active, handle.scores.edge.shape[1])[1], len(active))
     at[KEPT] = 0
     return go_on(handle, edge_at, classes, joint, active, recursion, options, places, followed, values, p, at)

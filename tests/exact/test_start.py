@@ -86,3 +86,24 @@ def test_many_machines_are_followed_to_the_first_of_the_best_labellings(direct, 
     broken = {path: sum(sum(map(path.count, some)) % 2 == 0 for some in sets) for path in first.values()}
     best = min(broken, key=lambda path: (broken[path], path))
     assert (solution.score, solution.labels) == (-broken[best], list(best))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("pairs", [3, 12, 13, 20])
+def test_machines_that_read_the_label_before_are_asked_at_each_step_or_have_events(pairs, seed):
+    """Orders of pairs of fields read it, and needs do not; scores of few sizes are often equal."""
+    rng, labels, T = np.random.default_rng([pairs, seed]), list("abcde"), 4
+    orders = [(one, other) for one, other in product(labels, repeat=2) if one != other]
+    rng.shuffle(orders)
+    rules = [C.requires_before(*pair, penalty=float(rng.integers(1, 5)) / 4) for pair in orders[:pairs]]
+    rules += [C.requires_present(*pair, penalty=float(rng.integers(1, 5)) / 4) for pair in orders[-6:]]
+    emissions, steps = rng.integers(-4, 5, (T, 5)) / 2, rng.integers(-2, 3, (5, 5)) / 2
+    trellis = Trellis.from_emissions(emissions, steps, labels=labels, tokens=["x"] * T)
+    value = {
+        path: trellis.score(path) - sum(rule.penalty * rule.violations(path, labels=labels) for rule in rules)
+        for path in product(labels, repeat=T)
+    }
+    best = min(value, key=lambda path: (-value[path], path))
+    solution = ilpinfer.decode(trellis, rules)
+    assert (solution.score, solution.bound, solution.labels) == (value[best], value[best], list(best))
+    assert ilpinfer.verify(trellis, rules, solution).proved
