@@ -132,6 +132,22 @@ class Automaton:
         """For each arc, the first arc of the next state and the violations, as flat lists, which are faster in Python."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
+    def most(self, length: int) -> int:
+        """An upper bound on the violations of so many symbols."""
+        return min(step * length + rest for step, rest in self._most)
+
+    @cached_property
+    def _most(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Two bounds on the violations of a step, each with one on those beyond.
+
+        Where a state can emit much at once, the steps into it emitted less: in the second bound, a step counts with the change of what the
+        next one can emit at most.
+        """
+        ahead = self.emits.max(axis=1, initial=0)
+        step = (self.emits + ahead[self.next_state] - ahead[:, None]).max(initial=0)
+        rest = ahead[0] + (self.final - ahead).max(initial=0)
+        return (int(ahead.max()), int(self.final.max())), (int(step), int(rest))
+
     def violations(self, symbols: Integers) -> int:
         if self.is_local:
             return int(self.emits[0, symbols].sum())
@@ -186,7 +202,7 @@ class Machine:
 
     @property
     def most(self) -> int:
-        return int(self.emits.max(initial=0)) * len(self.steps.index) + int(self.final.max(initial=0))
+        return self.automaton.most(len(self.steps.index))
 
     def violations(self, path: LabelIds) -> int:
         return self.automaton.violations(self.steps.along(path))

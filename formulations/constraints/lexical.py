@@ -256,10 +256,11 @@ class NumbersContinue(Template):
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         symbols: dict[tuple[ItemNumber, ...], int] = {(): 0}
-        symbol = {t: symbols.setdefault(item_numbers(t), len(symbols)) for t in dict.fromkeys(tokens)}
-        member = labels.field(self.field).member[None, :].astype(np.int64)
-        values = np.arange(len(symbols))[:, None, None] * member
-        index = np.array([symbol[token] for token in tokens], np.int64)
+        index = np.zeros(len(tokens), np.int64)
+        for t, numbers in enumerate(map(item_numbers, tokens)):
+            if numbers:
+                index[t] = symbols.setdefault(numbers, len(symbols))
+        values = np.arange(len(symbols))[:, None, None] * labels.field(self.field).member[None, :]
         yield Machine(StepTable(values, index), _in_sequence(tuple(symbols)))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:

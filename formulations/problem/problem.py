@@ -94,7 +94,7 @@ class GroundRule:
         components = tuple(map(_counting, self.components))
         return replace(self, penalty=penalty, components=components)
 
-    @property
+    @cached_property
     def most(self) -> int:
         return 1 if self.binary else sum(part.most for part in self._parts)
 

@@ -47,6 +47,7 @@ class ProgramBuilder:
         self.uses = Counter[bytes]()
         self._indicators: dict[tuple[int, bytes], int] = {}
         for rule in problem.rules:
+            time_limits.check()
             for component in rule.components:
                 if isinstance(component, Sum):
                     self.uses.update({table.tobytes() for table in component.steps.values})
@@ -56,7 +57,8 @@ class ProgramBuilder:
         return int(self.columns.add(1, of.one("sigma", "sigma"), upper=most, cost=penalty)[0])
 
     def put(self, row: Integers | int, column: Integers | int, value: Integers | int = 1) -> None:
-        """Coefficients; the three are broadcast against each other."""
+        """Coefficients; the three are broadcast against each other. OutOfTime where a time limit has passed."""
+        time_limits.check()
         for entries, given in zip(self.entries, np.broadcast_arrays(row, column, value), strict=True):
             entries.append(given.reshape(-1))
 

@@ -10,10 +10,9 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid
 from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.kernels.counts import Counts
 from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
 from ilpinfer.kernels.few import NUMBER, decode_few
-from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE, Machines, Scores
+from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE
 
 SHARE = 1 / 10
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
@@ -23,18 +22,10 @@ EFFORT = 8
 """Steps for a list of labellings, as a multiple of those for the best one: other methods take hundreds of times as long."""
 
 
-class Parts(NamedTuple):
-    """What the handle of an entry refers to, but for its windows."""
-
-    scores: Scores
-    machines: Machines
-    counts: Counts
-
-
 class Entry(NamedTuple):
     """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
-    and the component that it counts, the number of rules, the limits of `decode_batch`, and the parts. `own` are the places of rules
-    whose machines are those of one sequence."""
+    and the component that it counts, the number of rules, and the limits of `decode_batch`. `own` are the places of rules whose
+    machines are those of one sequence."""
 
     pool: Grid
     changes: int
@@ -43,7 +34,6 @@ class Entry(NamedTuple):
     components: list[MachineKey]
     rules: int
     limits: tuple[int, int, int]
-    parts: Parts
     own: tuple[int, ...] = ()
 
     def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:

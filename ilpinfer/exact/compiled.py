@@ -18,7 +18,8 @@ from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry, Parts
+from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
+from ilpinfer.kernels.beside import beside
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.decoding import DIRECT
 from ilpinfer.kernels.handle import together
@@ -195,8 +196,7 @@ class Tables:
         counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
         handle = together(pack_windows(vocabulary), scores, machines, counts)
         limits = PASSES * K * scores.edge.shape[2], LEAST_STEPS, DIRECT
-        parts, rules = Parts(scores, machines, counts), len(self._rules)
-        entry = Entry(pool, vocabulary.changes, handle, keys, components, rules, limits, parts)
+        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), limits)
         if own is None and pool.size <= MOST_SCORES // MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
@@ -253,6 +253,8 @@ def _example(top: int | None) -> None:
     trellis = example_trellis()
     call = Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).call([trellis], top)
     assert isinstance(call, Call)
+    none = np.zeros(len(call.tokens), np.int64)
+    beside(call.entry.handle, call.tokens, none, none, none, none, none, (2, 0, 1), 1, 0)
     call.run()
 
 

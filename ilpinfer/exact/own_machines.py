@@ -7,14 +7,12 @@ import numpy as np
 from formulations.automata.components import Window
 from formulations.automata.machine import Machine
 from formulations.grid import SPARE
-from formulations.problem.folding import MACHINES
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import LARGE, Tables
-from ilpinfer.kernels.counts import owners
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.packing import PlainMachine, beside, pack_machines, windows_of
+from ilpinfer.kernels.beside import beside
 
 
 def left_out(tables: Tables, call: Call, context: Context) -> dict[int, GroundRule]:
@@ -43,25 +41,23 @@ def with_own_machines(
     tables: Tables, call: Call, n: int, rules: Mapping[int, GroundRule], time_limit: float | None
 ) -> Call | str:
     """A call for a sequence of another call, with the machines of rules of its own; or the reason why there is none."""
-    at, entry, (scores, machines, counts) = call.place(n), call.entry, call.entry.parts
-    tokens = call.tokens[at]
-    T, K = len(tokens), len(tables.rules.labels)
+    at, entry, keys = call.place(n), call.entry, list[MachineKey]()
+    tokens, handle = call.tokens[at], entry.handle
+    T = len(tokens)
     if not _fit(tables, T, rules):
         return LARGE
-    own = [(place, n, machine) for place, rule in rules.items() for n, machine in enumerate(rule.machines)]
-    plain = [PlainMachine(m.steps.values, m.automaton.early, rules[place].penalty) for place, _, m in own]
-    classes = [tables.vocabulary.class_of(purpose, tokens) for purpose in range(3)]
-    number = classes[MACHINES]
-    for *_, machine in own:
-        key = number * len(machine.steps.values) + machine.steps.index
-        _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    which = np.stack([machine.steps.index[first] for *_, machine in own], axis=1)
-    machines = beside(machines, classes[MACHINES][first], pack_machines(plain, which, K, K, 0))
-    keys = [*entry.keys, *(key[:2] for key in own)]
-    windows = windows_of([*classes[:MACHINES], number])
-    handle = together(windows, scores, machines, counts._replace(owner=owners(keys)))
-    components = [*entry.components, *keys[len(entry.keys) :]]
-    entry = entry._replace(handle=handle, keys=keys, components=components, own=tuple(rules))
-    steps = call.steps[at] if len(call.steps) else call.steps
     order = np.arange(T)
-    return Call(entry, [0, T], order, order, steps, call.emission[call.rows[at]], call.top, time_limit)
+    for place, rule in rules.items():
+        for number, machine in enumerate(rule.machines):
+            automaton, symbols = machine.automaton.early, machine.steps.values
+            _, before, K = symbols.shape
+            shape = before * K, K if before > 1 else 0, automaton.emits.shape[1]
+            arrays = symbols, machine.steps.index, automaton.next_state, automaton.emits, automaton.final
+            flat = [np.array(array, np.int64).reshape(-1) for array in arrays]
+            handle = beside(handle, tokens, *flat, shape, rule.penalty, place)
+            tokens = order
+            keys.append((place, number))
+    every, components = entry.keys + keys, entry.components + keys
+    entry = entry._replace(handle=handle, keys=every, components=components, own=tuple(rules))
+    steps = call.steps[at] if len(call.steps) else call.steps
+    return Call(entry, [0, T], tokens, order, steps, call.emission[call.rows[at]], call.top, time_limit)

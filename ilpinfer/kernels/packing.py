@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.tables import ARC, FINAL, STATES, STRIDE, WEIGHT, WIDTH, Machines, Scores, Windows
+from ilpinfer.kernels.tables import ARC, STATES, STRIDE, WIDTH, Machines, Scores, Windows
 
 BLOCK = 8
 """The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
@@ -39,19 +39,6 @@ def pack_windows(vocabulary: Vocabulary) -> Windows:
         start=np.cumsum([0, *sizes[:-1]]),
         shape=np.array([table.shape for table in tables], np.int64),
         classes=np.concatenate([table.reshape(-1) for table in tables]),
-    )
-
-
-def windows_of(classes: Sequence[Integers]) -> Windows:
-    """The classes (T,) for each purpose of the tokens of one sequence, which are numbered from 0 on."""
-    purposes, numbers = len(classes), np.zeros((len(classes[0]), len(classes), 3), np.int32)
-    numbers[:, :, 1] = 1 + np.stack(classes, axis=1)
-    size = 1 + int(numbers.max())
-    return Windows(
-        numbers=numbers,
-        start=np.zeros(purposes, np.int64),
-        shape=np.array([(1, size, 1)] * purposes, np.int64),
-        classes=np.arange(-1, size - 1, dtype=np.int32),
     )
 
 
@@ -183,27 +170,6 @@ def with_penalties(packed: Machines, machines: Sequence[PlainMachine]) -> Machin
         sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
         penalty=penalty,
     )
-
-
-def beside(first: Machines, classes: Integers, second: Machines) -> Machines:
-    """Machines of one record and of another one without marks, for the classes of the second, which are `classes` of the first; without
-    events."""
-    shift = np.zeros(first.layout.shape[1], np.int64)
-    shift[[ARC, FINAL, WEIGHT]] = len(first.cost), len(first.final), len(first.weight)
-    both = {
-        name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in _ONE_AFTER_ANOTHER
-    }
-    return second._replace(
-        table=np.concatenate([first.table[classes], len(first.symbols) + second.table], axis=1),
-        layout=np.concatenate([first.layout, second.layout + shift]),
-        owing=np.concatenate([first.owing, len(first.layout) + second.owing]),
-        **both,
-    )
-
-
-_ONE_AFTER_ANOTHER = (
-    *("symbols", "next_state", "cost", "final", "weight", "sums", "mark", "penalty", "violations", "last"),
-)
 
 
 def _once(machine: PlainMachine, violations: Integers) -> Integers:

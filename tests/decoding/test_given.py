@@ -127,6 +127,16 @@ def told_of(solutions):
     return [(each.labels, each.score, each.given, each.method) for each in several]
 
 
+@pytest.mark.parametrize("method", ["viterbi", "post-correction"])
+def test_methods_that_break_rules_obey_them_where_hard_rules_forbid_them(method):
+    trellis, known = random_trellis(1, T=4), {0: "O", 2: "b"}
+    rules = [C.starts_with("a"), C.should_be_tagged(2, "a"), C.should_be_tagged(1, "a")]
+    solution = ilpinfer.decode(trellis, rules, method=method, given=known)
+    assert solution.status == "unknown"
+    assert [solution.labels[t] for t in known] == list(known.values())
+    assert solution.labels[1] == "a" or method == "viterbi"
+
+
 @pytest.mark.parametrize("options", [{}, {"threads": 2}, {"n_jobs": 2}, {"method": "beam"}, {"top": 2}])
 def test_of_many_sequences(options):
     trellises = [random_trellis(seed) for seed in range(len(KNOWN))]
