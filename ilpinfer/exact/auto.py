@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
-from formulations.messages import counted
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import TooLarge
 from formulations.programs.loss_bounds import best_score
@@ -120,14 +119,12 @@ def _best_with_sums(problem: Problem, known: Known, end: SearchResult, rounds: i
         before = known.bound, known.value
         with known.stage("sums"):
             relaxed = sum_relaxation.bound(problem, known)
-        if known.path is not None and known.bound <= known.value:
-            inside = len(sum_relaxation.inside)
-            words = "a linear relaxation of sums" + f" over {counted(inside, 'machine')}" * bool(inside)
-            return SearchResult([known.path], words, True, known.tree)
         if turn and (known.bound, known.value) == before:
             break
         with known.stage("products"):
-            product = by_products(known, SUMS_INSIDE, sum_relaxation.inside)
+            product = by_products(known, SUMS_INSIDE, sum_relaxation.inside if rounds > 1 else None)
+        if product is None and known.path is not None and known.bound <= known.value:
+            product = SearchResult([known.path], "the linear relaxation of sums", True, known.tree)
         if product is not None or known.deadline.passed:
             return product or end
     if not sum_relaxation.inside and not sum_relaxation.divided(relaxed):

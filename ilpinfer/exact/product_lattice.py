@@ -33,7 +33,7 @@ class ProductLattice:
     ) -> "ProductLattice | None":
         """The product with one more machine, by its symbols on steps of labels.
 
-        None for second order, and where a pass over it takes more than `most` steps.
+        None for second order, where a pass over it takes more than `most` steps, and where no label is possible at first.
         """
         lattice, symbols = self.lattice, self.of_states(steps)
         T, S = lattice.shape
@@ -45,7 +45,7 @@ class ProductLattice:
         read = [(lattice.pool[p], tables[n, 1:]) for p, n in kinds.T.tolist()]
         first, start = tables[symbols.index[0], 0], ~is_forbidden(lattice.node[0])
         state, own = np.nonzero(_reached(automaton, read, first, start))
-        if max(T, kinds.shape[1]) * len(state) ** 2 > most:
+        if not len(state) or max(T, kinds.shape[1]) * len(state) ** 2 > most:
             return None
         pool = np.empty((len(read), len(state), len(state)), np.int64)
         for entry, (edges, table) in zip(pool, read, strict=True):

@@ -113,19 +113,21 @@ def how(known: Known) -> str:
 
 
 def by_products(
-    known: Known, most: int | None = None, inside: Collection[MachineKey] = ()
+    known: Known, most: int | None = None, inside: Collection[MachineKey] | None = None
 ) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
-    the product has at most so many joint states: those of the machines `inside`, else of sums with multipliers, which are exact there.
+    the product has at most so many joint states, of sums with multipliers, which are exact there, or of the machines `inside` if given.
     """
     known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    if most is None:
+    if inside is not None:
+        first = [m for m, key in enumerate(one.keys) if key in inside]
+    elif most is None:
         first = list(known.contexts)
     else:
-        first = [m for m, key in enumerate(one.keys) if key in inside] or _largest_sums(known, most)
+        first = _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
@@ -136,7 +138,7 @@ def by_products(
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
     bounds = relaxation.multiply(
-        [*first, *others], min(checked, most or checked), cells, steps=most is None or bool(inside)
+        [*first, *others], min(checked, most or checked), cells, steps=most is None or inside is not None
     )
     if most is not None or bounds.recursion[2] < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)

@@ -24,6 +24,7 @@ from ilpinfer.exact.mixtures import (
     relax,
     splice,
     sums_of,
+    worth,
 )
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.rows import Row, combined_rows
@@ -80,7 +81,8 @@ class SumRelaxation:
             if mended is not None:
                 known.evaluate(mended)
         multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
-        prices = {place: multiplier << 10 for place, multiplier in multipliers.items() if multiplier}
+        unavoidable = {place for place, term in sums if worth(term.total, term.penalty, 0)}
+        prices = {place: price << 10 for place, price in multipliers.items() if price or place in unavoidable}
         known.prove(relaxed.bound, Leaf(prices, self.inside))
         one = known.ground
         priceable = {component for component, priced in zip(one.components, one.sums, strict=True) if priced}
