@@ -72,7 +72,7 @@ def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]
 def allowed_labels(problem: Problem) -> Booleans:
     """(T, K) the labels that the scores of tokens and the hard rules on single tokens allow."""
     T, K = problem.shape
-    allowed = ~is_forbidden(problem.lattice.node).reshape(T, -1, K).all(axis=1)
+    allowed: Booleans = ~is_forbidden(problem.lattice.node).reshape(T, -1, K).all(axis=1)
     for rule in problem.rules:
         if rule.hard and rule.folds:
             for table in rule.as_scores():
