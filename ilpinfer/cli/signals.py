@@ -147,12 +147,17 @@ def _limit_cleanup(code: int) -> None:
 
 
 def _may_be_lost(frame: FrameType | None) -> bool:
-    """Whether an import, a compilation or a callback of a weak reference is going on, which may lose an exception or change its kind."""
+    """Whether an import, a compilation, a callback of a weak reference or the making of a named tuple is going on.
+
+    They may lose an exception or change its kind; a kernel that makes a named tuple of its result does not survive one.
+    """
     if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
         return True
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
-        callback = frame.f_globals.get("__name__") in ("weakref", "_weakrefset")
-        if callback or frame.f_code.co_filename.startswith("<frozen importlib"):
+        module = str(frame.f_globals.get("__name__"))
+        if module in ("weakref", "_weakrefset") or module.startswith("namedtuple_"):
+            return True
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -131,7 +131,7 @@ def test_features_are_made_of_tokens(crf):
     fitted = ConstrainedDecoder(CRF(**OPTIONS), features=features).fit(TEXTS[:16], Y[:16])
     assert list(fitted.predict(TEXTS[HELD_OUT])) == list(crf.predict(X[HELD_OUT]))
     short = ConstrainedDecoder(crf, features=lambda tokens: features(tokens)[1:])
-    with pytest.raises(SequenceError, match=r"X\[1\]: features gave 1 items for 2 tokens"):
+    with pytest.raises(SequenceError, match=r"X\[1\]: features gave 1 item for 2 tokens"):
         ConstrainedDecoder(crf, features=lambda tokens: features(tokens)[:1]).predict([["a"], ["a", "b"]])
     with pytest.raises(SequenceError, match="labels, but"):
         short.set_params(estimator=CRF()).fit(TEXTS[:2], Y[:2])
