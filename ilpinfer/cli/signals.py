@@ -147,15 +147,15 @@ def _limit_cleanup(code: int) -> None:
 
 
 def _may_be_lost(frame: FrameType | None) -> bool:
-    """Whether an import, a compilation, a callback of a weak reference or the making of a named tuple is going on.
+    """Whether an import, a compilation, a callback of a weak reference, or the end of a kernel's call is going on.
 
-    They may lose an exception or change its kind; a kernel that makes a named tuple of its result does not survive one.
+    They may lose an exception or change its kind. Kernels that make named tuples of their results run Python, whose exceptions crash them.
     """
     if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
         return True
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
         module = str(frame.f_globals.get("__name__"))
-        if module in ("weakref", "_weakrefset") or module.startswith("namedtuple_"):
+        if module in ("weakref", "_weakrefset") or module.startswith(("namedtuple_", "numba.")):
             return True
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

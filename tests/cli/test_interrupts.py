@@ -390,7 +390,9 @@ def test_a_signal_while_the_interpreter_ends_changes_nothing():
     assert "auto" in ended.stdout
 
 
-@pytest.mark.parametrize("module", ["_weakrefset", Pair.__new__.__globals__["__name__"]])
+@pytest.mark.parametrize(
+    "module", ["_weakrefset", "numba.core.serialize", Pair.__new__.__globals__["__name__"]]
+)
 def test_an_interrupt_that_would_be_lost_ends_the_process_at_once(module):
     """Python prints an exception in a callback of a weak reference and goes on; a kernel that makes a named tuple of its result crashes."""
     names = {"__name__": module, "frame": sys._getframe}
