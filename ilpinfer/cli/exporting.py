@@ -164,7 +164,8 @@ def export(options: ExportOptions) -> None:
             written.append(str(place))
             advance()
     count = len(written)
-    notice(f"{options.output}: {counted(count, 'program')}, {names[0]}.{suffix} to {names[-1]}.{suffix}")
+    ends = f", {Path(written[0]).name} to {Path(written[-1]).name}" if written else ""
+    notice(f"{options.output}: {counted(count, 'program')}{ends}")
     if options.as_json:
         print_json({"output": options.output, "programs": written, "failures": failures})
     failures.check(f"{len(scored)} sequences have no program", 2)

@@ -29,7 +29,7 @@ def stretches(length: int) -> Iterator[list[range]]:
         ranges = [half for pair in halves for half in pair]
 
 
-def combined_rows(sums: Sequence[Sum], shape: tuple[int, int]) -> list[Row]:
+def combined_rows(sums: Sequence[Sum]) -> list[Row]:
     """The rows whose multiples are combinations of sums over tokens, those with the largest divisors first."""
     flat = [each for each in sums if each.steps.values.shape[1] == 1]
     if not flat:

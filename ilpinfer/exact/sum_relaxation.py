@@ -56,7 +56,7 @@ class SumRelaxation:
     @cached_property
     def rows(self) -> list[Row]:
         """Combinations of sums with a divisor."""
-        return combined_rows([term.total for _, term in self.sums(self.problem)], self.problem.shape)
+        return combined_rows([term.total for _, term in self.sums(self.problem)])
 
     def bound(self, problem: Problem, known: Known) -> Relaxed:
         """The relaxation of a case, whose labellings, bound and multipliers become known."""

@@ -19,12 +19,6 @@ UNKNOWN, BROKEN = -1, -2
 
 
 @subroutine
-def symbol_of(machines, c, m, before, now):
-    """The symbol of machine m on a step from a state, -1 for START, into a state at a token of class c."""
-    return machines.symbols[machines.table[c, m] + (before + 1) * machines.layout[m, STRIDE] + now]
-
-
-@subroutine
 def once(marks, m, violations, vector):
     """The violations of machine m that count; a rule that counts once over several machines is marked as paid."""
     if violations == 0 or marks[m] < 0:

@@ -181,7 +181,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
 def test_rows_that_combine_sums_come_first():
     problem = compile_problem(random_trellis(0, 12, "abcd"), odd(12))
     parts = [part for _, part in sums_of(problem)]
-    rows = combined_rows([part.total for part in parts], problem.shape)
+    rows = combined_rows([part.total for part in parts])
     everywhere = tuple(range(12))
     assert (everywhere, (0, 1, 2)) in rows
     relaxed = relax(ProductLattice.of(problem.lattice), parts, 1000.0, Pool(), Deadline())
