@@ -86,7 +86,7 @@ def _best(problem: Problem, known: Known) -> SearchResult:
         return product
     known.tried = True
     if has_sums:
-        end = _best_with_sums(problem, known, end, 1 + is_long)
+        end = _best_with_sums(problem, known, end)
         only_sums = all(known.ground.plain[m].total is not None for m in known.active)
         if end.complete or (only_sums and is_forbidden(known.value)):
             return end
@@ -104,25 +104,24 @@ def _large_product(known: Known) -> SearchResult | None:
         return by_products(known)
 
 
-def _best_with_sums(problem: Problem, known: Known, end: SearchResult, rounds: int) -> SearchResult:
-    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods.
-
-    The relaxation of a long document has two rounds, the first of few steps.
-    """
+def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> SearchResult:
+    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
     sum_relaxation = SumRelaxation(
         problem, sums_within(problem, [known.ground.components[m] for m in known.active])
     )
     refuted = _refute(sum_relaxation, known, FEW_CASES)
     if refuted is not None:
         return refuted
-    for turn in range(rounds):
+    for turn in range(1 + sum_relaxation.is_long):
         before = known.bound, known.value
         with known.stage("sums"):
             relaxed = sum_relaxation.bound(problem, known)
         if turn and (known.bound, known.value) == before:
             break
         with known.stage("products"):
-            product = by_products(known, SUMS_INSIDE, sum_relaxation.inside if rounds > 1 else None)
+            product = by_products(
+                known, SUMS_INSIDE, sum_relaxation.inside if sum_relaxation.is_long else None
+            )
         if product is None and known.path is not None and known.bound <= known.value:
             product = SearchResult([known.path], "the linear relaxation of sums", True, known.tree)
         if product is not None or known.deadline.passed:

@@ -11,7 +11,7 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
-from formulations.grid import UNITS_PER_NAT, add
+from formulations.grid import UNITS_PER_NAT
 from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.mixtures import SumTerm, charged
 from ilpinfer.exact.product_lattice import ProductLattice
@@ -83,7 +83,7 @@ def _changes(
         edge = lattice.pool[lattice.step[t - 1]]
         into = reach[t - 1][:, None] + edge
         before[t] = into.argmax(axis=0)
-        reach[t] = add(reach[t], into[before[t], np.arange(K)])
+        reach[t] += into[before[t], np.arange(K)]
         after[t - 1] = (edge + lattice.node[t] + completion[t]).argmax(axis=1)
     loss = reach[-1].max() - reach - completion
     loss[np.arange(T), path] = MOST_LOST + 1

@@ -48,6 +48,11 @@ class SumRelaxation:
     inside: tuple[MachineKey, ...] = ()
     """The machines by which the lattice of a long document is multiplied, as far as there is room."""
 
+    @property
+    def is_long(self) -> bool:
+        """Whether its relaxation has two rounds, the first of few steps, over a product with machines."""
+        return len(self.problem.lattice.node) >= LONG
+
     def sums(self, problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
         """The sums of a case, and the rows of its splits."""
         first = len(self.problem.rules)
@@ -76,7 +81,7 @@ class SumRelaxation:
             known.evaluate(path)
         if is_forbidden(relaxed.bound):
             return relaxed
-        if terms and (first or len(product.base.node) >= LONG) and not known.deadline.passed:
+        if terms and (first or self.is_long) and not known.deadline.passed:
             mended = mend(product, terms, np.array(relaxed.multipliers, np.int64))
             if mended is not None:
                 known.evaluate(mended)
@@ -95,7 +100,7 @@ class SumRelaxation:
         T, S = one.emission.shape
         most = min(MOST_STEPS, max(FEW_STEPS, GROWTH * T * S * S))
         chosen = [m for m, key in enumerate(one.keys) if key in self.inside]
-        if first and T >= LONG:
+        if first and self.is_long:
             chosen = [m for m, plain in enumerate(one.plain) if plain.total is None and plain.mark < 0]
         for m in sorted(chosen, key=lambda m: (m not in known.active, one.plain[m].automaton.states)):
             plain, index = one.plain[m], one.which[one.classes[1], m]

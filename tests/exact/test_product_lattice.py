@@ -8,12 +8,13 @@ from support.trellises import feasible, random_trellis, valued
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.automata.lattice import StepTable
-from formulations.grid import is_forbidden
+from formulations.automata.lattice import Lattice, StepTable
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact import auto, mixtures, stages, sum_relaxation
+from ilpinfer.exact import auto, compiled, mixtures, stages, sum_relaxation
 from ilpinfer.exact.known import Known
+from ilpinfer.exact.mixtures import Pool, relax
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.sum_relaxation import SumRelaxation, sums_within
 
@@ -22,7 +23,8 @@ INF = float("inf")
 
 
 def machines(seed):
-    """Rules on lengths, windows, orders and presence, some of them hard, some of certain tokens; labels with and without beginnings."""
+    """Rules on lengths, windows, orders and presence, some of them hard, some of certain tokens; labels with and without beginnings, and near
+    ties."""
     rng = np.random.default_rng(seed)
     labels = [("a", "b", "O"), ("B-a", "I-a", "B-b", "I-b")][seed % 2]
 
@@ -39,7 +41,8 @@ def machines(seed):
     ]
     chosen = [rule for rule in rules if rng.random() < 0.6]
     tokens = rng.choice([",", "y"], T).tolist()
-    return random_trellis(seed, T, labels, tokens, forbidden=0.15 * (seed % 3)), chosen
+    scale = 2.0**-20 if seed % 4 == 2 else 1.0
+    return random_trellis(seed, T, labels, tokens, scale=scale, forbidden=0.15 * (seed % 3)), chosen
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -87,8 +90,37 @@ def test_second_order_has_no_product():
     )
 
 
+def test_a_lattice_without_a_first_label_has_no_product():
+    problem = compile_problem(random_trellis(0, T), [C.max_run_length("a", 2, penalty=1.0)])
+    one, lattice = Known.of(problem, Deadline()).ground, problem.lattice
+    node = lattice.node.copy()
+    node[0] = FORBIDDEN
+    plain, steps = one.plain[0], StepTable(one.plain[0].symbols, one.which[one.classes[1], 0])
+    product = ProductLattice.of(Lattice(node, lattice.pool, lattice.step))
+    assert product.times(steps, plain.automaton, plain.penalty, 10**6) is None
+
+
+def test_a_long_document_without_sums_has_the_bound_of_its_product(all_are_long):
+    product = ProductLattice.of(random_trellis(0, T).lattice)
+    value, path, _ = product.best(product.lattice)
+    relaxed = relax(product, [], 1.0, Pool(), Deadline())
+    assert relaxed.bound == value and any(np.array_equal(one, path) for one in relaxed.paths)
+
+
+def test_the_proof_names_sums_that_no_labelling_keeps(all_are_long):
+    rules = [
+        C.linear(f"tokens(a) + tokens(b) + tokens(O) >= {T + 2}", penalty=0.5),
+        C.max_run_length("a", 1, penalty=1.0),
+    ]
+    problem = compile_problem(random_trellis(0, T), rules)
+    known = Known.of(problem, Deadline())
+    SumRelaxation(problem, sums_within(problem)).bound(problem, known)
+    best = valued(problem)[0][0]
+    assert known.bound == best and accepted(problem, known.tree, best)
+
+
 def long(seed):
-    """Limits on runs and tokens, and rules on lengths, windows and orders."""
+    """Limits on runs and tokens, one of which no labelling keeps, and rules on lengths, windows and orders."""
     rng = np.random.default_rng(seed)
     trellis, rules = machines(seed)
     first, second = rng.integers(0, 3, 2).tolist()
@@ -97,16 +129,19 @@ def long(seed):
         C.at_most_runs("a", 1 + first % 2, penalty=0.75),
         C.at_most_tokens("b", 1 + second, penalty=[0.5, INF][seed % 5 == 0]),
         C.linear("tokens(a) - 2*tokens(b) >= -1", penalty=0.4),
+        *[C.at_least_runs("a", T + 1, penalty=0.25)] * (seed % 3 == 0),
     ]
 
 
 @pytest.fixture
 def all_are_long(monkeypatch):
-    """Each sequence is a long document, and kernels give up at once."""
+    """Each sequence is a long document that goes without diagrams at first, and kernels give up at once."""
     for module in (auto, mixtures, sum_relaxation):
         monkeypatch.setattr(module, "LONG", 1)
-    monkeypatch.setattr(stages, "PASSES", 0)
-    monkeypatch.setattr(stages, "LEAST_STEPS", 0)
+    monkeypatch.setattr(auto, "LARGE", 0)
+    for module in (compiled, stages):
+        monkeypatch.setattr(module, "PASSES", 0)
+        monkeypatch.setattr(module, "LEAST_STEPS", 0)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -137,4 +172,11 @@ def test_a_long_document_has_the_best_labelling(seed, all_are_long):
         assert solution.status == "infeasible"
         return
     assert solution.status == "optimal" and solution.score == solution.bound
+    assert tuple(solution.ids) == ranked[0][1]
     assert ilpinfer.verify(trellis, rules, solution)
+
+
+def test_equal_labellings_of_a_long_document_come_by_label_ids(all_are_long):
+    trellis = Trellis.from_emissions(np.zeros((T, 3)), np.zeros((3, 3)), labels=["a", "b", "O"])
+    solution = ilpinfer.decode(trellis, [C.exactly_tokens("O", 2, penalty=1.0)])
+    assert solution.status == "optimal" and solution.labels == ["a"] * (T - 2) + ["O"] * 2
