@@ -12,7 +12,6 @@ from ilpinfer.errors import describe
 from ilpinfer.reprocessing.executors import (
     TRIES,
     Budget,
-    BudgetSpent,
     Done,
     Executor,
     ShardError,
@@ -25,6 +24,8 @@ from ilpinfer.system.output_paths import OutputError
 
 CONNECT = 10.0
 """Seconds to wait for a scheduler."""
+TRANSFER = 10.0
+"""Seconds to wait for a result that a worker holds; the worker may be lost."""
 AHEAD = 2
 """Shards that are sent ahead for each thread of a worker."""
 
@@ -61,20 +62,22 @@ class DaskCluster(Executor):
         future = self._client.submit(decode_shard, shard, self._work, pure=False, retries=TRIES)
 
         def result(budget: Budget) -> Done:
-            while not future.done():
-                if budget.left == 0.0:
-                    raise BudgetSpent
+            while True:
+                if future.done():
+                    try:
+                        return cast(Done, future.result(timeout=TRANSFER))
+                    except CancelledError:
+                        raise self._gone() from None
+                    except Exception as error:
+                        # a worker that is lost with its result leaves the task to run once more
+                        if future.status == "error" or not isinstance(error, TimeoutError):
+                            raise ShardError(
+                                f"{sequence_range(shard)}: {describe(error)}; finished shards are kept: continue with "
+                                "--resume"
+                            ) from error
+                budget.check()
                 self._check_scheduler()
                 time.sleep(0.01)
-            try:
-                done: Done = future.result(timeout=CONNECT)
-            except CancelledError:
-                raise self._gone() from None
-            except Exception as error:
-                raise ShardError(
-                    f"{sequence_range(shard)}: {describe(error)}; finished shards are kept: continue with --resume"
-                ) from error
-            return done
 
         return result
 

@@ -79,6 +79,24 @@ def test_a_worker_that_is_killed_costs_nothing(whole, cli):  # noqa: F811
     assert contents("out") == whole
 
 
+def test_a_result_that_is_lost_with_its_worker_is_computed_again(whole, cli, monkeypatch):  # noqa: F811
+    """However long the new worker takes."""
+    monkeypatch.setattr(dask_cluster, "TRANSFER", 0.1)
+    killed = []
+
+    def result(self, timeout, honest=distributed.Future.result):
+        if not killed:
+            (holders,) = self.client.who_has([self]).values()
+            killed.extend(self.client.run(os.getpid, workers=list(holders)).values())
+            os.kill(killed[0], signal.SIGKILL)
+        return honest(self, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", result)
+    with local(2, processes=True) as cluster:
+        cli.done(on(cluster.scheduler_address))
+    assert len(killed) == 1 and contents("out") == whole
+
+
 def test_a_scheduler_that_dies_loses_nothing_that_was_written(whole, cli, cluster, monkeypatch):  # noqa: F811
     def write(self, name, data, honest=Folder.write):
         honest(self, name, data)
