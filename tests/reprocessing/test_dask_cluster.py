@@ -92,7 +92,7 @@ def test_a_result_that_is_lost_with_its_worker_is_computed_again(whole, cli, mon
         return honest(self, timeout)
 
     monkeypatch.setattr(distributed.Future, "result", result)
-    with local(2, processes=True) as cluster:
+    with local(1, processes=True) as cluster:
         cli.done(on(cluster.scheduler_address))
     assert len(killed) == 1 and contents("out") == whole
 
