@@ -10,11 +10,12 @@ from ilpinfer.kernels.charges import charge_labelling, room_for
 from ilpinfer.kernels.evaluation import evaluate
 from ilpinfer.kernels.jit import kernel, subroutine
 from ilpinfer.kernels.joint import multiply_machines, no_machines
+from ilpinfer.kernels.joint_recursion import complete_jointly, room_jointly
 from ilpinfer.kernels.label_setting import NONE, set_labels
 from ilpinfer.kernels.multipliers import tighten
 from ilpinfer.kernels.ordering import descending
 from ilpinfer.kernels.prefixes import no_prefixes, spell
-from ilpinfer.kernels.recursion import DEAD, complete, complete_jointly, room_jointly, trace, width_of
+from ilpinfer.kernels.recursion import DEAD, complete, trace, width_of
 from ilpinfer.kernels.tables import (
     ACTIVE,
     BOUND,
@@ -87,7 +88,7 @@ def _by_penalty(penalty, machines):
 
 
 @subroutine
-def multiply_active(handle, emission, rows, tokens, marks, room, count, most, steps, least):
+def multiply_active(handle, emission, rows, tokens, bare, marks, room, count, most, steps, least):
     """Multiply active machines, the `count` in `room` after those that were `INSIDE`, up to `most` joint states; at first those of the
     largest penalty, where these are worth more in all.
 
@@ -126,7 +127,7 @@ def multiply_active(handle, emission, rows, tokens, marks, room, count, most, st
         others = _by_penalty(penalty, others)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(
-        handle.scores, emission, rows, tokens[NODES], tokens[3], joint, least, completion, tail
+        handle.scores, emission, rows, tokens[NODES], tokens[3], joint, bare, least, completion, tail
     )
     count = 0
     for a in range(len(every)):
@@ -146,7 +147,7 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
     T, S = len(rows), emission.shape[1]
     edge_at, classes, trial = tokens[3, :T], tokens[MACHINES, :T], tokens[4, :T]
     p, joint, most = no_prefixes(T), no_machines(T, S), FEWEST_JOINT
-    work, last, slots = limits
+    bare, (work, last, slots) = recursion, limits
     while True:
         left, active = (work - result[WORK], slots), room[0, :count]
         end, bound, steps, p = set_labels(
@@ -159,7 +160,8 @@ def _refine(handle, emission, rows, tokens, recursion, limits, path, result, mar
             return
         if end < 0:
             joint, recursion, count = multiply_active(
-                handle, emission, rows, tokens, marks, room, count, most, last - result[WORK], result[VALUE]
+                *(handle, emission, rows, tokens, bare, marks, room, count, most),
+                *(last - result[WORK], result[VALUE]),
             )
             result[BOUND] = min(result[BOUND], recursion[2])
             work, most = (last if most == MOST_JOINT else result[WORK] + last // 4), MOST_JOINT
@@ -420,9 +422,11 @@ def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps
     most = max(1, min(most, cells // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
+    completion, tail = np.empty((T, width), np.int64), np.empty((T, width), np.int64)
+    bare = completion, tail, complete(handle.scores, emission, order, 0 * order, edge_at, completion, tail)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(
-        handle.scores, emission, order, 0 * order, edge_at, joint, FORBIDDEN, completion, tail
+        handle.scores, emission, order, 0 * order, edge_at, joint, bare, FORBIDDEN, completion, tail
     )
     return joint, inside, completion, tail, total
 

@@ -90,7 +90,7 @@ def _relax(handle, emission, rows, tokens, recursion, limits, found, least, earl
         return least
     result[CODE] = TOO_MUCH_WORK
     few, work, lowest = result[WORK] + limits[0], limits[1], limits[2]
-    ends = completion, tail, bound
+    ends = bare = completion, tail, bound
     joint, most, g, best = no_machines(T, S), FEWEST_JOINT, no_prefixes(T), np.empty(top, np.int64)
     count, step = 0, FIRST_STEP
     floor = max(bound - step, least)
@@ -103,7 +103,8 @@ def _relax(handle, emission, rows, tokens, recursion, limits, found, least, earl
             if few >= work or (early and count_sums(handle.machines, active)):
                 return least
             joint, ends, count = multiply_active(
-                handle, emission, rows, tokens, marks, room, count, most, work - result[WORK], least
+                *(handle, emission, rows, tokens, bare, marks, room, count, most),
+                *(work - result[WORK], least),
             )
             few, most = (work if most == MOST_JOINT else result[WORK] + work // 4), MOST_JOINT
             bound = min(bound, ends[2])

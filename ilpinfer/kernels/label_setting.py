@@ -15,6 +15,7 @@ from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.charges import step_of
 from ilpinfer.kernels.jit import kernel, subroutine
+from ilpinfer.kernels.joint_recursion import UNREAD, enter_all
 from ilpinfer.kernels.keys import places_of, slot_of
 from ilpinfer.kernels.prefixes import (
     CUT,
@@ -33,7 +34,7 @@ from ilpinfer.kernels.prefixes import (
     no_prefixes,
     reserve,
 )
-from ilpinfer.kernels.recursion import DEAD, enter_all
+from ilpinfer.kernels.recursion import DEAD
 from ilpinfer.kernels.tables import ARC, FINAL, STRIDE, WIDTH
 
 DONE, NONE, STOPPED, FULL = 0, -1, -2, -3
@@ -93,20 +94,17 @@ def best_only(floor, work, indexed, graph):
 
 
 @subroutine
-def look_ahead(edge, e, i, tail, base, rest, floor, values, found):
-    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail (W,)
-    is that of the token, where the states begin at `base`. Fill found (B,) with the places of those that reach the floor.
+def look_ahead(edge, e, i, tail, row, base, rest, floor, values, found):
+    """Fill values (B,) with upper bounds for each state that can follow state i, -1 for START, without the other machines; tail[row] (W,)
+    has the best values from each state on, the first of which is `base`. Fill found (B,) with the places of those that reach the floor.
 
     Returns their number, and the best bound below the floor.
     """
-    cut, count, ahead = FORBIDDEN, 0, tail[base : base + len(values)]
-    if i < 0:
-        for b in range(len(values)):
-            values[b] = rest + ahead[b]
-    else:
-        gain = edge[e, i]
-        for b in range(len(values)):
-            values[b] = rest + gain[b] + ahead[b]
+    cut, count = FORBIDDEN, 0
+    for b in range(len(values)):
+        values[b] = rest + tail[row, base + b]
+    for b in range(len(values) if i >= 0 else 0):
+        values[b] += edge[e, i, b]
     for b in range(len(values)):
         cut = max(cut, values[b] if values[b] < floor else FORBIDDEN)
     for b in range(len(values)):
@@ -159,7 +157,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     (kept, mine), used = followed, at[KEPT]
     reach, key, state, parent, slots, clock = p.reach, p.key, p.state, p.parent, p.slots, p.clock[0]
     edge, first_state, group, level = scores.edge, scores.base, p.group, p.level
-    before, next_joint = joint.before, joint.after
+    before, next_joint, kind, row_of = joint.before, joint.after, joint.kind, joint.row
     account_cost, account_final, inside = options.cost, options.final, options.inside
     T, S, B, A, listed = len(classes), edge.shape[1], scores.labels, len(active), len(first_event) > 1
     (apart, steps), found = read_apart(machines, active, S), np.empty(len(values), np.int64)
@@ -168,13 +166,13 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
     word, shift, mask, paid_word, paid_bit = where
     for a in apart:
         place_of[active[a]] = -1
-    Q, state_mask, reads_before = len(joint.final), (1 << joint_shift) - 1, joint.kind.shape[1] > 1
-    after = np.full(tail.shape[1], FORBIDDEN)
+    Q, state_mask = len(joint.final), (1 << joint_shift) - 1
+    reads_before, joined = kind.shape[1] > 1, len(tail) > len(completion)
     others = ~(state_mask | joint_mask << joint_shift)
     h, count, edges, done, cut = at[NEXT], at[MADE], at[EDGES], at[STEPS], at[CUT]
     code = DONE
     for t in range(at[TOKEN], T):
-        c, kinds, first, last = classes[t], joint.kind[joint.row[t]], level[t + 1], t == T - 1
+        c, r, first, last = classes[t], row_of[t], level[t + 1], t == T - 1
         while h < first:
             if reach[h] < floor:
                 if graph:
@@ -197,11 +195,10 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 reach[h],
             )
             rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (first_state[i] if t else 0)
-            kind = kinds[before[i + 1]]
-            if reads_before:
-                enter_all(joint, q, kind, tail[t], completion, t * Q, after)
-            ahead = after if reads_before else tail[t * Q + q]
-            reaching, lower = look_ahead(edge, edge_at[t], i, ahead, base, rest, floor, values, found)
+            row, k = T if reads_before else T + t * Q + q if joined else t, before[i + 1]
+            if reads_before or tail[row, 0] == UNREAD:
+                enter_all(joint, q, r, k, completion, t, tail, row)
+            reaching, lower = look_ahead(edge, edge_at[t], i, tail, row, base, rest, floor, values, found)
             cut = max(cut, lower)
             if graph:
                 p.begin[h] = edges
@@ -210,7 +207,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                 value, j = values[found[n]], base + found[n]
                 for w in range(words):
                     key[count, w] = key[h, w]
-                key[count, 0] = key[h, 0] & others | j | np.int64(next_joint[q, kind[j]]) << joint_shift
+                key[count, 0] = key[h, 0] & others | j | np.int64(next_joint[q, kind[r, k, j]]) << joint_shift
                 one = end = 0
                 if listed:
                     step = step_of(S, B, c, i + 1, j)
@@ -219,8 +216,8 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
                     if one < 0:
                         if used + A + 1 >= len(mine):
                             used = 0
-                            for known in range(len(kept)):
-                                kept[known] = -1
+                            for other in range(len(kept)):
+                                kept[other] = -1
                         one, end = used, used + 1
                         for e in range(first_event[step], first_event[step + 1]):
                             a = place_of[event[e, 0]]
