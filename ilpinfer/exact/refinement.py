@@ -20,8 +20,9 @@ TOGETHER, MOST_TRIED, SAMPLE = 6, 30, 3000
 """Number of groups of machines added at a time; number of candidates if there are more, and steps of the diagram on which they are
 tried."""
 
-NEAREST, LOWER, ABOVE_FLOOR = UNITS_PER_NAT // 64, 4, 200_000
-"""Distance of the first floor below the bound, factor to that of the next one, and steps of the largest diagram above a floor."""
+NEAREST, LOWER, ABOVE_FLOOR = UNITS_PER_NAT // 64, 4, 10
+"""Distance of the first floor below the bound, factor to that of the next one, and factor from `FEW` to the steps of diagrams above a
+floor."""
 DIVE = 10_000
 """Steps of a diagram that can no longer prove a bound, but may contain a better labelling."""
 
@@ -39,7 +40,7 @@ class Refinement:
         self.known.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         if self.known.mostly_sums:
-            paths = self._by_floors(ABOVE_FLOOR)
+            paths = self._by_floors(FEW * ABOVE_FLOOR)
             if paths is not None:
                 return paths
         while not self.known.deadline.passed:
