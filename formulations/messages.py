@@ -21,7 +21,8 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
         inner = ", ".join(brief(item, longest // 2) for item in value)
         return cut(f"[{inner}]" if isinstance(value, list) else f"({inner})", 2 * longest)
     if isinstance(value, dict):
-        pairs = (f"{brief(k, 20, quoted=False)} = {brief(v, longest // 2)}" for k, v in value.items())
+        sign = " =" if all(isinstance(key, str) for key in value) else ":"
+        pairs = (f"{brief(k, 20, quoted=False)}{sign} {brief(v, longest // 2)}" for k, v in value.items())
         return cut("{" + ", ".join(pairs) + "}", 2 * longest)
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"

@@ -47,23 +47,14 @@ class Method:
 
     def run(self, problem: Problem, task: Task) -> Iterator[Result]:
         """Labellings, best first."""
-        module, _, function = self._runner_for(problem).partition(":")
+        chosen = (self.functions if problem.functions else "") or self.runner
+        module, _, function = chosen.partition(":")
         began, loaded = time.perf_counter(), module in sys.modules
         runner = getattr(import_module(module), function)  # waits where another thread imports it
         if not loaded:
             task.deadline.excuse(time.perf_counter() - began)
         result: Iterator[Result] = runner(problem, task, self.name)
         return result
-
-    def _runner_for(self, problem: Problem) -> str:
-        if self.functions == "" or not problem.functions:
-            return self.runner
-        if self.functions is None:
-            raise ValueError(
-                f"method {self.name} takes no rule that is a Python function, such as {problem.functions[0].name!r}: choose "
-                "auto, beam or lds, or leave the rule out"
-            )
-        return self.functions
 
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"

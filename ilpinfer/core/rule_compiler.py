@@ -87,14 +87,17 @@ class RuleCompiler:
 _recent = Recent[RuleCompiler](MOST_RULES)
 
 
-def stated(rules: Rules | RuleCompiler, what: str) -> RuleCompiler:
+def stated(
+    rules: Rules | RuleCompiler,
+    what: str,
+    instead: str = "leave it out, or state it as a template, an inequality or a formula",
+) -> RuleCompiler:
     """The compiler of rules; ValueError where one of them is a Python function, which `what` does not take."""
     compiler = compiler_of(rules)
     for rule in compiler.rules.rules:
         if isinstance(rule.statement, Predicate):
             raise ValueError(
-                f"{what} takes no rule that is a Python function, such as {rule.title!r}: leave it out, or state it as a "
-                "template, an inequality or a formula"
+                f"{what} takes no rule that is a Python function, such as {rule.title!r}: {instead}"
             )
     return compiler
 

@@ -10,7 +10,7 @@ from formulations.arguments import whole
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
-from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.core.rule_compiler import RuleCompiler, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
@@ -29,6 +29,8 @@ class Runner:
     """Rules, method and options, for any number of sequences."""
 
     def __init__(self, rules: RuleCompiler, request: Request) -> None:
+        if request.method.functions is None:
+            stated(rules, f"method {request.method.name}", "choose auto, beam or lds, or leave the rule out")
         self.rules, self.request = rules, request
         self._calls = Caller(rules, request.time_limit, self.context)
 

@@ -96,7 +96,8 @@ class Relaxation:
         Machines that read the previous label stay outside, unless `steps`.
         """
         active = np.array(machines, np.int64)
-        arrays = self.handle, self.emission, self.edge_at, self.classes, active
+        bare = self.completion, self.tail, self.total
+        arrays = self.handle, self.emission, self.edge_at, self.classes, bare, active
         joint, within, completion, tail, total = bound_jointly(*arrays, most, cells, steps)
         return Bounds(joint, active[within].tolist(), (completion, tail, total))
 

@@ -94,7 +94,7 @@ def multiply_active(handle, emission, rows, tokens, bare, marks, room, count, mo
 
     The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
     the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
-    Bounds of values below `least` may be too high. Returns the joint automaton, its recursion as `set_labels` reads it, and the number of
+    `bare` has completion, tail and the best value without machines. Bounds of values below `least` may be too high. Returns the joint automaton, its recursion as `set_labels` reads it, and the number of
     machines in `room` that stay outside.
     """
     T, S, mask = len(rows), emission.shape[1], marks[0]
@@ -405,13 +405,14 @@ def decode_ground(handle, emission, classes, limits, path, result, marks):
 
 
 @kernel
-def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps):
+def bound_jointly(handle, emission, edge_at, classes, bare, active, most, cells, steps):
     """A product of machines in `active` (A,) with at most `most` joint states, and the recursion over it, of at most about `cells` values.
 
     Parameters
     ----------
     emission : (T, S)
     edge_at, classes : (T,) rows of `scores.edge`, and classes of machines
+    bare : completion, tail and the best value without machines
     steps : whether machines that read the previous label may be inside
 
     Returns
@@ -422,8 +423,6 @@ def bound_jointly(handle, emission, edge_at, classes, active, most, cells, steps
     most = max(1, min(most, cells // (T * width)))
     apart = np.zeros(len(handle.machines.layout), np.int64)
     joint, inside = multiply_machines(handle.machines, classes, S, active, apart, most, steps)
-    completion, tail = np.empty((T, width), np.int64), np.empty((T, width), np.int64)
-    bare = completion, tail, complete(handle.scores, emission, order, 0 * order, edge_at, completion, tail)
     completion, tail = room_jointly(joint, T, width)
     total = complete_jointly(
         handle.scores, emission, order, 0 * order, edge_at, joint, bare, FORBIDDEN, completion, tail

@@ -16,15 +16,15 @@ from ilpinfer.kernels.ordering import nth_smallest
 from ilpinfer.kernels.recursion import DEAD
 
 SAMPLE = 15
-"""Steps of a state, and steps into a state, whose median is its number."""
+"""At least so many steps of a state, and steps into a state, have the median that is its number, where there are as many states."""
 SLACK = UNITS_PER_NAT // 2**14
-"""Default scores may be so much higher than a step's own score, or lower, as sums are rounded."""
+"""A step has its default score where that is at most 2 · SLACK too high: sums are rounded."""
 SHARE = 8
 """Exceptions are at most 1 / SHARE of the steps, so that the defaults save work."""
 
 
 class Defaults(NamedTuple):
-    """Default scores of the steps of one table, and exceptions, which score more; from states without a default, all steps are exceptions."""
+    """Default scores of the steps of one table, and exceptions: steps that score more, and all that are possible from states without default."""
 
     out: Integers  # (S,) of the state before, `FORBIDDEN` for none
     into: Integers  # (S,) of the next state, `FORBIDDEN` for none
@@ -34,13 +34,26 @@ class Defaults(NamedTuple):
 
 @subroutine
 def _median(scores, numbers, sample):
-    """The median difference of scores and numbers, both of a few steps, where neither is forbidden; `FORBIDDEN` where there is none."""
+    """The median difference of scores and numbers, both of a few steps; `FORBIDDEN` unless most are possible."""
     count = 0
     for n in range(len(scores)):
         if scores[n] > DEAD and numbers[n] > DEAD:
             sample[count] = scores[n] - numbers[n]
             count += 1
     return nth_smallest(sample, 0, count, count // 2) if 2 * count > len(scores) else FORBIDDEN
+
+
+@subroutine
+def _fullest(edge, some):
+    """The state with the most possible steps, of every `some`-th."""
+    best, most = 0, -1
+    for i in range(0, len(edge), some):
+        count = 0
+        for b in range(len(edge)):
+            count += edge[i, b] > DEAD
+        if count > most:
+            best, most = i, count
+    return best
 
 
 @subroutine
@@ -54,7 +67,7 @@ def no_defaults():
 def defaults_of(edge):
     """The defaults of the scores of steps (S, Bp) between any two states, of no states where exceptions are many."""
     S, some = len(edge), max(1, len(edge) // SAMPLE)
-    out, into = np.zeros(S, np.int64), edge[0, :S].copy()
+    out, into = np.zeros(S, np.int64), edge[_fullest(edge, some), :S].copy()
     begin, other = np.zeros(S + 1, np.int64), np.empty(S * S // SHARE, np.int32)
     sample = np.empty(S, np.int64)
     for i in range(S):

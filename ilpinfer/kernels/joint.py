@@ -60,19 +60,16 @@ def _rows(classes, C):
 def _split_before(before, machines, m, known, S):
     """Split classes of states before (S + 1,) that machine m reads differently; also the class that each one comes from."""
     stride, finer = machines.layout[m, STRIDE], np.zeros_like(before)
-    first, count = np.zeros(S + 1, np.int64), 0
+    first, count, table, symbols = np.zeros(S + 1, np.int64), 0, machines.table, machines.symbols
     for i in range(S + 1):
         n, found = 0, False
         while n < count and not found:
             other = first[n]
             found = before[i] == before[other]
             for r in range(len(known) if found and stride else 0):
-                at = machines.table[known[r], m]
+                at = table[known[r], m]
                 for j in range(S):
-                    found = (
-                        found
-                        and machines.symbols[at + i * stride + j] == machines.symbols[at + other * stride + j]
-                    )
+                    found = found and symbols[at + i * stride + j] == symbols[at + other * stride + j]
             n += not found
         if not found:
             first[count] = i
@@ -89,17 +86,15 @@ def _split(joint, machines, m, known, before, first):
     """
     width, stride, kinds = machines.layout[m, WIDTH], machines.layout[m, STRIDE], joint.after.shape[1]
     number = np.full(kinds * width, np.int32(-1))
-    R, S, C = len(joint.kind), joint.kind.shape[2], len(first)
+    kind, befores, table, symbols = joint.kind, joint.before, machines.table, machines.symbols
+    R, S, C = len(kind), kind.shape[2], len(first)
     finer = np.empty((R, C, S), np.int32)
     pairs, count = np.empty((min(finer.size, kinds * width), 2), np.int64), 0
     for r in range(R):
         for c in range(C):
-            at = machines.table[known[r], m] + first[c] * stride
+            at, coarser = table[known[r], m] + first[c] * stride, befores[first[c]]
             for j in range(S):
-                old, symbol = (
-                    np.int64(joint.kind[r, joint.before[first[c]], j]),
-                    np.int64(machines.symbols[at + j]),
-                )
+                old, symbol = np.int64(kind[r, coarser, j]), np.int64(symbols[at + j])
                 key = old * width + symbol
                 if number[key] < 0:
                     number[key] = count
@@ -112,21 +107,23 @@ def _split(joint, machines, m, known, before, first):
 @subroutine
 def _multiply(joint, before, kind, pairs, machines, m, most):
     """The joint automaton with machine m, with its reachable states; with no state where those are more than `most`."""
-    states, S = machines.layout[m, STATES], len(pairs)
-    most = max(most, 1)
-    number, order = np.full(len(joint.final) * states, np.int32(-1)), np.zeros(most, np.int64)
+    states, width, most = machines.layout[m, STATES], machines.layout[m, WIDTH], max(most, 1)
+    arcs, ends, S = machines.layout[m, ARC], machines.layout[m, FINAL], len(pairs)
+    old_after, old_cost, old_final = joint.after, joint.cost, joint.final
+    next_state, arc_cost, end_cost = machines.next_state, machines.cost, machines.final
+    number, order = np.full(len(old_final) * states, np.int32(-1)), np.zeros(most, np.int64)
     after, cost = np.empty((most, S), np.int32), np.empty((most, S), np.int64)
     final, number[0], count, done = np.empty(most, np.int64), 0, 1, 0
     while done < count:
         q, state = order[done] // states, order[done] % states
-        final[done] = min(joint.final[q] + machines.final[machines.layout[m, FINAL] + state], HARD)
+        final[done] = min(old_final[q] + end_cost[ends + state], HARD)
         for s in range(S):
-            old, arc = pairs[s, 0], machines.layout[m, ARC] + state * machines.layout[m, WIDTH] + pairs[s, 1]
-            cost[done, s] = min(joint.cost[q, old] + machines.cost[arc], HARD)
+            old, arc = pairs[s, 0], arcs + state * width + pairs[s, 1]
+            cost[done, s] = min(old_cost[q, old] + arc_cost[arc], HARD)
             if cost[done, s] == HARD:
                 after[done, s] = 0
                 continue
-            key = joint.after[q, old] * states + machines.next_state[arc]
+            key = old_after[q, old] * states + next_state[arc]
             if number[key] < 0:
                 if count == most:
                     return Joint(joint.row, before, kind, after[:0], cost[:0], final[:0])

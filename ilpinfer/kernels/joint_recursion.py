@@ -5,10 +5,10 @@ import numpy as np
 
 from formulations.grid import FORBIDDEN, HARD
 from ilpinfer.kernels.jit import subroutine
-from ilpinfer.kernels.losses import COARSE, COARSEST, LOST, MOST_SHORT, SHORT_LOST, complete_by_losses
+from ilpinfer.kernels.losses import COARSE, LOST, MOST_ROUNDED, SHORT_LOST, complete_by_losses
 from ilpinfer.kernels.recursion import best_of, step_back
 
-UNREAD = HARD
+UNFILLED = HARD
 """The first entry of a tail that is not filled yet."""
 
 
@@ -54,13 +54,13 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, bare, leas
     """As `complete`, for Q joint states: row t · Q + q of the completions (T · Q, W) is that after joint state q.
 
     The first T rows of the tails are the states' own scores. Row T + t · Q + q is for the best values from q on; `enter_all` fills it when
-    a search first reads it, and it begins with `UNREAD` until then. Where the joint automaton reads the state before, there is row T alone,
+    a search first reads it, and it begins with `UNFILLED` until then. Where the joint automaton reads the state before, there is row T alone,
     for one joint state at a time.
 
-    The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state. One that is more than
-    `MOST_LOST` below that without machines may be too high. Where all values from `least` on are close to the best one without machines,
-    losses have 16 bits, and completions may be too high by what is rounded. `bare` has completion and tail without the joint automaton, and
-    the best value. Returns a bound on the best value.
+    The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state. Completions are too high
+    where they are below those without machines by more than half of `LOST`. Where `least`, the least value wanted, is close to the best value
+    without machines, losses have 16 bits: values below `least` are too high, and others by what is rounded. `bare` has completion and tail
+    without the joint automaton, and the best value. Returns a bound on the best value.
     """
     node, T, S, W = scores.node, len(rows), emission.shape[1], tail.shape[1]
     own = tail[:T]
@@ -70,17 +70,18 @@ def complete_jointly(scores, emission, rows, classes, edge_at, joint, bare, leas
             own[t, j] = max(emission[row, j] + node[c, j], FORBIDDEN) if j < S else FORBIDDEN
     if joint.kind.shape[1] > 1:
         _complete_by_steps(scores, edge_at, joint, own, completion)
-    elif T <= MOST_SHORT and bare[2] - least <= SHORT_LOST // 2 << COARSEST:
-        shift = COARSE
-        while bare[2] - least > SHORT_LOST // 2 << shift:
-            shift += 1
-        numbers = np.empty(0, np.int16), shift, SHORT_LOST
-        complete_by_losses(scores, edge_at, joint, bare, numbers, completion)
     else:
-        exact = np.empty(0, np.int32), 0, LOST
-        complete_by_losses(scores, edge_at, joint, bare, exact, completion)
+        shift = COARSE
+        while bare[2] - least > SHORT_LOST // 2 << shift and T << shift <= MOST_ROUNDED:
+            shift += 1
+        if T << shift <= MOST_ROUNDED:
+            numbers = np.empty(0, np.int16), shift, SHORT_LOST
+            complete_by_losses(scores, edge_at, joint, bare, numbers, completion)
+        else:
+            exact = np.empty(0, np.int32), 0, LOST
+            complete_by_losses(scores, edge_at, joint, bare, exact, completion)
     for row in range(T, len(tail)):
-        tail[row, 0] = UNREAD
+        tail[row, 0] = UNFILLED
     enter_all(joint, 0, joint.row[0], joint.before[0], completion, 0, tail, T)
     return best_of(tail[T], scores.labels)
 

@@ -15,7 +15,7 @@ from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT
 from ilpinfer.kernels.charges import step_of
 from ilpinfer.kernels.jit import kernel, subroutine
-from ilpinfer.kernels.joint_recursion import UNREAD, enter_all
+from ilpinfer.kernels.joint_recursion import UNFILLED, enter_all
 from ilpinfer.kernels.keys import places_of, slot_of
 from ilpinfer.kernels.prefixes import (
     CUT,
@@ -196,7 +196,7 @@ def extend(handle, edge_at, classes, joint, active, recursion, options, places, 
             )
             rest, base = here - (completion[(t - 1) * Q + q, i] if t else total), (first_state[i] if t else 0)
             row, k = T if reads_before else T + t * Q + q if joined else t, before[i + 1]
-            if reads_before or tail[row, 0] == UNREAD:
+            if reads_before or tail[row, 0] == UNFILLED:
                 enter_all(joint, q, r, k, completion, t, tail, row)
             reaching, lower = look_ahead(edge, edge_at[t], i, tail, row, base, rest, floor, values, found)
             cut = max(cut, lower)
@@ -344,7 +344,7 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     handle : `Handle`
     edge_at : (T,) edge scores of the step into each token
     classes : (T,) of machines
-    recursion : completion, tail, and the best value without the machines in `active`, of `recursion.complete_jointly`
+    recursion : completion, tail, and the best value without the machines in `active`, of `recursion.complete`, or of `complete_jointly`, whose tails are filled where they are first read
     bound : upper bound on all labellings
     least : labellings with a lower value are left out; grid units
     limits : limit of steps, and slots of the largest direct index

@@ -4,17 +4,18 @@
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.defaults import defaults_of, no_defaults
+from ilpinfer.kernels.defaults import SLACK, defaults_of, no_defaults
 from ilpinfer.kernels.jit import subroutine
 from ilpinfer.kernels.recursion import DEAD
 
 LOST, SHORT_LOST = 2**30 - 1, 2**14 - 1
-"""What a forbidden step loses, in 32 and in 16 bits; twice as much is no overflow."""
-MOST_LOST = LOST // 2
-"""The most that other steps, or the steps after them, are said to lose; both together stay below `LOST`."""
-COARSE, COARSEST, MOST_SHORT = 12, 15, 128
-"""The least and the largest unit of 16-bit losses, as powers of 2, and the tokens of the longest sequences that have these: at each token,
-a loss may be rounded down by three units."""
+"""What a forbidden step loses, in 32 and in 16 bits; twice as much is no overflow. Other steps, and what follows them, are said to lose at
+most half of it each."""
+COARSE, MOST_ROUNDED = 12, 2**20
+"""The least unit of 16-bit losses, as a power of 2; and the most that their units add up to over the tokens of a sequence: a loss is rounded
+down by about three units at each token."""
+TOKENS_A_TABLE = 8
+"""Defaults are looked for where the table of steps changes at most once in so many tokens."""
 
 
 @subroutine
@@ -112,29 +113,32 @@ def _changes(joint, shift, lost):
 
 
 @subroutine
-def _step_back_by_defaults(defaults, gain, best, after, shift, lost, ahead, less):
-    """Fill less (S, Q), the losses from each joint state on after each state, from those of the next step, ahead (S, Q).
+def _step_back_by_defaults(defaults, gain, best, after, shift, lost, ahead, short):
+    """Fill short (S, Q), the losses from each joint state on after each state, from those of the next step, ahead (S, Q).
 
-    gain (S, Bp) are the scores of steps; best (W,) the completions of the states, and after (W,) the tails after them. Default losses are
-    those of the state before plus those of the next state, so that one minimum for each joint state serves all states before. Four
+    gain (S, Bp) are the scores of steps; best (W,) the completions of the states, and after (W,) the tails after them. The loss of a default
+    step is that of the state before plus that of the next state, so that one minimum for each joint state serves all states before. Four
     exceptions at a time save memory access.
     """
     out, into, begin, other = defaults
-    small, (S, Q), most, highest = less.dtype.type, less.shape, lost // 2, FORBIDDEN
-    usual, four, near = np.full(Q, small(lost)), np.empty(4, np.int64), np.empty(4, less.dtype)
-    for b in range(len(into)):
+    small, (S, Q), most, highest = short.dtype.type, short.shape, lost // 2, FORBIDDEN
+    usual, four, near = np.full(Q, small(lost)), np.empty(4, np.int64), np.empty(4, short.dtype)
+    for b in range(S):
         highest = max(highest, into[b] + after[b])
-    for b in range(len(into)):
+    for b in range(S):
         value = into[b] + after[b]
         if value > DEAD:
-            least = small(min((highest - value) >> shift, most))
+            # the loss of the state before may be below 0 by the slack, and is not counted below 0
+            loss = small(min(max(highest - value - 2 * SLACK, 0) >> shift, most))
             for q in range(Q):
-                usual[q] = min(usual[q], small(least + ahead[b, q]))
+                usual[q] = min(usual[q], small(loss + ahead[b, q]))
+    for q in range(Q):
+        usual[q] = small(lost) if usual[q] >= lost else min(usual[q], small(most))
     for i in range(S):
         value = out[i] + highest
-        least = small(lost if best[i] < DEAD or value < DEAD else min(max(best[i] - value, 0) >> shift, most))
+        loss = small(lost if value < DEAD else min(max(best[i] - value, 0) >> shift, most))
         for q in range(Q):
-            less[i, q] = min(small(least + usual[q]), small(lost))
+            short[i, q] = min(small(loss + usual[q]), small(lost))
         last = begin[i + 1] - 1
         for n in range(begin[i], last + 1, 4):
             for m in range(4):
@@ -144,20 +148,20 @@ def _step_back_by_defaults(defaults, gain, best, after, shift, lost, ahead, less
             b0, b1, b2, b3 = four[0], four[1], four[2], four[3]
             near0, near1, near2, near3 = near[0], near[1], near[2], near[3]
             for q in range(Q):
-                less0 = min(small(near0 + ahead[b0, q]), small(near1 + ahead[b1, q]))
-                less1 = min(small(near2 + ahead[b2, q]), small(near3 + ahead[b3, q]))
-                less[i, q] = min(less[i, q], min(less0, less1))
+                short0 = min(small(near0 + ahead[b0, q]), small(near1 + ahead[b1, q]))
+                short1 = min(small(near2 + ahead[b2, q]), small(near3 + ahead[b3, q]))
+                short[i, q] = min(short[i, q], min(short0, short1))
 
 
 @subroutine
-def _enter_states(kind, changes, lost, less, ahead):
-    """Fill ahead (S, Q), the losses from each joint state on of a step into each state, of a kind (S,), from those after it, less (S, Q)."""
-    small, (S, Q), most, (begin, change) = less.dtype.type, less.shape, lost // 2, changes
+def _enter_states(kind, changes, lost, short, ahead):
+    """Fill ahead (S, Q), the losses from each joint state on of a step into each state, of a kind (S,), from those after it, short (S, Q)."""
+    small, (S, Q), most, (begin, change) = short.dtype.type, short.shape, lost // 2, changes
     for j in range(S):
         for q in range(Q):
-            ahead[j, q] = small(lost) if less[j, q] >= lost else min(less[j, q], small(most))
+            ahead[j, q] = small(lost) if short[j, q] >= lost else min(short[j, q], small(most))
         for n in range(begin[kind[j]], begin[kind[j] + 1]):
-            loss, more = np.int64(less[j, change[n, 1]]), np.int64(change[n, 2])
+            loss, more = np.int64(short[j, change[n, 1]]), np.int64(change[n, 2])
             ahead[j, change[n, 0]] = lost if max(loss, more) >= lost else min(loss + more, most)
 
 
@@ -180,33 +184,37 @@ def _enter_joint_states(begin, order, changes, lost, short, ahead):
 
 @subroutine
 def complete_by_losses(scores, edge_at, joint, bare, numbers, completion):
-    """As `complete_jointly`, where the joint automaton does not read the state before.
+    """Fill completion (T · Q, W) as `complete_jointly` does, where the joint automaton does not read the state before.
 
     numbers : an empty array of the type of losses, their unit as a power of 2, and `LOST` in this unit
     """
     base, edge, T, W = scores.base, scores.edge, len(joint.row), completion.shape[1]
-    final, (Q, kinds), (small, shift, lost) = joint.final, joint.after.shape, numbers
-    S, most, kind = edge.shape[1], lost // 2, small.dtype
-    loss, ahead, short = np.empty((S, edge.shape[2]), kind), np.empty((Q, W), kind), np.empty((Q, S), kind)
-    entered, less = np.empty((S, Q), kind), np.empty((S, Q), kind)
+    final, (Q, kinds), (none, shift, lost) = joint.final, joint.after.shape, numbers
+    S, most, dtype = edge.shape[1], lost // 2, none.dtype
+    loss, ahead, short = np.empty((S, edge.shape[2]), dtype), np.empty((Q, W), dtype), np.empty((Q, S), dtype)
+    ahead_by_state, short_by_state = np.empty((S, Q), dtype), np.empty((S, Q), dtype)
     begin, order, four = np.empty(kinds + 1, np.int64), np.empty(S, np.int64), np.empty(4, np.int64)
     (first, led), changes = _led_to(joint.after), _changes(joint, shift, lost)
-    defaults, known = no_defaults(), -1
+    defaults, known, tables = no_defaults(), -1, 0
+    for t in range(1, T):
+        tables += t == 1 or edge_at[t] != edge_at[t - 1]
+    with_defaults = shift and scores.labels == S and tables <= max(1, T // TOKENS_A_TABLE)
     for t in range(T - 1, -1, -1):
         best, here = bare[0][t], joint.kind[joint.row[t], 0]
         _by_kind(here, begin, order)
         for q in range(Q):
             for j in range(S):
                 short[q, j] = lost
+        dense = t < T - 1 and len(defaults.out) == 0
         if t == T - 1:
             for j in range(S):
                 for q in range(Q):
-                    less[j, q] = lost if final[q] > -DEAD else min(final[q] >> shift, most)
-        elif len(defaults.out):
-            _step_back_by_defaults(defaults, edge[known], best, bare[1][t + 1], shift, lost, entered, less)
-        else:
+                    short_by_state[j, q] = lost if final[q] > -DEAD else min(final[q] >> shift, most)
+        elif dense:
             _losses(scores, known, best, bare[1][t + 1], shift, lost, loss)
-        dense = t < T - 1 and len(defaults.out) == 0
+        else:
+            own, after = ahead_by_state, bare[1][t + 1]
+            _step_back_by_defaults(defaults, edge[known], best, after, shift, lost, own, short_by_state)
         for k in range(kinds):
             joint_states, end = led[first[k] : first[k + 1]], begin[k + 1]
             for n in range(begin[k], end if dense else begin[k], 4):
@@ -215,7 +223,7 @@ def complete_by_losses(scores, edge_at, joint, bare, numbers, completion):
                 _step_back_jointly(base, loss, ahead, four, joint_states, lost, short)
             for n in range(end if dense else begin[k], end):
                 for q in joint_states:
-                    short[q, order[n]] = less[order[n], q]
+                    short[q, order[n]] = short_by_state[order[n], q]
         for q in range(Q):
             at = t * Q + q
             for j in range(S, W):
@@ -225,12 +233,12 @@ def complete_by_losses(scores, edge_at, joint, bare, numbers, completion):
                 completion[at, j] = FORBIDDEN if short[q, j] >= lost else value
         if t and edge_at[t] != known:
             known = edge_at[t]
-            if shift and scores.labels == S:
+            if with_defaults:
                 defaults = defaults_of(edge[known])
         if len(defaults.out):
             for j in range(S if dense else 0):
                 for q in range(Q):
-                    less[j, q] = short[q, j]
-            _enter_states(here, changes, lost, less, entered)
+                    short_by_state[j, q] = short[q, j]
+            _enter_states(here, changes, lost, short_by_state, ahead_by_state)
         else:
             _enter_joint_states(begin, order, changes, lost, short, ahead)

@@ -1,6 +1,7 @@
 """Rules from Python on the command line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,14 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return name
+
+
+def test_a_method_that_takes_no_functions_is_refused_before_anything_is_decoded(cli, files):
+    result = cli("decode", "in.jsonl", "--rules", f"{files}.py", "--method", "highs", "--output", "out.jsonl")
+    assert result.code == 2 and not Path("out.jsonl").exists()
+    assert (
+        "method highs takes no rule that is a Python function, such as 'repeats': choose auto" in result.err
+    )
 
 
 @pytest.mark.parametrize("form", ["{}.py", "{}.py:RULES", "{}:RULES", "{}:HARD"])

@@ -12,10 +12,10 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
-from ilpinfer.kernels.defaults import defaults_of
+from ilpinfer.kernels.defaults import SLACK, defaults_of
 from ilpinfer.kernels.jit import kernel
 from ilpinfer.kernels.joint_recursion import complete_jointly, room_jointly
-from ilpinfer.kernels.losses import COARSE, MOST_LOST, SHORT_LOST
+from ilpinfer.kernels.losses import COARSE, LOST, SHORT_LOST
 from ilpinfer.kernels.recursion import DEAD, complete, width_of
 
 LABELS = ["a", "b", "c"]
@@ -23,7 +23,7 @@ LABELS = ["a", "b", "c"]
 
 @kernel
 def complete_from(scores, emission, edge_at, joint, least):
-    """The recursion of a product for values from `least` on: completions, own scores and the best value."""
+    """The recursion of a product for values from `least` on: completions and the best value."""
     order, shape = np.arange(len(emission)), (len(emission), width_of(scores))
     completion, tail = np.empty(shape, np.int64), np.empty(shape, np.int64)
     best = complete(scores, emission, order, 0 * order, edge_at, completion, tail)
@@ -34,18 +34,24 @@ def complete_from(scores, emission, edge_at, joint, least):
     return completion, total
 
 
-def compare(trellis, *rules):
-    """The product of rules, exactly and in 16 bits: completions and best values; and the most that 16 bits may be too high."""
+def multiplied(trellis, *rules):
+    """The relaxation without machines, the product of all machines, and what `complete_from` reads of it."""
     known = Known.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
     relaxation, ground = Relaxation(known), known.ground
     bounds = relaxation.multiply(list(range(len(ground.plain))), 64)
-    arrays = ground.scores, ground.lattice.node, ground.classes[0], bounds.joint
-    floor = relaxation.total - SHORT_LOST // 2 * 2**COARSE
+    assert bounds.within
+    return relaxation, bounds, (ground.scores, ground.lattice.node, ground.classes[0], bounds.joint)
+
+
+def compare(trellis, *rules, shift=COARSE):
+    """The product of rules, exactly and in 16 bits of a unit: what completions are too high by, checked against their bounds."""
+    relaxation, bounds, arrays = multiplied(trellis, *rules)
+    floor = relaxation.total - (SHORT_LOST // 2 << shift)
     (completion, total), (coarse, bound) = (complete_from(*arrays, least) for least in (FORBIDDEN, floor))
-    assert bounds.within and (completion > DEAD).any() and total == bounds.recursion[2]
+    assert (completion > DEAD).any() and total == bounds.recursion[2]
     assert ((completion > DEAD) == (coarse > DEAD)).all()
     lost = (coarse - completion)[completion > DEAD]
-    most = 3 * len(trellis) << COARSE
+    most = len(trellis) * ((3 << shift) + 4 * SLACK)
     assert (lost >= 0).all() and (lost <= most).all() and total <= bound <= total + most
     return lost
 
@@ -88,6 +94,11 @@ def forbid_many(steps):
     steps[2:, : len(steps) // 3] = -np.inf
 
 
+def forbid_first(steps):
+    """Few states may follow the first, which has no default."""
+    steps[0, 3:] = -np.inf
+
+
 def no_two_alike(steps):
     """Nothing has defaults."""
     steps += np.random.default_rng(0).normal(size=steps.shape)
@@ -95,7 +106,7 @@ def no_two_alike(steps):
 
 @pytest.mark.parametrize(
     "change, with_default",
-    [(lambda steps: None, 32), (forbid, 30), (forbid_many, 32), (no_two_alike, -1)],
+    [(lambda steps: None, 32), (forbid, 30), (forbid_many, 32), (forbid_first, 31), (no_two_alike, -1)],
 )
 def test_default_scores_of_steps_change_nothing_but_what_is_rounded(change, with_default):
     K, rng = 32, np.random.default_rng(7)
@@ -112,9 +123,69 @@ def test_default_scores_of_steps_change_nothing_but_what_is_rounded(change, with
         compare(trellis, present, few, C.ends_with("4", penalty=2.0), C.at_most_tokens("4", 1), kept)
 
 
+@pytest.mark.parametrize("noise", [0, 60])
+def test_defaults_are_no_lower_than_steps_that_score_a_little_more(noise):
+    """Scores are whole units of losses, so that whatever is rounded the wrong way shows."""
+    trellis = Trellis.from_emissions(
+        [[0, 0], [2**-8, 0]], [[0, 0], [0, noise * 2**-20]], labels=["a", "b"], tokens=["x"] * 2
+    )
+    compare(trellis, C.at_most_tokens("a", 1, penalty=1.0))
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        K, T = int(rng.integers(2, 12)), int(rng.integers(2, 6))
+        units = 2.0**-8 * rng.integers(0, 4, (K, K)), 2.0**-8 * rng.integers(0, 600, (T, K))
+        steps = units[0][:1] + units[0][:, :1] + 2.0**-20 * rng.integers(0, noise + 1, (K, K))
+        labels = [f"{k}" for k in range(K)]
+        trellis = Trellis.from_emissions(units[1], steps, labels=labels, tokens=["x"] * T)
+        compare(trellis, C.at_most_tokens("0", 1, penalty=1.0), C.requires_present("1", "0", penalty=0.5))
+
+
+def test_what_is_too_much_for_16_bits_is_not_forbidden():
+    steps = np.zeros((3, 3))
+    steps[0, 0] = 40.0
+    trellis = Trellis.from_emissions([[0, 0, 0], [0, -40, -40]], steps, labels=LABELS, tokens=["x"] * 2)
+    few = (C.at_most_tokens(name, 1, penalty=penalty) for name, penalty in zip("abc", (np.inf, 1.0, 1.0)))
+    relaxation, _, arrays = multiplied(trellis, *few)
+    exact, coarse = (complete_from(*arrays, least)[0] for least in (FORBIDDEN, relaxation.total))
+    assert ((exact > DEAD) == (coarse > DEAD)).all() and (exact <= coarse).all()
+
+
+def second_order(scores, steps, labels, tokens):
+    edges = steps + scores[2:, None, None]
+    return Trellis.second_order(scores[0], steps[0] + scores[1], edges, labels=labels, tokens=tokens)
+
+
+@pytest.mark.parametrize("shift", [COARSE + 1, COARSE + 3])
+@pytest.mark.parametrize("order", [1, 2])
+def test_larger_units_and_second_order(shift, order):
+    rng, K, T = np.random.default_rng(shift), 4, 9
+    scores, labels = rng.normal(size=(T, K)) * 3, [f"{k}" for k in range(K)]
+    shape = (K, K) if order == 1 else (K, K, K)
+    steps = rng.normal(size=(K, 1)) * 3 + rng.normal(size=shape) * (order - 1) + rng.normal(size=K) * 3
+    make = Trellis.from_emissions if order == 1 else second_order
+    trellis = make(scores, steps, labels=labels, tokens=["x"] * T)
+    present = C.requires_present("0", "1", penalty=9.0)
+    compare(trellis, present, C.at_most_tokens("2", 1), C.ends_with("3", penalty=4.0), shift=shift)
+
+
+def test_tables_with_defaults_and_without_take_turns():
+    """After a comma nothing is charged; elsewhere a run that goes on is one more exception for each state."""
+    rng, K, T = np.random.default_rng(3), 16, 32
+    steps = rng.normal(size=(K, 1)) + rng.normal(size=K)
+    i, b = np.nonzero(1 - np.eye(K))
+    seen = rng.choice(len(i), 24, replace=False)
+    steps[i[seen], b[seen]] += 4.0
+    charged = steps - 3.0 * (1 - np.eye(K))
+    assert defaults_in(snap(steps))[0] == K and defaults_in(snap(charged))[0] < 0
+    labels, tokens = [f"{k}" for k in range(K)], [",x"[t // 8 % 2] for t in range(T)]
+    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), steps, labels=labels, tokens=tokens)
+    kept = C.changes_only_after(penalty=3.0)
+    compare(trellis, C.requires_present("0", "1", penalty=1.5), C.at_most_tokens("2", 1, penalty=0.5), kept)
+
+
 @pytest.mark.parametrize("size", [1.0, 300.0, 900.0])
 def test_products_bound_losses_of_any_size(size):
-    """Emissions and penalties of up to a few thousand nats, more than `MOST_LOST`."""
+    """Emissions and penalties of up to a few thousand nats, more than half of `LOST`."""
     rng = np.random.default_rng(int(size))
     for _ in range(12):
         trellis = Trellis.from_emissions(
@@ -135,5 +206,5 @@ def test_products_bound_losses_of_any_size(size):
         bounds = relaxation.multiply(machines, 64)
         found = relaxation.prefixes(machines, Deadline(), bounds=bounds)
         assert bounds.within == machines
-        assert best <= bounds.recursion[2] <= max(best, relaxation.total - MOST_LOST)
+        assert best <= bounds.recursion[2] <= max(best, relaxation.total - LOST // 2)
         assert found.values[0] == best
