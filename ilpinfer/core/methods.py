@@ -47,7 +47,7 @@ class Method:
 
     def run(self, problem: Problem, task: Task) -> Iterator[Result]:
         """Labellings, best first."""
-        chosen = (self.functions if problem.functions else "") or self.runner
+        chosen = self.functions if self.functions and problem.functions else self.runner
         module, _, function = chosen.partition(":")
         began, loaded = time.perf_counter(), module in sys.modules
         runner = getattr(import_module(module), function)  # waits where another thread imports it
