@@ -94,8 +94,8 @@ def multiply_active(handle, emission, rows, tokens, bare, marks, room, count, mo
 
     The time is at most that of `steps` steps of label setting. Sums with multipliers stay outside, as proofs require, and machines that read
     the previous label unless one of them is of a hard rule: label setting over it alone may have to go far below the bound.
-    `bare` has completion, tail and the best value without machines. Bounds of values below `least` may be too high. Returns the joint automaton, its recursion as `set_labels` reads it, and the number of
-    machines in `room` that stay outside.
+    `bare` has completion, tail and the best value without machines. Bounds of values below `least` may be too high. Returns the joint
+    automaton, its recursion as `set_labels` reads it, and the number of machines in `room` that stay outside.
     """
     T, S, mask = len(rows), emission.shape[1], marks[0]
     every, outside = np.empty(len(mask), np.int64), count

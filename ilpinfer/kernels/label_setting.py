@@ -344,7 +344,8 @@ def set_labels(handle, edge_at, classes, joint, active, recursion, bound, least,
     handle : `Handle`
     edge_at : (T,) edge scores of the step into each token
     classes : (T,) of machines
-    recursion : completion, tail, and the best value without the machines in `active`, of `recursion.complete`, or of `complete_jointly`, whose tails are filled where they are first read
+    recursion : completion, tail, and the best value without the machines in `active`, of `complete`, or of `complete_jointly`, whose tails
+        are filled here
     bound : upper bound on all labellings
     least : labellings with a lower value are left out; grid units
     limits : limit of steps, and slots of the largest direct index

@@ -114,13 +114,11 @@ def test_default_scores_of_steps_change_nothing_but_what_is_rounded(change, with
         steps = smoothed(rng, K)
         change(steps)
         labels = [f"{k}" for k in range(K)]
-        tokens = [",x"[t % 2] for t in range(T)]
-        trellis = Trellis.from_emissions(rng.normal(size=(T, K)), steps, labels=labels, tokens=tokens)
+        trellis = Trellis.from_emissions(rng.normal(size=(T, K)), steps, labels=labels, tokens=["x"] * T)
         own, exceptions = defaults_in(snap(steps))
         assert own == with_default and (own < 0 or exceptions <= K * K // 8)
         present, few = C.requires_present("1", "2", penalty=1.5), C.at_most_tokens("3", 1, penalty=0.7)
-        kept = C.changes_only_after(penalty=3.0)
-        compare(trellis, present, few, C.ends_with("4", penalty=2.0), C.at_most_tokens("4", 1), kept)
+        compare(trellis, present, few, C.ends_with("4", penalty=2.0), C.at_most_tokens("4", 1))
 
 
 @pytest.mark.parametrize("noise", [0, 60])
