@@ -136,6 +136,14 @@ class Lattice:
             node[t, np.arange(self.states) % K != label] = FORBIDDEN
         return Lattice(node, self.pool, self.step)
 
+    def without(self, labels: Integers) -> "Lattice":
+        """The lattice in which no token can have one of the labels."""
+        if not len(labels):
+            return self
+        node = self.node.copy()
+        node[:, np.isin(np.arange(self.states) % self.shape[1], labels)] = FORBIDDEN
+        return Lattice(node, self.pool, self.step)
+
     def terms(self) -> list[tuple[str, Grid, int | Grid]]:
         """Its scores as terms of `check_total`: the highest of a label at each token, and edges as often as they are used."""
         T, K = self.shape

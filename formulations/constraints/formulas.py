@@ -16,7 +16,6 @@ from formulations.constraints.rule_functions import template
 from formulations.constraints.steps import sum_component
 from formulations.constraints.template import Groups, Template, Trial
 from formulations.dtypes import Booleans, Integers
-from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, selector, substitute
@@ -96,7 +95,7 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
     result = read(statement.form, statement.text, resolve, named, dict(statement.arguments))
     if known is not None:
         for name in semantics.labels_as_fields(result, known):
-            field = schemes.strip(name, known.scheme)
+            field = known.strip(name)
             message = (
                 f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
             )

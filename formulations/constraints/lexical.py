@@ -16,7 +16,6 @@ from formulations.constraints.steps import Matching, at_tokens, only_at, violati
 from formulations.constraints.template import AnyField, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
-from formulations.labels.schemes import strip
 from formulations.labels.selectors import Selector
 from formulations.tokens.token_pattern import ItemNumber, TokenPattern, continues, item_numbers, numbers_after
 
@@ -219,7 +218,7 @@ class Consistent(Matching):
     _default = TokenPattern(pattern=r".*[^\W_].*")
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Agreement]:
-        fields = [strip(name, labels.scheme) for name in labels.names]
+        fields = [labels.strip(name) for name in labels.names]
         number = {field: kind for kind, field in enumerate(dict.fromkeys(fields))}
         kind = np.array([number[field] for field in fields], np.int64)
         if len(number) == 1:
@@ -227,7 +226,7 @@ class Consistent(Matching):
         return [Agreement(kind, np.array(group, np.int64), len(tokens)) for group in self._groups(tokens)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        fields = [strip(name, reading.labels.scheme) for name in reading.names]
+        fields = [reading.labels.strip(name) for name in reading.names]
         for group in self._groups(reading.tokens):
             for before, token in pairwise(group):
                 yield Trial((token, before), int(fields[before] != fields[token]))

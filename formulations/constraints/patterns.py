@@ -167,12 +167,17 @@ class ValidScheme(Template):
     """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
     BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
-    BMES: an entity that begins with B continues with I (BMES: M) and ends with E (BILOU: L). Paths: BIO at every level, and
-    where a level begins anew, so do those below it. Plain: every labelling is valid.
+    BMES, BMEWO: an entity that begins with B continues with I (BMES, BMEWO: M) and ends with E (BILOU: L). BMEWO+: O-x
+    also stands before x, and x-O behind it. Paths: BIO at every level, and where a level begins anew, so do those below
+    it. Labels without a scheme, and those of IO, which has no label that begins a run, leave nothing to check: a hard
+    rule is an error there, a soft one a notice.
 
     >>> C.valid_scheme().violations(["O", "I-title", "B-title"])
     1
     """
+
+    def vacuous(self, labels: LabelSet) -> str:
+        return labels.nothing_to_keep
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         step, last = labels.invalid
@@ -180,10 +185,9 @@ class ValidScheme(Template):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         scheme = reading.labels.scheme
-        if scheme == "plain":
+        if scheme in ("plain", "io"):
             return
-        marks = _MARKS.get(scheme, {})
-        labels = [_levels(name, scheme, marks) for name in reading.names]
+        labels = [_levels(name, reading.labels) for name in reading.names]
         known = {"bio": _broken_levels, "paths": _broken_levels, "iob1": _broken_begins}
         broken = known.get(scheme, _broken_entities)
         where = broken(labels)
@@ -191,18 +195,28 @@ class ValidScheme(Template):
             yield Trial((min(t, len(reading) - 1),), int(t in where))
 
 
-_MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}}
+_MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}, "bmewo": {"M": "I", "W": "S"}}
 """Letters that other schemes write in place of those of IOBES."""
 
 
-def _levels(name: str, scheme: str, marks: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(prefix, path) of each level, parsed from the name, independently of `labels.schemes`."""
-    if name == "O":
+def _levels(name: str, labels: LabelSet) -> list[tuple[str, str]]:
+    """(prefix, path) of each level, parsed from the name, independently of `labels.notation`."""
+    if name in ("O", "o") or name in labels.never:
         return []
+    scheme, _, form = labels.notation.partition(" ")
+    marks = _MARKS.get(scheme.removesuffix("+"), {})
+    if scheme == "bmewo+" and name[:2].upper() == f"O{(form or 'B-x')[1]}":
+        return [(">", name[2:])]
+    if scheme == "bmewo+" and name[-2:].upper() == f"{(form or 'B-x')[1]}O":
+        return [("<", name[:-2])]
+    if len(form) == 1:
+        return [(marks.get(name.upper(), name.upper()), "_")]
+    if form.startswith("x"):
+        return [(marks.get(name[-1].upper(), name[-1].upper()), name[:-2])]
     components = name.split("/") if scheme == "paths" else [name]
     return [
-        (marks.get(component[0], component[0]), "/".join(p[2:] for p in components[: i + 1]))
-        for i, component in enumerate(components)
+        (marks.get(mark, mark), "/".join(p[2:] for p in components[: i + 1]))
+        for i, mark in enumerate(component[0].upper() for component in components)
     ]
 
 
@@ -224,12 +238,18 @@ def _broken_begins(labelling: list[list[tuple[str, str]]]) -> set[int]:
 
 
 def _broken_entities(labelling: list[list[tuple[str, str]]]) -> set[int]:
-    broken, entity = set[int](), ""
+    broken, entity, before = set[int](), "", ("", "")
     for t, label in enumerate([*labelling, []]):
-        prefix, field = label[0] if label else ("O", "")
-        if entity != (field if prefix in "IE" else ""):
+        prefix, field = here = label[0] if label else ("O", "")
+        promised = before[0] == ">" and here not in (("B", before[1]), ("S", before[1]))
+        if promised and before[1].upper() == "EOS":
+            promised = t < len(labelling)
+        recalled = prefix == "<" and before not in (("E", field), ("S", field))
+        if recalled and field.upper() == "BOS":
+            recalled = t > 0
+        if entity != (field if prefix in "IE" else "") or promised or recalled:
             broken.add(t)
-        entity = field if prefix in "BI" else ""
+        entity, before = field if prefix in "BI" else "", here
     return broken
 
 

@@ -288,6 +288,8 @@ class Rule:
         given = texts(labelling, "labelling") if labels is None else items(labelling, "labelling")
         view = self._labels_of(given) if labels is None else label_set(labels)
         names = [view.names[k] for k in view.ids(given)]
+        if self.hard and (why := self.statement.vacuous(view)):
+            raise ValueError(f"{self.title}: {why}")
         words = [""] * len(names) if tokens is None else texts(tokens, "tokens")
         if len(words) != len(names):
             raise ValueError(f"{counted(len(words), 'token')} for {counted(len(names), 'label')}")
@@ -299,8 +301,8 @@ class Rule:
         own = LabelSet(tuple(dict.fromkeys(labelling)))
         known = (*own.fields, *own.names, EACH_FIELD, *SCOPES[self.scope])
         absent = [name for name in self.statement.names() if name not in known]
-        more = (label for name in absent for label in schemes.labels_of(name, own.scheme))
-        return LabelSet(tuple(dict.fromkeys((*own.names, *more))), own.scheme) if absent else own
+        more = (label for name in absent for label in schemes.labels_of(name, own.notation))
+        return LabelSet(tuple(dict.fromkeys((*own.names, *more))), own.notation) if absent else own
 
 
 COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")

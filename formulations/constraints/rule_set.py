@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from formulations.arguments import instance, instances, items, text, texts
+from formulations.arguments import instance, instances, items, names, text, texts
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
@@ -62,6 +62,8 @@ class RuleSet:
         (formula, "logic" or "linear") of each template that the file defines.
     title, source : str, optional
         Subject of the rules, and their origin.
+    never : tuple of str, optional
+        Labels that are never predicted, such as `[PAD]`; one that a model lacks is a notice.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class RuleSet:
     templates: tuple[tuple[NamedFormula, str], ...] = ()
     title: str = ""
     source: str = ""
+    never: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         rules = tuple(items(self.items, "items", "rules and features"))
@@ -87,6 +90,7 @@ class RuleSet:
                 raise ValueError(f"rule {position + 1} is {brief(item)}; expected {expected}")
         object.__setattr__(self, "items", rules)
         object.__setattr__(self, "fields", texts(self.fields, "fields", "names"))
+        object.__setattr__(self, "never", tuple(sorted(names(self.never, "never"))))
         object.__setattr__(self, "groups", tuple(instances(self.groups, Group, "groups", "a group")))
         templates = items(self.templates, "templates")
         for place, each in enumerate(templates):
@@ -99,7 +103,8 @@ class RuleSet:
 
     def __repr__(self) -> str:
         counts = f"{counted(len(self.rules), 'rule')}, {counted(len(self) - len(self.rules), 'feature')}, {counted(len(self.fields), 'field')}"
-        return f"RuleSet({self.name!r}: {counts})"
+        never = f", never {', '.join(self.never)}" if self.never else ""
+        return f"RuleSet({self.name!r}: {counts}{never})"
 
     def __iter__(self) -> Iterator[Rule | Feature]:
         return iter(self.items)
@@ -122,6 +127,21 @@ class RuleSet:
         """
         known = label_set(labels)
         return [f for f in self.fields if f not in known.fields and f not in known.names]
+
+    def fit(self, labels: LabelSet) -> LabelSet:
+        """The labels of a model, of which those in `never` are never predicted.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The labels of a model.
+
+        Returns
+        -------
+        LabelSet
+            The same labels, with these added to `never`.
+        """
+        return labels.with_never(name for name in self.never if name in labels) if self.never else labels
 
     @property
     def rules(self) -> list[Rule]:
@@ -183,6 +203,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
         tuple(templates.values()),
         " + ".join(each.title for each in sets if each.title),
         "; ".join(dict.fromkeys(each.source for each in sets if each.source)),
+        tuple(name for each in sets for name in each.never),
     )
 
 

@@ -185,6 +185,18 @@ class Template(ABC, _Common):
         """
         return ""
 
+    def vacuous(self, labels: LabelSet) -> str:
+        """Why the statement has nothing to check with these labels, which is an error for a hard rule and a notice for a soft one.
+
+        Parameters as for `ground`.
+
+        Returns
+        -------
+        str
+            The reason; empty if there is something to check.
+        """
+        return ""
+
     def bind(self, names: Mapping[str, Selector]) -> "Template":
         """The same statement with placeholders replaced by fields.
 

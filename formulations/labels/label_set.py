@@ -1,17 +1,18 @@
 """Labels, and the fields that a scheme reads from their names."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Protocol
+from typing import Protocol, overload
 
 import numpy as np
 
-from formulations.arguments import items, iterable, text
+from formulations.arguments import items, text
 from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import schemes
+from formulations.labels.names import label_names
 from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
@@ -36,23 +37,31 @@ class LabelSet:
     Parameters
     ----------
     names : tuple of str
-        K different, non-empty names.
+        K different, non-empty names: a list, an array, or a mapping from ids to names. A set has no order, and is
+        an error.
     scheme : str, optional
-        "plain", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes" or "paths", in
-        letters of any case; inferred from the names where not given, and then never IOB1, whose names are
-        those of BIO.
+        "plain", "io", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes", "bmewo",
+        "bmewo+" or "paths", in letters of any case; inferred from the names where not given, and then never IOB1,
+        whose names are those of BIO. Labels are written `B-x`, or in another form: with the mark behind the field,
+        with `:`, `_` or a space, in small letters. The form is inferred, too; "bio x-B" names it.
     optional_fields : frozenset of str, optional
         Fields that rules may name although no label carries them; they count as absent.
+    never : frozenset of str, optional
+        Labels that are never predicted, such as `[PAD]`. They belong to no field, and the scheme is that of the
+        others.
 
     Attributes
     ----------
+    notation : str
+        The scheme with the form of its labels, where that is not `B-x`, such as "bio x-B".
     notice : str
         Notice about a scheme that was inferred from ambiguous or unusual names; empty if there is none.
 
     Raises
     ------
     ValueError
-        For no names, a name given twice, an empty name, an unknown scheme or a name that does not fit it.
+        For no names, names without an order, a name given twice, an empty name, an unknown scheme, a name that
+        does not fit it, and a name in `never` that is no label.
 
     Examples
     --------
@@ -63,39 +72,65 @@ class LabelSet:
     ['title', 'author', 'O']
     >>> labels.field("title").member.tolist()
     [True, True, False, False, False]
+    >>> LabelSet(("O", "PER-B", "PER-I", "[PAD]"), never=("[PAD]",)).notation
+    'bio x-B'
     """
 
     names: tuple[str, ...]
     scheme: str = ""
     optional_fields: frozenset[str] = frozenset()
+    never: frozenset[str] = frozenset()
+    notation: str = field(init=False, default="", repr=False)
     notice: str = field(init=False, default="", compare=False, repr=False)
+    _inferred: bool = field(init=False, default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = tuple(items(self.names, "names", "label names"))
+        names = label_names(self.names, "names")
         if not names:
             raise ValueError("a label set needs at least one label")
         check_label_count(len(names))
-        for position, name in enumerate(names):
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"label {position} is {brief(name)}: a label is a non-empty text")
-            text(name, f"label {position}")
-            if name in names[:position]:
-                raise ValueError(f"label {name!r} is given twice: names must differ")
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "optional_fields", frozen_names(self.optional_fields, "optional_fields"))
-        scheme = schemes.scheme_name(text(self.scheme, "scheme")) or schemes.infer(names)
-        if scheme not in schemes.SCHEMES:
-            raise ValueError(f"no scheme {scheme!r}; there are {', '.join(schemes.SCHEMES)}")
-        object.__setattr__(self, "notice", "" if self.scheme else remark(names, scheme))
-        object.__setattr__(self, "scheme", scheme)
-        schemes.check(names, scheme)
+        never = frozen_names(self.never, "never")
+        check_never(never, names)
+        scheme = schemes.scheme_name(text(self.scheme, "scheme"))
+        if scheme and schemes.scheme_of(scheme) not in schemes.SCHEMES:
+            raise ValueError(f"no scheme {self.scheme!r}; there are {', '.join(schemes.SCHEMES)}")
+        kept = [name for name in names if name not in never]
+        notation = schemes.resolve(kept, scheme) if scheme else schemes.infer(kept)
+        schemes.check(kept, notation)
+        values = {
+            "names": names,
+            "optional_fields": frozen_names(self.optional_fields, "optional_fields"),
+            "never": never,
+            "scheme": schemes.scheme_of(notation),
+            "notation": notation,
+            "notice": "" if scheme else remark(kept, notation),
+            "_inferred": not scheme,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __repr__(self) -> str:
         names = ", ".join(self.names[:4]) + (", …" if len(self) > 4 else "")
-        return f"LabelSet({counted(len(self), 'label')}: {names}; scheme {self.scheme})"
+        never = f"; never {', '.join(sorted(self.never))}" if self.never else ""
+        return f"LabelSet({counted(len(self), 'label')}: {names}; scheme {self.notation}{never})"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        return self.names[k]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
 
     def with_optional_fields(self, fields: Iterable[str]) -> "LabelSet":
         """The same labels, with more fields that may be absent.
@@ -113,9 +148,42 @@ class LabelSet:
         wanted = self.optional_fields | frozen_names(fields, "fields")
         if wanted == self.optional_fields:
             return self
-        same = self.names, self.scheme, wanted
+        return self._like(wanted, self.never)
+
+    def with_never(self, never: Iterable[str]) -> "LabelSet":
+        """The same labels, of which more are never predicted; an inferred scheme is that of the others.
+
+        Parameters
+        ----------
+        never : iterable of str
+            Names of labels.
+
+        Returns
+        -------
+        LabelSet
+            The same labels, with these added to `never`.
+
+        Raises
+        ------
+        ValueError
+            For a name that is no label, and where no label is left.
+
+        Examples
+        --------
+        >>> LabelSet(("O", "B-x", "I-x", "[PAD]")).with_never(["[PAD]"])
+        LabelSet(4 labels: O, B-x, I-x, [PAD]; scheme bio; never [PAD])
+        """
+        wanted = self.never | frozen_names(never, "never")
+        return self if wanted == self.never else self._like(self.optional_fields, wanted)
+
+    def _like(self, optional_fields: frozenset[str], never: frozenset[str]) -> "LabelSet":
+        scheme = "" if self._inferred else self.notation
+        same = self.names, scheme, optional_fields, never
         return _label_sets.find(
-            lambda one: (one.names, one.scheme, one.optional_fields) == same, lambda: LabelSet(*same)
+            lambda one: (
+                (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
+            ),
+            lambda: LabelSet(*same),
         )
 
     def ids(self, labelling: Iterable[object]) -> Integers:
@@ -153,12 +221,41 @@ class LabelSet:
     def _index(self) -> dict[str, int]:
         return {name: k for k, name in enumerate(self.names)}
 
+    def levels(self, name: str) -> schemes.Path:
+        """(field, role) of each level of a label, outermost first; none of one that is never predicted."""
+        return () if name in self.never else schemes.levels(name, self.notation)
+
+    def strip(self, name: str) -> str:
+        """The innermost field of a label; the label itself if it is never predicted."""
+        return name if name in self.never else schemes.strip(name, self.notation)
+
+    @cached_property
+    def _read(self) -> tuple[schemes.Path, ...]:
+        return tuple(map(self.levels, self.names))
+
+    @cached_property
+    def outside(self) -> str | None:
+        """The first label of the field `O`, None where there is none."""
+        return next(
+            (n for n, p in zip(self.names, self._read, strict=True) if p and p[-1][0] == OUTSIDE), None
+        )
+
+    @cached_property
+    def never_ids(self) -> Integers:
+        """The ids of the labels that are never predicted."""
+        return np.array([k for k, name in enumerate(self.names) if name in self.never], np.int64)
+
+    @cached_property
+    def nothing_to_keep(self) -> str:
+        """Why a rule on the scheme has nothing to check; empty where it has."""
+        return schemes.nothing_to_keep([name for name in self.names if name not in self.never], self.notation)
+
     @cached_property
     def fields(self) -> dict[str, Field]:
         """Every field that a label carries, in order of first appearance; `O` among them."""
         return {
-            name: Field(name, *schemes.field_arrays(self.names, name, self.scheme))
-            for name in schemes.field_names(self.names, self.scheme)
+            name: Field(name, *schemes.field_arrays(self._read, name, self.scheme))
+            for name in schemes.field_names(self._read)
         }
 
     @cached_property
@@ -187,12 +284,12 @@ class LabelSet:
     @cached_property
     def run_forms(self) -> Integers:
         """(K, 6): see `schemes.run_forms`."""
-        return schemes.run_forms(self.names, self.scheme)
+        return schemes.run_forms(self._read, self.scheme)
 
     @cached_property
     def invalid(self) -> tuple[Booleans, Booleans]:
         """Steps (K+1, K) and last labels (K,) that break the scheme."""
-        return schemes.invalid(self.names, self.scheme)
+        return schemes.invalid(self._read, self.scheme)
 
     def field(self, selector: Selector) -> Field:
         """The field, label or group that a rule names.
@@ -261,8 +358,16 @@ def label_set(value: object) -> LabelSet:
     inner = getattr(value, "labels", None)
     if isinstance(inner, LabelSet):
         return inner
-    names = iterable(value, "labels", "a label set, a trellis or a list of names")
-    return LabelSet(tuple(items(names, "labels", "names")))
+    return LabelSet(label_names(value))
+
+
+def check_never(never: Collection[str], names: Collection[str]) -> None:
+    """Raise ValueError for a name that is no label, and where no label is left."""
+    unknown = next((name for name in sorted(never) if name not in names), None)
+    if unknown is not None:
+        raise ValueError(f"never: no label {brief(unknown)}{suggestion(unknown, names)}")
+    if never and len(never) == len(names):
+        raise ValueError("never: every label is named; leave at least one to predict")
 
 
 def check_label_count(labels: int) -> None:

@@ -28,7 +28,7 @@ class Reading:
 
     @cached_property
     def _all_fields(self) -> tuple[str, ...]:
-        return tuple(schemes.field_names(self.labels.names, self.labels.scheme))
+        return tuple(schemes.field_names(map(self.labels.levels, self.labels.names)))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -53,7 +53,7 @@ class Reading:
     def _belongs(self, label: str, name: str) -> bool:
         if name not in self._field_names:
             return label == name
-        return name in dict(schemes.levels(label, self.labels.scheme))
+        return name in dict(self.labels.levels(label))
 
     def positions(self, selector: Selector) -> list[int]:
         members = {label for label in set(self.names) if self._carries(label, selector)}
@@ -95,9 +95,8 @@ class Reading:
 
     def _restarts(self, t: int, field: str) -> bool:
         """Whether a prefix ends the run although the field continues."""
-        scheme = self.labels.scheme
-        now, before = (schemes.levels(self.names[i], scheme) for i in (t, t - 1))
-        if scheme == "paths":
+        now, before = (self.labels.levels(self.names[i]) for i in (t, t - 1))
+        if self.labels.scheme == "paths":
             depth = field.count("/") + 1
             return any(role == "B" for _, role in now[:depth])
         return dict(now)[field] in ("B", "S") or dict(before)[field] in ("E", "S")

@@ -9,7 +9,6 @@ import numpy as np
 from formulations import time_limits
 from formulations.automata.circuit import FALSE, TRUE, Gates
 from formulations.dtypes import Booleans
-from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
@@ -93,8 +92,8 @@ class Grounder:
             case ast.Member(name):
                 return self._at(t, ("member", name.of(environment)), positive)
             case ast.Innermost(name):
-                selector, scheme = name.of(environment), self.labels.scheme
-                inside = tuple(innermost(label, selector, scheme) for label in self.labels.names)
+                selector = name.of(environment)
+                inside = tuple(innermost(label, selector, self.labels) for label in self.labels.names)
                 return self._at(t, ("labels", inside), positive)
             case ast.Begins(name):
                 return self._at(t, ("begins", name.of(environment)), positive)
@@ -149,8 +148,8 @@ class Grounder:
             join = gates.both if positive else gates.either
             return join(self._same("label", s - 1, t - 1, positive), self._same("label", s, t, positive))
         total = FALSE if positive else TRUE
-        labels, scheme = self.labels.names, self.labels.scheme
-        names = labels if what == "label" else [schemes.strip(label, scheme) for label in labels]
+        labels = self.labels.names
+        names = labels if what == "label" else [self.labels.strip(label) for label in labels]
         for name in dict.fromkeys(names):
             kind = ("labels", tuple(other == name for other in names))
             a, b = (self._at(token, kind, positive) for token in (s, t))

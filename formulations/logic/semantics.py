@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from formulations import time_limits
-from formulations.labels import schemes
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector, names_in
@@ -58,7 +57,7 @@ def _atom_holds(atom: ast.Atom, reading: Reading, environment: Environment, t: i
         case ast.Member(field):
             return reading.has(t, field.of(environment))
         case ast.Innermost(field):
-            return innermost(reading.names[t], field.of(environment), reading.labels.scheme)
+            return innermost(reading.names[t], field.of(environment), reading.labels)
         case ast.Begins(field):
             return reading.begins(t, field.of(environment))
         case ast.Ends(field):
@@ -77,9 +76,9 @@ def _atom_holds(atom: ast.Atom, reading: Reading, environment: Environment, t: i
     raise TypeError(f"{type(atom).__name__} is no formula")
 
 
-def innermost(label: str, selector: Selector, scheme: str) -> bool:
+def innermost(label: str, selector: Selector, labels: LabelSet) -> bool:
     """Whether a label's innermost field is the one named, or one of the group."""
-    name = schemes.strip(label, scheme)
+    name = labels.strip(label)
     return bool(belongs(selector, lambda word: word == name))
 
 
@@ -104,7 +103,7 @@ def _same(what: str, s: int, t: int, reading: Reading) -> bool:
         return names[s] == names[t]
     if what == "edge":
         return s == t or (s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1])
-    return schemes.strip(names[s], reading.labels.scheme) == schemes.strip(names[t], reading.labels.scheme)
+    return reading.labels.strip(names[s]) == reading.labels.strip(names[t])
 
 
 def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Environment) -> list[Value]:

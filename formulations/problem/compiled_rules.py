@@ -127,7 +127,7 @@ class CompiledRules:
 
     def __repr__(self) -> str:
         features = len(self.items) - len(self.rules)
-        labels = f"{counted(len(self.labels), 'label')}, scheme {self.labels.scheme}"
+        labels = f"{counted(len(self.labels), 'label')}, scheme {self.labels.notation}"
         return f"CompiledRules({counted(len(self.rules), 'rule')}, {counted(features, 'feature')}, {labels})"
 
     @cached_property
@@ -136,7 +136,8 @@ class CompiledRules:
         pairs = [(item, compiled.name) for item, compiled in zip(self.rule_set, self.items, strict=True)]
         pairs.sort(key=lambda pair: isinstance(pair[0], Feature))  # rule files have the rules first
         items, names = zip(*pairs, strict=True) if pairs else ((), ())
-        return digest(items, names, self.labels.names, self.labels.scheme)
+        about = (*sorted(self.labels.never),) if self.labels.never else ()
+        return digest(items, names, self.labels.names, self.labels.notation, *about)
 
     def digest_of(self, trellis: Trellis) -> str:
         """64 hexadecimal digits that change with any score, rule, penalty, label name or token of a decoding."""
@@ -147,9 +148,17 @@ class CompiledRules:
     def rules(self) -> tuple[CompiledRule, ...]:
         return tuple(item for item in self.items if isinstance(item, CompiledRule))
 
+    def fit(self, trellis: Trellis) -> Trellis:
+        """The trellis without the labels that the rules leave out; ValueError for labels other than those of the rules."""
+        trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_never(
+            self.rule_set.never, absent=True
+        )
+        self.check(trellis.labels)
+        return trellis
+
     def check(self, labels: LabelSet) -> None:
         """Raise ValueError for labels other than those of the rules."""
-        if labels != self.labels and (labels.names, labels.scheme) != (self.labels.names, self.labels.scheme):
+        if labels != self.labels and _identity(labels) != _identity(self.labels):
             raise ValueError(
                 f"the rules are compiled for {_description(self.labels)}, but the trellis has {_description(labels)}: "
                 "compile them for its labels"
@@ -157,8 +166,7 @@ class CompiledRules:
 
     def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
         """Scores and ground rules of one sequence, quietly where notices were given before; ValueError for input that does not fit."""
-        instance(trellis, Trellis, "trellis", "a Trellis")
-        self.check(trellis.labels)
+        trellis = self.fit(trellis)
         words = trellis.tokens if any(trellis.tokens) else MissingTokens(trellis.tokens)
         window, priorities = Window(words), Priorities()
         ground, tables = list[GroundRule](), list[StepTable]()
@@ -202,9 +210,14 @@ class CompiledRules:
 def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> CompiledRules:
     """Compiled rules and features; ValueError for an object that is no rule, an unknown field, and a name given twice."""
     given = rule_set(rules)
+    labels = given.fit(labels)
     names, known = unique_names(given), labels.with_optional_fields(given.fields)
     items = tuple(_compiled(item, name, known) for item, name in zip(given, names, strict=True))
     return CompiledRules(given, labels, items, tuple(notices(given, labels)))
+
+
+def _identity(labels: LabelSet) -> tuple[object, ...]:
+    return labels.names, labels.notation, labels.never
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
@@ -217,6 +230,8 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
     try:
         if isinstance(item, Feature):
             return CompiledFeature(name, item.steps(labels))
+        if item.hard and (why := item.statement.vacuous(labels)):
+            raise ValueError(why)
         components = None if item.distance == "hamming" else item.components(labels)
         return CompiledRule(item, name, labels, components)
     except ValueError as error:
@@ -224,7 +239,14 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 
 
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
-    result = [text for text in (labels.notice if rules.rules else "", absence(rules, labels)) if text]
+    labels = rules.fit(labels)
+    unknown = [name for name in rules.never if name not in labels]
+    lacking = f"no label {', '.join(unknown)}, which the rules leave out" if unknown else ""
+    about = labels.notice if rules.rules else ""
+    result = [text for text in (about, absence(rules, labels), lacking) if text]
+    for rule in rules.rules:
+        why = "" if rule.hard else rule.statement.vacuous(labels)
+        result += [f'rule "{rule.title}": {why}'] if why and why != about else []
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
     known = labels.with_optional_fields(rules.fields)
     for rule in odd:
@@ -261,4 +283,4 @@ def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
 
 def _description(labels: LabelSet) -> str:
     shown = ", ".join(labels.names[:4]) + (", …" if len(labels) > 4 else "")
-    return f"{counted(len(labels), 'label')} ({shown}), scheme {labels.scheme}"
+    return f"{counted(len(labels), 'label')} ({shown}), scheme {labels.notation}"

@@ -105,10 +105,11 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
 
 def _separator(like: Trellis, text: str) -> Trellis:
     labels = like.labels
-    if OUTSIDE not in labels.names:
+    outside = labels.outside
+    if outside is None:
         what = f"no label {OUTSIDE!r} for the tokens between sequences"
         raise ValueError(f"{what}; separator=None puts none there")
-    start = [0.0 if name == OUTSIDE else -math.inf for name in labels.names]
+    start = [0.0 if name == outside else -math.inf for name in labels.names]
     if like.order == 2:
         return Trellis.second_order(start, None, [], labels, tokens=[text])
     return Trellis(start, [], labels, tokens=[text])

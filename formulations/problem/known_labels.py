@@ -29,6 +29,10 @@ def known_ids(
         except ValueError as error:
             raise ValueError(f"given: {error}") from None
         name = labels.names[known[t]]
+        if name in labels.never:
+            raise ValueError(
+                f"given: token {t} has the label {brief(name)}, which is never predicted; leave one of both out"
+            )
         if before.get(t, name) != name:
             raise ValueError(f"given: token {t} has the label {brief(before[t])} already, not {brief(name)}")
     return known

@@ -1,14 +1,15 @@
 """Scores that belong to single tokens and to steps between labels, the same for every sequence."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from formulations.arguments import texts
 from formulations.automata.lattice import Lattice
-from formulations.dtypes import Floats
+from formulations.caches import MOST_LABEL_SETS, Recent
+from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid, snap
 from formulations.labels.label_set import LabelSet
 from formulations.problem.score_arrays import with_ends
@@ -30,11 +31,26 @@ class TokenScores:
     start: Floats | None = None  # (K,)
     end: Floats | None = None  # (K,)
 
+    def __post_init__(self) -> None:
+        if self.labels.never:
+            object.__setattr__(self, "emissions", _Without(self.emissions, self.labels.never_ids))
+
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
         words = texts(tokens, "tokens")
         check_tokens(words)
         return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
+
+    def of(self, labels: LabelSet) -> "TokenScores":
+        """The same scores, of labels some of which are never predicted; equal labels give the same object."""
+        return self._of_labels.find(
+            lambda one: one.labels == labels,
+            lambda: replace(self, labels=labels),
+        )
+
+    @cached_property
+    def _of_labels(self) -> "Recent[TokenScores]":
+        return Recent(MOST_LABEL_SETS)
 
     def lattice(self, tokens: Sequence[str]) -> Lattice:
         """The lattice of T tokens; all lattices share the transitions."""
@@ -52,3 +68,16 @@ class TokenScores:
         """(K,) start and end on the grid, None where there are none."""
         start = None if self.start is None else snap(self.start, "start")
         return start, None if self.end is None else snap(self.end, "end")
+
+
+@dataclass(frozen=True)
+class _Without:
+    """Scores of tokens in which some labels are forbidden."""
+
+    emissions: Callable[[Sequence[str]], Floats]
+    forbidden: Integers
+
+    def __call__(self, tokens: Sequence[str]) -> Floats:
+        scores = np.array(self.emissions(tokens), float)
+        scores[:, self.forbidden] = -np.inf
+        return scores

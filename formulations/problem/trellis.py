@@ -1,6 +1,6 @@
 """The trellis: the scores of a sequence model, without rules."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from formulations.arguments import instances, items, texts
+from formulations.arguments import instances, texts
+from formulations.arguments import names as frozen_names
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.files import Unreadable, json_bytes, write_whole
 from formulations.grid import all_nats, nats
-from formulations.labels.label_set import LabelSet, check_label_count
+from formulations.labels.label_set import LabelSet, check_label_count, check_never
+from formulations.labels.names import label_names
 from formulations.labels.schemes import scheme_name
 from formulations.messages import counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
 from formulations.problem.known_labels import Given, known_ids
 
-Labels = LabelSet | Sequence[str] | None
+Labels = LabelSet | Sequence[str] | Mapping[Any, str] | None
 LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
 
 
@@ -37,18 +39,21 @@ class Trellis:
         Log score of label k at token 0, that token's own score included.
     edges : array_like of shape (T-1, K, K)
         Label i at t-1, then j at t, token t's own score included; -inf forbids.
-    labels : LabelSet or sequence of str, optional
-        K names, or a LabelSet; `0`, `1`, … where not given.
+    labels : LabelSet or sequence of str or mapping of object to str, optional
+        K names in the order of the scores, a mapping from ids to names, or a LabelSet; `0`, `1`, … where not given.
     tokens : sequence of str, optional
         T texts that rules may look at; empty texts where not given. A rule or a feature that looks at tokens
         is an error on a trellis without them.
     scheme : str, optional
-        "plain", "bio", "iob1", "iobes", "bilou", "bmes" or "paths"; inferred from the names where not given.
+        Scheme of the names, as `LabelSet` reads it; inferred from them where not given.
+    never : iterable of str, optional
+        Labels that are never predicted, such as `[PAD]`, beside those of a label set. They are forbidden at every
+        token, belong to no field, and the scheme is that of the others.
 
     Raises
     ------
     ValueError
-        For wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
+        For labels without an order or not as many as scores, wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
 
     Examples
     --------
@@ -72,8 +77,9 @@ class Trellis:
         *,
         tokens: Sequence[str] | None = None,
         scheme: str = "",
+        never: Iterable[str] = (),
     ) -> None:
-        self.__dict__.update(_attributes(arrays.dense(start, edges), labels, tokens, scheme))
+        self.__dict__.update(_attributes(arrays.dense(start, edges), labels, tokens, scheme, never))
 
     @classmethod
     def second_order(
@@ -85,6 +91,7 @@ class Trellis:
         *,
         tokens: Sequence[str] | None = None,
         scheme: str = "",
+        never: Iterable[str] = (),
     ) -> "Trellis":
         """A trellis whose scores look at two labels before (Thede and Harper 1999).
 
@@ -99,7 +106,7 @@ class Trellis:
             Label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1.
         edges : array_like of shape (T-2, K, K, K)
             Label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids.
-        labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
+        labels, tokens, scheme, never : LabelSet, iterable of str or str, optional
             See `Trellis`.
 
         Returns
@@ -113,7 +120,7 @@ class Trellis:
         >>> trellis.score([1, 1])
         -0.5
         """
-        return cls._from(arrays.dense_pairs(start, first, edges), labels, tokens, scheme)
+        return cls._from(arrays.dense_pairs(start, first, edges), labels, tokens, scheme, never)
 
     @classmethod
     def from_emissions(
@@ -127,6 +134,7 @@ class Trellis:
         tokens: Sequence[str] | None = None,
         scheme: str = "",
         first: ArrayLike | None = None,
+        never: Iterable[str] = (),
     ) -> "Trellis":
         """A trellis from the emission scores of tokens and one table of transition scores.
 
@@ -140,7 +148,7 @@ class Trellis:
             Scores of steps [from, to], or [before, from, to] for second order.
         start, end : array_like of shape (K,), optional
             Log scores of the first and of the last label; zeros where not given.
-        labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
+        labels, tokens, scheme, never : LabelSet, iterable of str or str, optional
             See `Trellis`.
         first : array_like of shape (K, K), optional
             Scores of the step into token 1 [from, to] for second order; zeros where not given.
@@ -157,7 +165,7 @@ class Trellis:
         3.0
         """
         lattice = arrays.factored(emissions, transitions, start, end, first)
-        return cls._from(lattice, labels, tokens, scheme)
+        return cls._from(lattice, labels, tokens, scheme, never)
 
     @classmethod
     def joined(cls, trellises: Sequence["Trellis"]) -> "Trellis":
@@ -231,9 +239,55 @@ class Trellis:
             lattice=self.lattice.only(known), labels=self.labels, tokens=self.tokens, _given=known_names
         )
 
+    def with_never(self, never: Iterable[str], *, absent: bool = False) -> "Trellis":
+        """The trellis in which more labels are never predicted, such as `[PAD]`.
+
+        They are forbidden at every token and belong to no field; a scheme that was inferred is that of the others.
+
+        Parameters
+        ----------
+        never : iterable of str
+            Label names.
+        absent : bool, default False
+            Whether names that are no labels are passed over.
+
+        Returns
+        -------
+        Trellis
+            The trellis without these labels.
+
+        Raises
+        ------
+        ValueError
+            For an unknown label, where no label is left, and for one that is known of a token.
+
+        Examples
+        --------
+        >>> trellis = Trellis([0.0, 1.0, 9.0], [], labels=["a", "b", "[PAD]"]).with_never(["[PAD]"])
+        >>> trellis.start.tolist(), list(trellis.labels.fields)
+        ([0.0, 1.0, -inf], ['a', 'b'])
+        """
+        wanted = frozen_names(never, "never")
+        labels = self.labels.with_never(name for name in wanted if not absent or name in self.labels)
+        if labels is self.labels:
+            return self
+        for t, name in self._given:
+            _check_known(t, name, labels)
+        if self.token_scores is not None and "lattice" not in self.__dict__:
+            return self._of(token_scores=self.token_scores.of(labels), labels=labels, tokens=self.tokens)
+        lattice = self.lattice.without(labels.never_ids)
+        return self._of(lattice=lattice, labels=labels, tokens=self.tokens, _given=self._given)
+
     @classmethod
-    def _from(cls, lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str) -> "Trellis":
-        return cls._of(**_attributes(lattice, labels, tokens, scheme))
+    def _from(
+        cls,
+        lattice: Lattice,
+        labels: Labels,
+        tokens: Sequence[str] | None,
+        scheme: str,
+        never: Iterable[str] = (),
+    ) -> "Trellis":
+        return cls._of(**_attributes(lattice, labels, tokens, scheme, never))
 
     @classmethod
     def _of(cls, **attributes: Any) -> "Trellis":
@@ -261,7 +315,7 @@ class Trellis:
     def __repr__(self) -> str:
         order = "" if self.order == 1 else ", second order"
         known = f", {len(self._given)} known" if self._given else ""
-        return f"Trellis({counted(len(self), 'token')}, {counted(len(self.labels), 'label')}, {self.labels.scheme}{order}{known})"
+        return f"Trellis({counted(len(self), 'token')}, {counted(len(self.labels), 'label')}, {self.labels.notation}{order}{known})"
 
     @property
     def given(self) -> dict[int, str]:
@@ -380,7 +434,8 @@ class Trellis:
         return {
             "tokens": list(self.tokens),
             "label_names": list(self.labels.names),
-            "scheme": self.labels.scheme,
+            "scheme": self.labels.notation,
+            **({"never": sorted(self.labels.never)} if self.labels.never else {}),
             **({"optional_fields": absent} if absent else {}),
             **({"given": {str(t): label for t, label in self._given}} if self._given else {}),
             **arrays.plain_scores(self.lattice),
@@ -407,12 +462,14 @@ class Trellis:
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in arrays.FORMS for key in form}
-        record = table(values, about, "the trellis", ("optional_fields", "given", "first", *keys))
+        record = table(values, about, "the trellis", ("optional_fields", "never", "given", "first", *keys))
         scores = {key: x for key, x in record.items() if key in keys or key == "first"}
         fields = strings(record.get("optional_fields", []), "optional_fields")
         names, scheme = strings(record["label_names"], "label_names"), text(record["scheme"], "scheme")
-        labels, lattice = LabelSet(names, scheme, frozenset(fields)), arrays.lattice_of(scores, "the trellis")
-        result = cls._from(lattice, labels, strings(record["tokens"], "tokens"), labels.scheme)
+        never = frozenset(strings(record.get("never", []), "never"))
+        labels = LabelSet(names, scheme, frozenset(fields), never)
+        lattice = arrays.lattice_of(scores, "the trellis")
+        result = cls._from(lattice, labels, strings(record["tokens"], "tokens"), "")
         return result.with_given(positions(record.get("given", {}), "given"))
 
     def save(self, path: str | Path) -> None:
@@ -460,22 +517,31 @@ class Trellis:
 
 
 def _attributes(
-    lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str
+    lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str, never: Iterable[str] = ()
 ) -> dict[str, Any]:
     """The attributes of a trellis; ValueError where they do not fit each other."""
     T, K = lattice.shape
     check_label_count(K)
-    label_set = labels if isinstance(labels, LabelSet) else None
-    if label_set is not None:
-        names: Sequence[str] = label_set.names
-    else:
-        names = tuple(map(str, range(K))) if labels is None else items(labels, "labels", f"{K} names")
-    scheme = scheme_name(text(scheme, "scheme")) or (label_set.scheme if label_set is not None else "")
+    known = labels if isinstance(labels, LabelSet) else None
+    names = tuple(map(str, range(K))) if labels is None else known.names if known else label_names(labels)
     if len(names) != K:
         raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
-    if label_set is None or label_set.scheme != scheme:
-        label_set = LabelSet(tuple(names), scheme)
+    scheme, out = scheme_name(text(scheme, "scheme")), frozen_names(never, "never")
+    check_never(out, names)
+    if known is None:
+        known = LabelSet(names, scheme, never=out)
+    elif scheme and scheme not in (known.scheme, known.notation):
+        known = LabelSet(names, scheme, known.optional_fields, known.never | out)
+    else:
+        known = known.with_never(out)
     words = ("",) * T if tokens is None else texts(tokens, "tokens", counted(T, "token"))
     if len(words) != T:
         raise ValueError(f"{counted(len(words), 'token')} for scores of {counted(T, 'token')}")
-    return {"lattice": lattice, "labels": label_set, "tokens": words}
+    return {"lattice": lattice.without(known.never_ids), "labels": known, "tokens": words}
+
+
+def _check_known(t: int, name: str, labels: LabelSet) -> None:
+    if name in labels.never:
+        raise ValueError(
+            f"given: token {t} has the label {name!r}, which is never predicted; leave one of both out"
+        )

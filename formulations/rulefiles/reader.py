@@ -24,7 +24,7 @@ from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, at, eac
 from formulations.rulefiles.declarations import Declarations, check_keys, names_of, text_of, with_word_files
 from formulations.rulefiles.toml_text import NotToml, loads, locate
 
-TOP = ("title", "source", "fields", "groups", "template", "rule", "feature")
+TOP = ("title", "source", "fields", "never", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
 _ANOTHER = "\0"  # stands for labels of a model that a file does not declare
 
@@ -82,7 +82,8 @@ class _Reader(Declarations):
         for kind in ("rule", "feature"):
             self._tables(kind, partial(_check_name, names))
         groups, templates = tuple(self.groups.values()), tuple(self.templates.values())
-        return RuleSet(tuple(items), self.fields, self.source, groups, templates, **about)
+        never = names_of(document, "never")
+        return RuleSet(tuple(items), self.fields, self.source, groups, templates, **about, never=never)
 
     def _tables(self, kind: str, read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
         """What is read from each table of a kind."""

@@ -35,6 +35,7 @@ def schema() -> dict[str, Any]:
         "title": _TEXT,
         "source": _TEXT,
         "fields": {**names, "description": "every field that rules may name"},
+        "never": {**names, "description": "labels that are never predicted, such as [PAD]"},
         "groups": {"type": "object", "additionalProperties": {"oneOf": [_SELECTORS, _not(_SELECTORS)]}},
         "template": _array({**template, "oneOf": [{"required": ["logic"]}, {"required": ["linear"]}]}),
         "rule": _array({"oneOf": list(_rules())}),

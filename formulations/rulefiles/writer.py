@@ -32,6 +32,7 @@ def write(rules: RuleSet) -> str:
         "title": rules.title,
         "source": rules.source,
         "fields": fields,
+        "never": list(rules.never),
         "groups": {name: _members(group) for name, group in groups.items()},
         "template": [
             {"name": f.name, "parameters": list(f.parameters), kind: f.text} for f, kind in templates.values()

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from formulations.labels.schemes import CLOSED
+from formulations.labels.notation import CLOSED, USUAL, form_of, scheme_of
 from formulations.messages import counted
 from ilpinfer.adapters.decisions import AdapterError
-from ilpinfer.corpus.conversion import convert
+from ilpinfer.corpus.conversion import convert, convertible
 
 Spans = Sequence[tuple[int, int]]
 
@@ -131,8 +131,13 @@ class Unit:
 
 
 def grouping_labels(labels: Sequence[str], scheme: str) -> Sequence[str]:
-    """Labels (T,) by which entities are grouped: the library knows BIO only, so that schemes which mark ends become BIO."""
-    return convert(labels, scheme, "bio") if scheme in CLOSED else labels
+    """Labels (T,) by which entities are grouped: the library knows BIO, written `B-x`, so that other schemes become BIO."""
+    return labels if is_usual(scheme) else convert(labels, scheme, "bio")
+
+
+def is_usual(scheme: str) -> bool:
+    """Whether the library reads labels of a scheme as they are."""
+    return scheme_of(scheme) not in CLOSED and (form_of(scheme) == USUAL or not convertible(scheme))
 
 
 def entity_groups(

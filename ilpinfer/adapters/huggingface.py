@@ -1,10 +1,11 @@
 """Token classification of Hugging Face transformers under rules."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Unpack
 
 from formulations import LabelSet
+from formulations.labels.names import label_names
 from formulations.messages import counted
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, check_choice, decide
 from ilpinfer.adapters.encoding import (
@@ -21,7 +22,6 @@ from ilpinfer.adapters.windows import COMBINATIONS
 from ilpinfer.core.options import Options
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.arrays import as_floats
-from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.logits import from_logits
 from ilpinfer.decoding.decoder import Decoder
 
@@ -43,6 +43,7 @@ def entities(
     score: str = "rules",
     crf: Mapping[str, Any] | None = None,
     scheme: str = "",
+    never: Iterable[str] = (),
     method: str = "auto",
     time_limit: float | None = None,
     **options: Unpack[Options],
@@ -83,6 +84,8 @@ def entities(
         Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
     scheme : str, optional
         Scheme of the labels; inferred from their names if not given.
+    never : iterable of str, optional
+        Labels that are never predicted, such as `[PAD]`; see `Trellis`.
     method : str, default "auto"
         "auto", or a name from `ilpinfer.methods()`.
     time_limit : float, optional
@@ -121,7 +124,7 @@ def entities(
         raise AdapterError(
             f"ignore_labels is the text {ignore_labels!r}; expected a list of labels, such as ['O']"
         )
-    names = label_names(id2label)
+    names = label_names(id2label, "id2label")
     rows = as_floats(logits, "logits", 2)
     if rows.shape[1] != len(names):
         raise AdapterError(
@@ -142,13 +145,14 @@ def entities(
         word_ids=[number for number, group in enumerate(units.groups) for _ in group],
         pool=POOLS.get(strategy, "first"),
         scheme=scheme,
+        never=never,
         **crf or {},
     )
     decoder = Decoder(rules, trellis.labels, method=method, time_limit=time_limit, **options)
     decision = decide(trellis, decoder, score)
     labels: Sequence[str] = [names[k] for k in decision.ids.tolist()]
     if strategy != "none":
-        labels = grouping_labels(labels, trellis.labels.scheme)
+        labels = grouping_labels(labels, trellis.labels.notation)
     labelled = [
         Unit(
             label,
@@ -160,7 +164,8 @@ def entities(
         for i, (label, p) in enumerate(zip(labels, decision.probabilities.tolist(), strict=True))
     ]
     if strategy == "none":
-        return [unit.record for unit in labelled if unit.label not in ignore_labels]
+        outside = trellis.labels.outside if "O" in ignore_labels else None
+        return [unit.record for unit in labelled if unit.label not in (*ignore_labels, outside)]
     found = entity_groups(labelled, text if pieces is None else None, join)
     return [each for each in found if each["entity_group"] not in ignore_labels]
 
@@ -173,6 +178,7 @@ def constrain(
     combine: str = "center",
     crf: Mapping[str, Any] | None = None,
     scheme: str = "",
+    never: Iterable[str] = (),
     method: str = "auto",
     time_limit: float | None = None,
     **options: Unpack[Options],
@@ -213,8 +219,8 @@ def constrain(
         )
     check_choice("score", score, PROBABILITIES)
     check_choice("combine", combine, COMBINATIONS)
-    names = label_names(named)
-    labels = LabelSet(names, scheme)
+    names = label_names(named, "id2label")
+    labels = LabelSet(names, scheme, never=frozenset(never))
     decoder = Decoder(rules, labels, method=method, time_limit=time_limit, **options)
     result = copy(pipeline)
     result.postprocess = PostProcessor(pipeline, decoder, labels, score, combine, crf or {})

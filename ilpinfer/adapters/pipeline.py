@@ -9,11 +9,10 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Floats
-from formulations.labels.schemes import CLOSED
 from formulations.messages import counted
 from ilpinfer.adapters.alignment import Key
 from ilpinfer.adapters.decisions import AdapterError, decide
-from ilpinfer.adapters.encoding import POOLS, grouping_labels
+from ilpinfer.adapters.encoding import POOLS, grouping_labels, is_usual
 from ilpinfer.adapters.windows import merge
 from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
@@ -53,16 +52,17 @@ class PostProcessor:
             return []
         labelled = self._labelled(pieces, scores, text, str(aggregation_strategy.value))
         ignored = ["O"] if ignore_labels is None else ignore_labels
+        outside = self.labels.outside if "O" in ignored else None
         return [
             each
             for each in self._entities(labelled, aggregation_strategy)
-            if each.get("entity") not in ignored and each.get("entity_group") not in ignored
+            if each.get("entity") not in (*ignored, outside) and each.get("entity_group") not in ignored
         ]
 
     def _entities(self, labelled: list[Piece], strategy: Any) -> Iterable[dict[str, Any]]:
         """The entities of labelled pieces, read by the library; it is given BIO labels in place of a scheme that marks ends."""
         name = str(strategy.value)
-        if name == "none" or self.labels.scheme not in CLOSED:
+        if name == "none" or is_usual(self.labels.notation):
             entities: list[dict[str, Any]] = self.pipeline.aggregate(labelled, strategy)
             return entities
         units = (
@@ -70,7 +70,7 @@ class PostProcessor:
             if name in POOLS
             else self.pipeline.aggregate(labelled, type(strategy)("none"))
         )
-        labels = grouping_labels([unit["entity"] for unit in units], self.labels.scheme)
+        labels = grouping_labels([unit["entity"] for unit in units], self.labels.notation)
         grouped: list[dict[str, Any]] = self.pipeline.group_entities(
             [{**unit, "entity": label} for unit, label in zip(units, labels, strict=True)]
         )

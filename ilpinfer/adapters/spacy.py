@@ -1,6 +1,7 @@
 """The component `ilpinfer_ner` of spaCy: entities of a document under rules."""
 
 import json
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, RuleSet, Trellis, dump_rules, parse_rules
+from formulations.errors import RuleNotice, stack_level
 from formulations.files import write_whole
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
@@ -54,6 +56,7 @@ class ConstrainedNER:
     - labels : list of str, default []. Names of the K labels of scores, in order; with spans, fields that a document may lack,
       beside those that the rules declare. A beam has the labels of its recognizer.
     - scheme : str, default "". Scheme of the labels; inferred from their names if empty.
+    - never : list of str, default []. Labels that are never predicted, such as `[PAD]`; the scheme is that of the others.
     - scale : {"log-softmax", "raw"}. Normalisation of scores; see `ilpinfer.models.external.from_logits`.
     - method : str, default "auto". "auto", or a name from `ilpinfer.methods()`.
     - time_limit : float or None, default None. Time limit in seconds for each document.
@@ -121,7 +124,11 @@ class ConstrainedNER:
         """
         options = self._options
         known = self._label_set() if sources.is_tokens(self.source) else None
-        self._decoder = Decoder(rules, known, method=options["method"], time_limit=options["time_limit"])
+        self._decoder = Decoder(
+            rules, known, method=options["method"], time_limit=options["time_limit"], never=options["never"]
+        )
+        if known is not None and known.notice:
+            warnings.warn(f"{self.name}: {known.notice}", RuleNotice, stacklevel=stack_level())
 
     def __call__(self, doc: Any) -> Any:
         """Set the entities of a document."""
@@ -202,7 +209,7 @@ class ConstrainedNER:
         try:
             saved = json.loads(data)
             rules = parse_rules(saved.pop("rules"), self.name)
-            self._take(saved)
+            self._take({"never": [], **saved})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise AdapterError(f"{self.name}: these are no saved rules and options: {error}") from None
         self._missing = ""
@@ -257,7 +264,7 @@ class ConstrainedNER:
             raise AdapterError(
                 f"{self.name}: labels is empty; expected the names of the K labels that scores are of"
             )
-        return LabelSet(self.labels, self._options["scheme"])
+        return LabelSet(self.labels, self._options["scheme"], never=frozenset(self._options["never"]))
 
     def _trellis(self, doc: Any) -> Trellis:
         options, source = self._options, self.source

@@ -18,6 +18,7 @@ def register() -> Callable[..., Any]:
         rules: str,
         labels: list[str],
         scheme: str,
+        never: list[str],
         scale: str,
         method: str,
         time_limit: float | None,

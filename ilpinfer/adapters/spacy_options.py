@@ -8,6 +8,7 @@ DEFAULTS: dict[str, Any] = {
     "rules": "",
     "labels": [],
     "scheme": "",
+    "never": [],
     "scale": "log-softmax",
     "method": "auto",
     "time_limit": None,

@@ -67,7 +67,6 @@ def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis
         transitions=step[1:],
         start=step[0],
         end=last,
-        scheme=labels.scheme,
     )
 
 

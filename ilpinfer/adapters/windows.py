@@ -1,6 +1,6 @@
 """Long documents that a tagger scores in overlapping windows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,7 @@ def join_windows(
     start: Any = None,
     end: Any = None,
     scheme: str = "",
+    never: Iterable[str] = (),
 ) -> Trellis:
     """One trellis of a document that was scored in overlapping windows, so that rules hold across windows.
 
@@ -74,6 +75,8 @@ def join_windows(
         Scores in nats of steps [from, to], of first and of last labels; zeros if not given.
     scheme : str, optional
         Scheme of the labels; inferred from their names if not given.
+    never : iterable of str, optional
+        Labels that are never predicted, such as `[PAD]`; see `Trellis`.
 
     Returns
     -------
@@ -111,6 +114,7 @@ def join_windows(
         start=start,
         end=end,
         scheme=scheme,
+        never=never,
     )
 
 

@@ -152,10 +152,20 @@ Scheme = Annotated[
     str,
     value_option(
         "SCHEME",
-        "Labelling scheme: plain, bio, iob1, iobes, bilou (biluo), bmes or paths. Labels in another scheme are converted; "
+        "Labelling scheme: plain, bio, iob1, iobes, bilou (biluo), bmes, bmewo or paths. Labels in another scheme are converted; "
         "plain removes the prefixes. Inferred from the labels if not given.",
         LABELS,
         autocompletion=completion.schemes,
+    ),
+]
+Never = Annotated[
+    Sequence[str],
+    value_option(
+        "NAME",
+        "Label that is never predicted, such as [PAD] or [CLS]: it belongs to no field, and the scheme is that of the other "
+        "labels. May be repeated; a label that the model lacks is a notice.",
+        LABELS,
+        "--never",
     ),
 ]
 Column = Annotated[

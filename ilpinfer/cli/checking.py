@@ -13,7 +13,7 @@ from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import comments, files_read, read_rules
@@ -37,6 +37,7 @@ class CheckOptions:
     rules: arguments.RuleFile
     gold: Annotated[str, argument("GOLD", arguments.LABELLED)]
     scheme: arguments.Scheme = ""
+    never: arguments.Never = ()
     column: arguments.Column = ""
     as_json: arguments.AsJson = False
     write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
@@ -50,12 +51,13 @@ def check(options: CheckOptions) -> None:
     scheme = canonical_scheme(options.scheme)
     inputs = files_read(options.gold, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
-    rule_set = read_rules([options.rules])
+    rule_set = with_never(read_rules([options.rules]), options.never)
     examples = read(options.gold, column=options.column, notify=notice)
     pairs = require_labels(examples)
-    labels_of = _read_as([labels for _, labels in pairs], scheme)
+    labels_of = _read_as([labels for _, labels in pairs], scheme, rule_set.never)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
-    read_labels = LabelSet(tuple(sorted({label for labels in labels_of for label in labels})), scheme)
+    names = tuple(sorted({label for labels in labels_of for label in labels}))
+    read_labels = LabelSet(names, scheme, never=frozenset(names).intersection(rule_set.never))
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     warnings.simplefilter("ignore", RuleNotice)
@@ -99,12 +101,13 @@ def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[Ru
     return replace(rules, items=tuple(items)), left_out
 
 
-def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
+def _read_as(labellings: list[Sequence[str]], scheme: str, never: Sequence[str]) -> list[tuple[str, ...]]:
     """Labels in the requested scheme; names of BIO, valid in schemes that mark ends of runs but without these marks, are converted, too."""
-    names = sorted({name for labels in labellings for name in labels})
+    names = sorted({name for labels in labellings for name in labels if name not in never})
     try:
-        schemes.check(names, scheme or "plain")
-        fits = scheme != "plain" and not (scheme in schemes.CLOSED and schemes.infer(names) == "bio")
+        schemes.check(names, schemes.resolve(names, scheme or "plain"))
+        begun = schemes.scheme_of(schemes.infer(names)) in ("bio", "io")
+        fits = scheme != "plain" and not (schemes.scheme_of(scheme) in schemes.CLOSED and begun)
     except ValueError:
         fits = False
     return [tuple(labels) for labels in labellings] if fits else convert_all(labellings, scheme)

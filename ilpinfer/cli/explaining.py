@@ -6,14 +6,14 @@ from typing import Annotated
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.labels.schemes import MARKS, OUTSIDE, WRITABLE
+from formulations.labels.schemes import OUTSIDE, WRITABLE, labels_of, scheme_of
 from formulations.messages import counted
 from formulations.programs.analysis import Analysis, analyse
 from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, model_option
 from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.progress import status
 from ilpinfer.cli.rule_files import read_rules
 from ilpinfer.cli.screen import add_row, console, print_json, table
@@ -32,6 +32,7 @@ class ExplainOptions:
         25, "TOKENS: Length of the sequence that the sizes are stated for.", min=2, max=500
     )
     scheme: arguments.Scheme = ""
+    never: arguments.Never = ()
     as_json: arguments.AsJson = False
 
 
@@ -39,13 +40,13 @@ class ExplainOptions:
 def explain(options: ExplainOptions) -> None:
     """Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it."""
     scheme = canonical_scheme(options.scheme)
-    rules = read_rules([options.rules])
+    rules = with_never(read_rules([options.rules]), options.never)
     labels = _labels(rules, options.model, scheme)
     absent = rules.absent(labels)
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
     warnings.simplefilter("ignore", RuleNotice)
-    result = analyse(RuleSet(rules.items, rules.fields), labels, ["word"] * options.length)
+    result = analyse(rules, labels, ["word"] * options.length)
     if options.as_json:
         print_json([row.to_dict() for row in result])
         return
@@ -110,10 +111,13 @@ def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
     """The model's labels, or one for each declared field and `O`."""
     if model is not None:
         return load_model(model).labels.with_optional_fields(rules.fields)
-    marks = MARKS.get(scheme, ()) if scheme in WRITABLE else ()
-    names = [f"{mark}-{field}" for field in rules.fields for mark in marks] or list(rules.fields)
-    known = LabelSet(tuple(dict.fromkeys((*names, OUTSIDE))), scheme if marks else "plain")
-    return known.with_optional_fields(rules.fields)
+    plain = LabelSet((*dict.fromkeys((*rules.fields, OUTSIDE)),), "plain", frozenset(rules.fields))
+    if not scheme and any(rule.statement.vacuous(plain) for rule in rules.rules):
+        scheme = "bio"
+    if scheme_of(scheme) not in WRITABLE or not rules.fields:
+        return plain
+    names = [name for field in rules.fields for name in labels_of(field, scheme)]
+    return LabelSet(tuple(dict.fromkeys((*names, OUTSIDE))), scheme, frozenset(rules.fields))
 
 
 _KINDS = {

@@ -97,7 +97,7 @@ class ProgramOptions:
     def rules(self, trellis: Trellis, rules: RuleSet) -> RuleSet:
         """The rules of the program: all of them hard, none, or unchanged."""
         if self.program == "shortest-path":
-            return RuleSet(())
+            return RuleSet((), never=rules.never)
         if self.program != "hard":
             return rules
         compiled: CompiledRules = with_hard_rules(compiler_of(rules).compiled(trellis.labels))

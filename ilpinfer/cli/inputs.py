@@ -3,12 +3,12 @@
 import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
-from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name
+from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name, scheme_of
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from ilpinfer.cli import arguments, signals
@@ -42,6 +42,7 @@ class Scoring:
     model: arguments.Model = None
     rules: arguments.Rules = ()
     scheme: arguments.Scheme = ""
+    never: arguments.Never = ()
     column: arguments.Column = ""
     label_names: arguments.LabelNames = None
     pool: arguments.Pool = "first"
@@ -82,7 +83,7 @@ class Job:
 def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
     model, scheme = options.model, canonical_scheme(options.scheme)
-    rules = with_rewards(read_rules(options.rules), options.rewards)
+    rules = with_never(with_rewards(read_rules(options.rules), options.rewards), options.never)
     with about(model):
         known = load_model(model) if model else None
         if options.rules_first:
@@ -109,7 +110,7 @@ def prepare(
         examples = read(source, options.reading, options.column, notice)[:first]
     job = job_of(options)
     with about(source):
-        scored = score(examples, job.model, job.scheme)
+        scored = score(examples, job.model, job.scheme, job.rules.never)
     if model and all(example.scores is not None for example in examples):
         notice(unused_model(source, model))
     warnings.simplefilter("ignore", RuleNotice)
@@ -135,6 +136,11 @@ def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
         raise InputError(f"--rules-first: {error}") from None
 
 
+def with_never(rules: RuleSet, never: Sequence[str]) -> RuleSet:
+    """The rules, with more labels that are never predicted."""
+    return replace(rules, never=(*rules.never, *never)) if never else rules
+
+
 def method_options(method: "Method", **values: float | None) -> dict[str, Any]:
     """The options common to several methods that this method has, and that have a value."""
     return {name: value for name, value in values.items() if name in method.options and value is not None}
@@ -154,7 +160,7 @@ def raise_interrupt(solution: Solution) -> Solution:
 
 def canonical_scheme(scheme: str) -> str:
     """The canonical name of a scheme; InputError for an unknown one."""
-    if scheme and scheme_name(scheme) not in SCHEMES:
+    if scheme and scheme_of(scheme_name(scheme)) not in SCHEMES:
         raise InputError(f'no scheme "{scheme}"{suggestion(scheme, (*SCHEMES, *ALIASES))}')
     return scheme_name(scheme)
 

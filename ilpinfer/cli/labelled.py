@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from formulations import LabelSet
+from formulations.labels.schemes import scheme_of
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
@@ -22,7 +23,10 @@ def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labell
     examples = read(path, column=column, notify=notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, is_sound = shown_scheme(labels), sound(labels)
-    if not scheme and {source, shown_scheme([names for _, names in pairs])} == {"bio", "iob1"}:
+    if not scheme and {scheme_of(source), scheme_of(shown_scheme([names for _, names in pairs]))} == {
+        "bio",
+        "iob1",
+    }:
         notice(
             f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
             "--scheme bio converts all of them"

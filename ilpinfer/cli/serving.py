@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from formulations import RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import read_text
+from formulations.labels.schemes import scheme_of
 from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
@@ -20,7 +21,7 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, model_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
-from ilpinfer.cli.inputs import canonical_scheme, parameters
+from ilpinfer.cli.inputs import canonical_scheme, parameters, with_never
 from ilpinfer.cli.python_rules import is_python
 from ilpinfer.cli.rule_files import read_rules, with_rewards
 from ilpinfer.cli.streams import notice, remark
@@ -54,6 +55,7 @@ class ServeOptions:
     rules: arguments.Rules = ()
     rewards: arguments.Reward = ()
     scheme: arguments.Scheme = ""
+    never: arguments.Never = ()
     method: arguments.MethodName = "auto"
     option: arguments.MethodOption = ()
     examples: str | None = OPTIONS.option(
@@ -128,10 +130,10 @@ def application(options: ServeOptions) -> "FastAPI":
         raise InputError(
             f"--rules {source}: the service takes no rules from Python; write them as a rule file"
         )
-    rules = with_rewards(read_rules(options.rules), options.rewards)
+    rules = with_never(with_rewards(read_rules(options.rules), options.rewards), options.never)
     with about(options.model):
         model = load_model(options.model) if options.model else None
-    if model is not None and scheme and scheme != model.labels.scheme:
+    if model is not None and scheme and scheme_of(scheme) != model.labels.scheme:
         raise InputError(
             f"{options.model}: its labels are {model.labels.scheme}, not {scheme}; leave --scheme out"
         )
@@ -141,7 +143,7 @@ def application(options: ServeOptions) -> "FastAPI":
             notice(text)
     decoder = Decoder(rules, model=model, method=options.method, **own)
     examples = _examples(options.examples) if options.examples else ()
-    text = "" if options.rewards else _text(options.rules, rules)
+    text = "" if options.rewards or options.never else _text(options.rules, rules)
     workers = options.workers
     return create_app(decoder, limits, workers=workers, scheme=scheme, examples=examples, rules_text=text)
 

@@ -49,7 +49,7 @@ class ScoredGold:
             return None
         score, path = viterbi(trellis.lattice)
         best = None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
-        without_rules = field_counts(best, labels, trellis.labels.scheme)["fields"]
+        without_rules = field_counts(best, labels, trellis.labels.notation)["fields"]
         if not set(labels) <= set(trellis.labels.names):
             return cls(tuple(labels), -math.inf, without_rules=without_rules)
         worth = evaluate_labelling(trellis, rules, labels)

@@ -66,7 +66,7 @@ class ComparisonRun:
             assert case.error is not None
             solution = failure(case.error, "none")
         else:
-            scheme = case.trellis.labels.scheme
+            scheme = case.trellis.labels.notation
             solution = self._attempt(number, case, case.trellis, entry)
         row = row_of(number, entry, self.checked(solution), gold, scheme)
         place = case.where if solution.error else ""
@@ -104,7 +104,9 @@ def _about(case: Case) -> Row:
         return dict(zip(ABOUT, (0, None, ""), strict=True))
     lattice, labels = trellis.lattice, trellis.labels
     scores = decoding_digest("", lattice.node, lattice.pool, lattice.step, trellis.tokens)
-    content = digest(scores, labels.names, labels.scheme, sorted(trellis.given.items()), case.gold)
+    content = digest(
+        scores, labels.names, labels.notation, sorted(labels.never), sorted(trellis.given.items()), case.gold
+    )
     return dict(zip(ABOUT, (len(trellis), bare_seconds(trellis), content), strict=True))
 
 

@@ -1,11 +1,13 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from operator import is_
 from pathlib import Path
 from typing import Any, TypeVar
 
 from formulations import Feature, Rule, RuleSet, Trellis
+from formulations.arguments import instance
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.constraints.defining import Predicate
 from formulations.labels.label_set import LabelSet
@@ -25,7 +27,7 @@ class RuleCompiler:
     """Rules and features, compiled for a label set when a trellis with these labels is first met."""
 
     def __init__(self, rules: RuleSet, labels: LabelSet | None = None) -> None:
-        self.rules, self.labels = rules, labels
+        self.rules, self.labels = rules, None if labels is None else rules.fit(labels)
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
         self._objects: dict[type[Any], Recent[Any]] = {}
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
@@ -36,7 +38,12 @@ class RuleCompiler:
     def __iter__(self) -> Iterator[Rule | Feature]:
         return iter(self.rules)
 
+    def fit(self, trellis: Trellis) -> Trellis:
+        """The trellis without the labels that the rules leave out; ValueError for what is none."""
+        return instance(trellis, Trellis, "trellis", "a Trellis").with_never(self.rules.never, absent=True)
+
     def compiled(self, labels: LabelSet) -> CompiledRules:
+        labels = self.rules.fit(labels)
         return self._compiled.find(
             lambda one: one.labels is labels or one.labels == labels,
             lambda: self.anew(labels),
@@ -44,6 +51,7 @@ class RuleCompiler:
 
     def anew(self, labels: LabelSet) -> CompiledRules:
         """The rules for a label set, compiled for this call alone; errors as `compiled`."""
+        labels = self.rules.fit(labels)
         if self.labels is not None and labels != self.labels:
             raise ValueError(
                 f"the rules are compiled for the labels {shown(self.labels)}, but the trellis has {shown(labels)}; "
@@ -69,17 +77,20 @@ class RuleCompiler:
 
     def problem(self, trellis: Trellis) -> Problem:
         """Scores and ground rules of one sequence; errors and notices as in `CompiledRules.problem`."""
-        return self.compiled(trellis.labels).problem(trellis)
+        return self._of(trellis).problem(trellis)
 
     def quietly(self, trellis: Trellis) -> Problem:
         """The problem of a sequence once more, without the notices that were given the first time."""
-        return self.compiled(trellis.labels).problem(trellis, quiet=True)
+        return self._of(trellis).problem(trellis, quiet=True)
+
+    def _of(self, trellis: Trellis) -> CompiledRules:
+        return self.compiled(instance(trellis, Trellis, "trellis", "a Trellis").labels)
 
     def without(self, name: str) -> "RuleCompiler":
         def make() -> tuple[str, RuleCompiler]:
             items = self.rules.items
             kept = tuple(i for i, n in zip(items, unique_names(items), strict=True) if n != name)
-            return name, RuleCompiler(RuleSet(kept, self.rules.fields, self.rules.name))
+            return name, RuleCompiler(replace(self.rules, items=kept, groups=(), templates=()))
 
         return self._without.find(lambda one: one[0] == name, make)[1]
 
@@ -115,10 +126,15 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
 
 
 def _same(known: RuleSet, items: tuple[Rule | Feature, ...]) -> bool:
-    return not known.fields and len(known) == len(items) and all(map(is_, known.items, items))
+    return (
+        not known.fields
+        and not known.never
+        and len(known) == len(items)
+        and all(map(is_, known.items, items))
+    )
 
 
 def shown(labels: LabelSet) -> str:
     """The first few names, and the scheme."""
     more = f", … ({len(labels)})" if len(labels) > 6 else ""
-    return f"{', '.join(labels.names[:6])}{more} ({labels.scheme})"
+    return f"{', '.join(labels.names[:6])}{more} ({labels.notation})"

@@ -4,18 +4,24 @@ from collections.abc import Iterable, Sequence
 
 from formulations import LabelSet
 from formulations.labels import schemes
-from formulations.labels.schemes import CLOSED, WRITABLE, remark
+from formulations.labels.notation import notation
+from formulations.labels.schemes import CLOSED, WRITABLE, remark, scheme_of
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
-    """Labels in another scheme, with the same runs; `I-x` after another field begins one, and ValueError is for labels without a form."""
+    """Labels in another notation, with the same runs; `I-x` after another field begins one, and ValueError is for labels without a form."""
     schemes.check(labels, source)
     if target in ("plain", source):
         return tuple(labels) if target == source else tuple(schemes.strip(name, source) for name in labels)
-    if source not in WRITABLE or target not in WRITABLE:
+    if not (convertible(source, target) or (scheme_of(source) == "io" and scheme_of(target) in WRITABLE)):
         raise ValueError(f"{source} labels cannot be written as {target}")
     fields = [schemes.strip(name, source) for name in labels]
     return schemes.write_labels(fields, schemes.begins(labels, source), target)
+
+
+def convertible(*notations: str) -> bool:
+    """Whether labellings can be converted between these notations."""
+    return all(scheme_of(each) in WRITABLE for each in notations)
 
 
 def iobes(labels: Sequence[str]) -> tuple[str, ...]:
@@ -24,20 +30,27 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
-    """The scheme of the names of labellings; IOB1 for BIO where runs begin with B only directly after another of the field."""
+    """The notation of the names of labellings; IOB1 for BIO where runs begin with B only directly after another of the field."""
     labellings = list(labellings)
-    scheme = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
-    if scheme != "bio":
-        return scheme
+    shown = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
+    if scheme_of(shown) not in ("bio", "io"):
+        return shown
     inner = first = False
     for labels in labellings:
         before = ""
         for name in labels:
-            role, field = (name[0], name[2:]) if name != schemes.OUTSIDE else ("", "")
+            field, role = schemes.levels(name, shown)[-1]
+            field = field if role else ""
             inner |= role == "I" and field != before
             first |= role == "B" and field != before
             before = field
-    return "iob1" if inner and not first else "bio"
+    return in_form("iob1" if inner and not first else "bio", shown)
+
+
+def in_form(scheme: str, shown: str) -> str:
+    """A scheme in the form of another notation, if it names none itself."""
+    own = " " in scheme or scheme in ("", "plain", "paths", "spans") or scheme not in schemes.SCHEMES
+    return scheme if own else notation(scheme, schemes.form_of(shown))
 
 
 def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
@@ -51,16 +64,18 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
     result = tuple(labels)
     if known.scheme == "plain" and not set(result) <= set(known.names):
         result = convert(result, scheme, "plain")
-    if rewrite and {scheme, known.scheme} <= set(WRITABLE) and (scheme, known.scheme) != ("iob1", "bio"):
-        result = convert(result, scheme, known.scheme)
-    schemes.check(result, known.scheme)
+    same = (scheme_of(scheme), known.scheme) == ("iob1", "bio") and in_form("bio", scheme) == known.notation
+    if rewrite and convertible(scheme, known.notation) and not same:
+        result = convert(result, scheme, known.notation)
+    schemes.check((name for name in result if name not in known.never), known.notation)
     return result
 
 
 def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
     """Convert labellings to a scheme; plain, nested and unsound labellings are unchanged."""
-    scheme, source = schemes.scheme_name(scheme), shown_scheme(labellings)
-    if scheme == "plain" or ({scheme, source} <= set(WRITABLE) and sound(labellings)):
+    source = shown_scheme(labellings)
+    scheme = in_form(schemes.scheme_name(scheme), source)
+    if scheme == "plain" or (convertible(scheme, source) and sound(labellings)):
         return [convert(labels, source, scheme) for labels in labellings]
     return [tuple(labels) for labels in labellings]
 
@@ -68,12 +83,14 @@ def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[
 def sound(labellings: Sequence[Sequence[str]]) -> bool:
     """Whether labellings of a scheme that marks ends of runs mark them for every field."""
     scheme = shown_scheme(labellings)
-    return scheme not in CLOSED or not remark(sorted({name for each in labellings for name in each}), scheme)
+    return scheme_of(scheme) not in CLOSED or not remark(
+        sorted({name for each in labellings for name in each}), scheme
+    )
 
 
 def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
     """A remark on labels that are read as BIO but follow IOB1; empty for others."""
-    if scheme not in ("", "bio") or shown_scheme(labellings) != "iob1":
+    if scheme_of(scheme) not in ("", "bio") or scheme_of(shown_scheme(labellings)) != "iob1":
         return ""
     return (
         "labels are read as bio but look like iob1: runs begin with I-, and with B- only directly after another of the "

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -156,13 +156,15 @@ class Example:
             return {}
         return {name: list(cells) for name, cells in self.columns.items() if not name.isdecimal()}
 
-    def trellis(self, scheme: str = "") -> Trellis:
+    def trellis(self, scheme: str = "", never: Collection[str] = ()) -> Trellis:
         """The trellis of the scores of the file.
 
         Parameters
         ----------
         scheme : str, optional
             Scheme of the labels; inferred where not given.
+        never : collection of str, optional
+            Labels that are never predicted, beside those that the file names; others are passed over.
 
         Returns
         -------
@@ -177,7 +179,8 @@ class Example:
         assert self.scores is not None
         names, absent = self.scores.label_names, frozenset(self.scores.optional_fields)
         try:
-            labels = None if names is None else LabelSet(names, scheme or self.scores.scheme, absent)
+            out = frozenset(self.scores.never).union(name for name in never if names and name in names)
+            labels = None if names is None else LabelSet(names, scheme or self.scores.scheme, absent, out)
             return self.scores.trellis(labels, self.tokens or None)
         except ValueError as error:
             raise InputError(f"{self.where}: {error}") from None

@@ -1,52 +1,11 @@
-"""Names of labels as other tools keep them."""
+"""Files of label names."""
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from formulations.messages import counted
+from formulations.labels.names import label_names
 from ilpinfer.errors import ModelError
 from ilpinfer.system.addresses import read_bytes
-
-
-def label_names(names: Mapping[Any, str] | Sequence[str]) -> tuple[str, ...]:
-    """Label names in the order of their ids.
-
-    Parameters
-    ----------
-    names : mapping of object to str or sequence of str
-        A sequence, or a mapping from ids 0 … K-1, integers or their texts, as `id2label` of transformers.
-
-    Returns
-    -------
-    tuple of str
-        K names.
-
-    Raises
-    ------
-    ValueError
-        For ids that are not 0 … K-1, and names that are no texts.
-
-    Examples
-    --------
-    >>> label_names({"1": "B-name", "0": "O"})
-    ('O', 'B-name')
-    """
-    if isinstance(names, Mapping):
-        try:
-            by_id = {int(key): name for key, name in names.items()}
-        except (TypeError, ValueError):
-            raise ValueError(f"id2label has keys {list(names)[:3]}; expected ids from 0") from None
-        missing = [k for k in range(len(names)) if k not in by_id]
-        if missing:
-            raise ValueError(f"id2label has {counted(len(names), 'label')}, but none with id {missing[0]}")
-        names = [by_id[k] for k in range(len(names))]
-    result = tuple(names)
-    for k, name in enumerate(result):
-        if not isinstance(name, str):
-            raise ValueError(f"label {k} is {name!r}: a label is a text")
-    return tuple(map(str, result))
 
 
 def read_label_names(path: str | Path) -> tuple[str, ...]:
@@ -87,7 +46,7 @@ def read_label_names(path: str | Path) -> tuple[str, ...]:
     if not isinstance(record, dict | list) or not record:
         raise ModelError(f"{path}: no label names; expected a config.json with id2label, or a list of names")
     try:
-        return label_names(record)
+        return label_names(record, "id2label")
     except ValueError as error:
         raise ModelError(
             f"{path}: {error}; expected a config.json with id2label, or a list of names"

@@ -1,6 +1,6 @@
 """Logits of a neural tagger, and parameters of its CRF layer, as a trellis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.labels.label_set import check_label_count
+from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.arrays import as_floats
-from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.scores import Scores
 
 POOLS = ("first", "mean", "max")
@@ -58,6 +58,7 @@ def from_logits(
     start: Any = None,
     end: Any = None,
     scheme: str = "",
+    never: Iterable[str] = (),
 ) -> Trellis:
     """A trellis from logits, and from transitions if the tagger has learnt some.
 
@@ -81,6 +82,8 @@ def from_logits(
         Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
     scheme : str, optional
         Scheme of the labels; inferred where not given.
+    never : iterable of str, optional
+        Labels that are never predicted, such as `[PAD]`; see `Trellis`.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def from_logits(
     if tokens is not None and len(tokens) != T:
         cut = "; was the input cut short?" if word_ids is not None else ""
         raise ValueError(f"{counted(len(tokens), 'token')}, but logits for {T}{cut}")
-    return scores.trellis(names, tokens, scheme)
+    return scores.trellis(names, tokens, scheme, never)
 
 
 def logit_scores(

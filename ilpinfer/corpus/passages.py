@@ -108,7 +108,7 @@ class Passage:
         ValueError
             For a label that does not fit the scheme, and for nested labels.
         """
-        if scheme not in ("plain", *WRITABLE):
+        if schemes.scheme_of(scheme) not in ("plain", *WRITABLE):
             raise ValueError(
                 f"labels of scheme {scheme} are nested; take the innermost fields with --scheme plain"
             )

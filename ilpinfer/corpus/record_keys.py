@@ -15,7 +15,7 @@ DENSE_KEYS = ("start", "first", "edges")
 FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 """Keys of scores for tokens and transitions."""
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in SHARED_ARRAYS if key != "label_names"))
-TRELLIS_KEYS = ("scheme", "optional_fields")
+TRELLIS_KEYS = ("scheme", "optional_fields", "never")
 """Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
 CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
 """Keys of candidate spans, of `text` or of tokens."""

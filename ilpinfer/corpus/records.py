@@ -21,6 +21,7 @@ from ilpinfer.corpus.record_keys import (
     GENERAL_KEYS,
     KEYS,
     SCORE_KEYS,
+    TRELLIS_KEYS,
     about_of,
     check_keys,
     check_notes,
@@ -114,12 +115,13 @@ def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -
         return scores_of(values, where, reading or LogitsOptions())
     names = None if given is None else _names(given, what)
     own: dict[str, Any] = {}
-    if "scheme" in record or "optional_fields" in record:
+    if any(key in record for key in TRELLIS_KEYS):
         fields = _names(record.get("optional_fields", []), f"{where}: optional_fields")
         scheme = record.get("scheme", "")
         if not isinstance(scheme, str):
             raise InputError(f"{where}: scheme is {_kind(scheme)}; expected a text such as bio")
-        own = {"scheme": scheme, "optional_fields": fields}
+        never = _names(record.get("never", []), f"{where}: never")
+        own = {"scheme": scheme, "optional_fields": fields, "never": never}
     try:
         if "node" in record:
             return _step_scores(names, record, own)

@@ -1,6 +1,6 @@
 """Scores that come with a sequence, in nats."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,17 @@ class Scores:
     first: Floats | None = None  # (K, K) of the first step, in second order
     scheme: str = ""  # inferred from the names where empty
     optional_fields: tuple[str, ...] = ()  # fields that the labels may lack
+    never: tuple[str, ...] = ()  # labels that are never predicted
 
     def trellis(
-        self, labels: LabelSet | Sequence[str] | None, tokens: Sequence[str] | None, scheme: str = ""
+        self,
+        labels: LabelSet | Sequence[str] | None,
+        tokens: Sequence[str] | None,
+        scheme: str = "",
+        never: Iterable[str] = (),
     ) -> Trellis:
         """The trellis of these scores, with their own labels if None are given; ValueError if shapes do not fit together."""
-        scheme = scheme or self.scheme
+        scheme, out = scheme or self.scheme, (*self.never, *never)
         if self.edges is None:
             assert self.emissions is not None
             assert self.transitions is not None
@@ -41,11 +46,14 @@ class Scores:
                 tokens=tokens,
                 scheme=scheme,
                 first=self.first,
+                never=out,
             )
         assert self.start is not None
         if self.first is None:
-            return Trellis(self.start, self.edges, labels, tokens=tokens, scheme=scheme)
-        return Trellis.second_order(self.start, self.first, self.edges, labels, tokens=tokens, scheme=scheme)
+            return Trellis(self.start, self.edges, labels, tokens=tokens, scheme=scheme, never=out)
+        return Trellis.second_order(
+            self.start, self.first, self.edges, labels, tokens=tokens, scheme=scheme, never=out
+        )
 
     @property
     def length(self) -> int:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from formulations import Trellis
-from formulations.arguments import instance
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief
 from ilpinfer.core.registry import method
@@ -60,7 +59,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
     if not hasattr(solution, "path"):
         raise ValueError(f"the solution is {brief(solution)}; expected one that decode returns")
-    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(solution.given)
+    trellis = compiler_of(rules).fit(trellis).with_given(solution.given)
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"start": Start(incumbent)})
     task = request.task()

@@ -273,8 +273,8 @@ def paused(items: object) -> bool:
 class Source:
     """Takes items in chunks that grow, until there are none or one cannot be taken; a chunk ends where the items pause."""
 
-    def __init__(self, items: Iterable[Item], largest: int) -> None:
-        self.items, self.size, self._largest = iter(items), 1, largest
+    def __init__(self, items: Iterable[Item], largest: int, fit: Callable[[Item], Item]) -> None:
+        self.items, self.size, self._largest, self._fit = iter(items), 1, largest, fit
         self.error: Exception | None = None
 
     def take(self) -> list[Item]:
@@ -283,7 +283,7 @@ class Source:
         if self.error is None:
             try:
                 for item in islice(self.items, self.size):
-                    chunk.append(item)
+                    chunk.append(self._fit(item))
                     if paused(self.items):
                         break
             except Exception as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from formulations import RuleSet, Trellis
-from formulations.arguments import iterable, seconds, whole
+from formulations.arguments import iterable, names, seconds, whole
 from formulations.labels.label_set import LabelSet
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
@@ -49,6 +49,9 @@ class Decoder:
         "auto", or a name from `methods()`.
     time_limit : float, optional
         Time limit in seconds for each sequence.
+    never : iterable of str, optional
+        Labels that are never predicted, such as `[PAD]`, beside those that the rules name. One that is no label is an
+        error where the labels are known, and else a notice.
     **options : Options
         Options of the method; see `Options`.
 
@@ -77,11 +80,16 @@ class Decoder:
         model: Scorer | str | Path | None = None,
         method: str = "auto",
         time_limit: float | None = None,
+        never: Iterable[str] = (),
         **options: Unpack[Options],
     ) -> None:
         request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
-        model = scorer_of(model)
+        model, out = scorer_of(model), names(never, "never")
         known = known_labels(labels, model)
+        if known is not None:
+            known = known.with_never(out)
+        if out:
+            compiler = compiler_of(replace(compiler.rules, never=(*compiler.rules.never, *out)))
         if known is not None:
             compiler = compiler.only(known)
         self.__dict__.update(model=model, _runner=Runner(compiler, request))

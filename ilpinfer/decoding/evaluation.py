@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import Trellis
-from formulations.arguments import instance, number
+from formulations.arguments import number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.known_labels import Given
 from ilpinfer.core.deadline import Deadline
@@ -64,7 +64,7 @@ def evaluate_labelling(
     >>> worth.score, worth.penalty, worth.gap
     (-0.75, 0.75, 0.25)
     """
-    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
+    trellis = compiler_of(rules).fit(trellis).with_given(given)
     bound = None if bound is None else number(bound, "bound", more=" of nats, or None for no bound")
     deadline, path = Deadline(), trellis.ids(labels)
     context = _context(trellis, rules)
@@ -84,4 +84,5 @@ def no_labelling(trellis: Trellis, rules: Rules) -> Solution:
 
 def _context(trellis: Trellis, rules: Rules) -> Context:
     compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis)
     return replace(context_of(trellis, compiler), known_problem=compiler.problem(trellis))

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args, overload
 import numpy as np
 
 from formulations import Trellis
-from formulations.arguments import choice, instance, number, whole
+from formulations.arguments import choice, number, whole
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.problem.known_labels import Given
@@ -152,8 +152,8 @@ def next_question(
     choice(by, "by", get_args(Measure))
     least = number(least, "least", 0, 1)
     most = 1 if top is None else whole(top, "top", 1, MOST["top"])
-    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis).with_given(given)
     if labellings is None:
         belief = _of_marginals(trellis, compiler, budget, time_limit)
     else:

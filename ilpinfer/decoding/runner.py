@@ -41,7 +41,14 @@ class Runner:
         """The best labelling of a sequence, or a list of at most `top`, best first."""
         if top is not None:
             whole(top, "top", 1, MOST["top"])
+        item = self.rules.fit(item) if isinstance(item, Trellis) else item
         return self._finish(item, self._alone(item, top, callback), callback, top)
+
+    def _fit(self, item: Item) -> Item:
+        """A sequence without the labels that the rules leave out, or the reason why that is impossible."""
+        if not self.rules.rules.never or not isinstance(item, Trellis):
+            return item
+        return attempt(partial(self.rules.fit, item), "row", lambda error, _: error)
 
     def many(
         self,
@@ -115,12 +122,16 @@ class Runner:
             return attempt(lambda: finish(item, answer, callback), on_error, failed)
 
         def alone(item: Item) -> Value:
+            item = self._fit(item)
             return attempt(lambda: finish(item, self._alone(item, top, callback), callback), on_error, failed)
 
         if callback is not None or not self.request.direct or self.request.time_limit is not None:
             yield from map(alone, items)
             return
-        source, warm_up = Source(items, LARGEST if threads == 1 else SHARED * LARGEST), self._warm(top)
+        source, warm_up = (
+            Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit),
+            self._warm(top),
+        )
         if threads == 1:
             while some := source.take():
                 yield from map(finished, some, self._calls.end(self._calls.begin(some, top, warm_up)))

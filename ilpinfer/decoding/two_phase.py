@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal, overload
 
 from formulations import Trellis
-from formulations.arguments import instance, whole
 from formulations.arguments import number as real_number
+from formulations.arguments import whole
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, nats
 from formulations.plain_values import choice, number
@@ -180,8 +180,8 @@ def decode_two_phase(
     lowest = None if floor is None else floor_units(floor)
     check_method(method)
     number = 1 if top is None else whole(top, "top", 1, MOST["top"])
-    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
     compiler, deadline = stated(rules, "two-phase inference"), deadline_for(time_limit)
+    trellis = compiler.fit(trellis).with_given(given)
     threads = whole(threads, "threads", 1, MOST["threads"])
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     again = partial(decode_two_phase, trellis, **options, floor=floor)

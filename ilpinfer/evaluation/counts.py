@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
-from formulations.labels.schemes import OUTSIDE, strip
+from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus import NEWLINE
 
 UNITS = ("spans", "tokens", "lines", "characters")
@@ -101,7 +101,7 @@ class LabelCounter:
         left = set(leave_out)
         self.kept = [f for f, name in enumerate(self.table.names) if name not in left]
         self.fields = tuple(self.table.names[f] for f in self.kept)
-        innermost = [strip(name, labels.scheme) for name in labels.names]
+        innermost = [labels.strip(name) for name in labels.names]
         places = {name: place for place, name in enumerate(dict.fromkeys(innermost))}
         self.field_of = np.array([places[name] for name in innermost], np.int64)
 

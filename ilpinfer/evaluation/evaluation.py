@@ -1,5 +1,6 @@
 """Predicted labellings against gold: accuracy, fields by several units, whole sequences, confusion."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,10 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
+from formulations.errors import RuleNotice, stack_level
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
+from ilpinfer.evaluation.alike import read_alike
 from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
 
@@ -200,11 +204,12 @@ def evaluate(
     pairs : iterable of Pair
         N sequences, at least one.
     scheme : str, optional
-        Scheme of both sides' labels; inferred where not given.
+        Scheme to which the labels of both sides are converted; "plain" removes prefixes. If not given, sides in
+        different schemes are read alike, as `ilpinfer evaluate` does, with a notice.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
     labels : LabelSet, optional
-        Labels of both sides; those that occur where not given.
+        Labels of both sides, which are then taken as they are.
 
     Returns
     -------
@@ -226,7 +231,8 @@ def evaluate(
     pairs = list(pairs)
     if not pairs:
         raise ValueError("no sequences to evaluate")
-    labels = labels or LabelSet(label_names(pairs), scheme)
+    if labels is None:
+        pairs, labels = alike_pairs(pairs, scheme)
     unknown = [name for name in leave_out if name not in labels.fields]
     if unknown:
         raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
@@ -258,6 +264,14 @@ def evaluate(
     )
 
 
-def label_names(pairs: Iterable[Pair]) -> tuple[str, ...]:
-    """The names that occur on either side, sorted."""
-    return tuple(sorted({name for pair in pairs for name in (*pair.gold, *(pair.predicted or ()))}))
+def alike_pairs(pairs: Sequence[Pair], scheme: str) -> tuple[list[Pair], LabelSet]:
+    """Pairs whose sides are in one notation, and their labels; notices are warnings."""
+    given = [[pair.gold for pair in pairs], [pair.predicted for pair in pairs]]
+    (gold, predicted), labels, notices = read_alike(given, scheme)
+    for text in notices:
+        warnings.warn(text, RuleNotice, stacklevel=stack_level())
+    alike = [
+        Pair(pair.tokens, found, right or ())
+        for pair, found, right in zip(pairs, predicted, gold, strict=True)
+    ]
+    return alike, labels or LabelSet((OUTSIDE,))

@@ -9,7 +9,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Integers
 from ilpinfer.evaluation.counts import LabelCounter, Span, f_measure, precision, recall
-from ilpinfer.evaluation.evaluation import Pair, label_names
+from ilpinfer.evaluation.evaluation import Pair, alike_pairs
 
 WAYS = ("strict", "exact", "partial", "type")
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
@@ -54,7 +54,8 @@ def span_matches(
     [0.5, 0.5, 0.75, 1.0]
     """
     pairs = list(pairs)
-    labels = labels or LabelSet(label_names(pairs), scheme)
+    if labels is None:
+        pairs, labels = alike_pairs(pairs, scheme)
     counter = LabelCounter(labels, leave_out)
     levels = [name.count("/") if labels.scheme == "paths" else 0 for name in counter.table.names]
     total = np.zeros((len(levels) + 1, len(WAYS), len(KINDS)), np.int64)

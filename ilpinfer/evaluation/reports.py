@@ -58,7 +58,7 @@ def classification_report(
     output_dict : bool, default False
         Whether a dictionary is returned instead of a text.
     scheme : str, optional
-        Scheme of both sides' labels; inferred where not given.
+        Scheme to which the labels of both sides are converted; see `ilpinfer.evaluation.evaluation.evaluate`.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`.
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations import Trellis
-from formulations.arguments import instance, whole
+from formulations.arguments import whole
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
@@ -172,9 +172,10 @@ def marginals(
     [[1.0, 0.0], [0.5, 0.5]]
     """
     budget = whole(budget, "budget", 1, MOST["budget"])
-    trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_given(given)
+    compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis).with_given(given)
     _check(trellis)
-    return _of(compiler_of(rules).problem(trellis), budget)
+    return _of(compiler.problem(trellis), budget)
 
 
 def marginals_within(trellis: Trellis, rules: Rules, budget: int) -> tuple[Marginals, dict[str, str]]:

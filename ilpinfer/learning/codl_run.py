@@ -56,7 +56,7 @@ class CODLState:
         own = (C.valid_scheme(name="labels keep to their scheme"),) if labels.scheme in CLOSED else ()
         used = _with_weight(rules.rules, codl.penalty_weight or 1.0) if codl.constrained else RuleSet(())
         self.scheme = RuleSet(own)
-        self.used = compiler_of(RuleSet((*used.items, *own), used.fields, used.name))
+        self.used = compiler_of(replace(used, items=(*used.items, *own)))
         self.best = dict[int, Integers]()
         self.labelled = dict[int, WeightedLabellings]()
         self.broken = dict[int, dict[str, int]]()
@@ -143,7 +143,7 @@ class CODLState:
         rules = {"without rules": self.scheme}
         if self.rules.rules.items:
             known = self.rules.rules
-            rules["with rules"] = RuleSet((*known.items, *self.scheme.items), known.fields, known.name)
+            rules["with rules"] = replace(known, items=(*known.items, *self.scheme.items))
         return {name: predict(self.model, held_out, each) for name, each in rules.items()}
 
     def _advance(self, number: int, total: int) -> Callable[[], None]:

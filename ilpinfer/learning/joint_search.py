@@ -180,7 +180,7 @@ class JointSearch:
         """Counts of each candidate on a fold, learnt on the others and applied to the model that was trained on them."""
         base = scorers[fold[0]]
         names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
-        counter = LabelCounter(LabelSet(tuple(names), base.labels.scheme))
+        counter = LabelCounter(LabelSet(tuple(names), base.labels.notation))
         seen = without(fold, len(pairs))
         some, others = [pairs[place] for place in seen], [scorers[place] for place in seen]
         result: Row = {}

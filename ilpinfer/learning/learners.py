@@ -112,7 +112,7 @@ class DiscriminativeLearner:
             for path, times in zip(each.paths, repetitions(each.weights, copies), strict=True)
             for _ in range(times)
         ]
-        crf = CRF.train(pairs, scheme=labels.scheme, **self.arguments)
+        crf = CRF.train(pairs, scheme=labels.notation, **self.arguments)
         return replace(crf, labels=labels, learnt=sorted_labels(crf.learnt, labels.names))
 
     def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:

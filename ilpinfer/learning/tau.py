@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
-from formulations import Trellis
+from formulations import LabelSet, Trellis
 from formulations.arguments import number, whole
 from formulations.messages import counted
 from formulations.plain_values import PlainRecord
@@ -202,5 +202,6 @@ class TauSearch:
         )
 
     def _measures(self, trellises: Sequence[Trellis], pairs: Sequence[Pair]) -> dict[str, float]:
-        scheme = trellises[0].labels.scheme
-        return Measures.of(evaluate(pairs, scheme=scheme))._asdict()
+        names = sorted({name for pair in pairs for name in (*pair.gold, *(pair.predicted or ()))})
+        labels = LabelSet(tuple(names), trellises[0].labels.notation)
+        return Measures.of(evaluate(pairs, labels=labels))._asdict()

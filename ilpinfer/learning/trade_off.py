@@ -211,7 +211,7 @@ def _totals(
     point: FrontierPoint, gold: Sequence[str], labels: LabelSet, counters: dict[LabelSet, LabelCounter]
 ) -> Totals:
     """The counts of one labelling; gold may have labels that the model lacks."""
-    known = LabelSet(tuple(dict.fromkeys((*labels.names, *gold))), labels.scheme)
+    known = LabelSet(tuple(dict.fromkeys((*labels.names, *gold))), labels.notation)
     counter = counters.setdefault(known, LabelCounter(known))
     return np.array(counter.count_names(point.labels, gold).totals(), np.int64)
 

@@ -53,7 +53,7 @@ class TrainingSet:
         self.items = [item for _, item in pairs if _is_learnt(item)]
         self.names = [name for name, item in pairs if _is_learnt(item)]
         names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
-        self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.scheme)
+        self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.notation)
         self.label_counter = LabelCounter(self.labels)
         trellises = [example.trellis for example in examples]
         self._activations = Activations(trellises, rules, self.items, self.labels)
@@ -224,15 +224,15 @@ def _is_learnt(item: Rule | Feature) -> bool:
 def _check(examples: Sequence[ScoredExample]) -> None:
     if not examples:
         raise ValueError("no labelled sequences to learn from: expected at least one")
-    scheme = examples[0].trellis.labels.scheme
+    scheme = examples[0].trellis.labels.notation
     for place, example in enumerate(examples):
         trellis = example.trellis
         if len(example.gold) != len(trellis):
             raise ValueError(
                 f"sequence {place}: {counted(len(example.gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"
             )
-        if trellis.labels.scheme != scheme:
+        if trellis.labels.notation != scheme:
             raise ValueError(
-                f"sequence {place}: labels of the scheme {trellis.labels.scheme}, but those of sequence 0 are {scheme}; "
+                f"sequence {place}: labels of the scheme {trellis.labels.notation}, but those of sequence 0 are {scheme}; "
                 "score all by one model, or name the scheme"
             )

@@ -61,7 +61,7 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     """Raise ValueError where names fit a scheme, as those of BIO fit IOBES, but the labellings are of another one."""
     scheme = schemes.scheme_name(scheme)
-    if scheme not in ("iob1", *schemes.CLOSED):
+    if schemes.scheme_of(scheme) not in ("iob1", *schemes.CLOSED):
         return
     shown = shown_scheme(labellings)
     own = [tuple(labels) for labels in labellings]
@@ -77,6 +77,6 @@ def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 def mixed_scheme(names: Iterable[str]) -> tuple[str, str] | None:
     """A label with a BIO prefix and one without, where there are both: a slip that would make all labels plain."""
     scheme_of = {name: schemes.infer([name]) for name in names if name != OUTSIDE}
-    marked = next((name for name, scheme in scheme_of.items() if scheme == "bio"), None)
+    marked = next((name for name, scheme in scheme_of.items() if scheme in ("io", "bio")), None)
     bare = next((name for name, scheme in scheme_of.items() if scheme == "plain"), None)
     return None if marked is None or bare is None else (marked, bare)

@@ -77,7 +77,8 @@ def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
 
 def _remark(labels: LabelSet) -> str:
     """Remarks on unusual labels; models also have the scheme plain if it was inferred."""
-    return labels.notice or (remark(labels.names, "plain") if labels.scheme == "plain" else "")
+    names = [name for name in labels.names if name not in labels.never]
+    return labels.notice or (remark(names, "plain") if labels.scheme == "plain" else "")
 
 
 Result = TypeVar("Result")
@@ -142,7 +143,7 @@ class ScoredStream:
 
     def _score(self, example: Example) -> ScoredSequence:
         try:
-            return score_example(example, self._model, self._scheme)
+            return score_example(example, self._model, self._scheme, self._rules.never)
         except (MemoryError, RecursionError, OSError) as error:
             raise InputError(f"{example.where}: {describe(error)}") from error
 

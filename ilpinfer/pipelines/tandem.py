@@ -129,7 +129,7 @@ class Level:
         tagged = decode(self.tagger.trellis(tokens), method="viterbi").labels
         description = describe_lines(tokens, tagged, self.describe)
         result = decode(self.cutter.trellis(description), self.rules).labels
-        spans = sorted(named_spans(result, self.cutter.labels.scheme), key=lambda span: span[1])
+        spans = sorted(named_spans(result, self.cutter.labels.notation), key=lambda span: span[1])
         own = lines(tokens)
         return [Segment(name, own[first].start, own[last].stop - 1) for name, first, last in spans]
 

@@ -1,6 +1,6 @@
 """From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -81,10 +81,12 @@ class ScoredSequence:
         return tuple(labels) if self.positions is None else tuple(labels[t] for t in self.positions)
 
 
-def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str = "") -> list[ScoredSequence]:
+def score(
+    examples: Sequence[Example], model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
+) -> list[ScoredSequence]:
     """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
-    scored = [score_example(example, model, scheme) for example in examples]
+    scored = [score_example(example, model, scheme, never) for example in examples]
     hint = "; leave the labels out, or take a model of such labels"
     golden = _fitting_labels(examples, scored, scheme, "gold ", hint)
     scored = [
@@ -100,23 +102,28 @@ def score(examples: Sequence[Example], model: SequenceModel | None, scheme: str 
 def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
     """A scheme under its own name; InputError for another one than the model's."""
     scheme = schemes.scheme_name(scheme)
-    if model is not None and scheme and scheme != model.labels.scheme:
+    if model is not None and scheme and schemes.scheme_of(scheme) != model.labels.scheme:
         raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
     return scheme
 
 
-def score_example(example: Example, model: SequenceModel | None, scheme: str = "") -> ScoredSequence:
-    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead."""
+def score_example(
+    example: Example, model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
+) -> ScoredSequence:
+    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
+
+    Labels in `never` are never predicted; those that the example lacks are passed over.
+    """
     positions: list[int] | None = None
     if example.scores is not None:
-        trellis = (strip_prefixes(example) if scheme == "plain" else example).trellis(scheme)
+        trellis = (strip_prefixes(example, never) if scheme == "plain" else example).trellis(scheme, never)
     elif model is None:
         raise InputError(
             f"{example.where}: no scores; name a model with --model, or give scores as JSON lines"
         )
     else:
         try:
-            trellis = model.trellis(example.tokens)
+            trellis = model.trellis(example.tokens).with_never(never, absent=True)
         except Exception as error:
             if traceback_wanted():
                 raise
@@ -152,10 +159,14 @@ def _fitting_labels(
     return result
 
 
-def strip_prefixes(example: Example) -> Example:
+def strip_prefixes(example: Example, never: Collection[str] = ()) -> Example:
+    """The example with plain label names, also where labels that are never predicted have no prefix."""
     assert example.scores is not None
-    names = example.scores.label_names
-    plain = None if names is None else strip([names])[0]
+    names, out = example.scores.label_names, {*never, *example.scores.never}
+    plain = None
+    if names is not None:
+        stripped = iter(strip([[name for name in names if name not in out]])[0])
+        plain = tuple(name if name in out else next(stripped) for name in names)
     return replace(example, scores=replace(example.scores, label_names=plain))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations import Trellis
-from formulations.arguments import instance, number, seconds, whole
+from formulations.arguments import number, seconds, whole
 from formulations.grid import UNITS_PER_NAT, nats, snap
 from formulations.messages import counted
 from ilpinfer.core.certificate import KINDS, Phases
@@ -108,13 +108,14 @@ def verify(
     if top is not None:
         whole(top, "top", 1)
     below = None if within is None else int(snap(number(within, "within", 0), "within"))
-    instance(trellis, Trellis, "trellis", "a Trellis")
+    compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis)
     claim = solution[0] if isinstance(solution, list | tuple) and solution else solution
     try:
         trellis = trellis.with_given(getattr(claim, "given", None))
     except ValueError as error:
         return Verdict(False, False, (f"the known labels cannot be read: {error}",))
-    compiled = compiler_of(rules).anew(trellis.labels)
+    compiled = compiler.anew(trellis.labels)
     case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))

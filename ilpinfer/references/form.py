@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from formulations.arguments import flag
-from formulations.labels.schemes import SCHEMES
+from formulations.labels.schemes import SCHEMES, scheme_name, scheme_of
 from formulations.plain_values import choice, items, strings, table, text
 from ilpinfer.checker import FORMAT, LARGEST, UNITS, CheckError, Machine, whole
 
@@ -24,7 +24,7 @@ def check_form(record: Any) -> None:
     table(record, KEYS, "it")
     for key in ("name", "rules"):
         text(record[key], key)
-    choice(record["scheme"], "scheme", SCHEMES)
+    choice(scheme_of(scheme_name(text(record["scheme"], "scheme"))), "scheme", SCHEMES)
     choice(record["status"], "status", ("optimal", "infeasible"))
     labels, tokens = (strings(record[key], key) for key in ("labels", "tokens"))
     if not (labels and tokens):

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import groupby
 from typing import Any
@@ -87,6 +88,7 @@ def make(
     """
     for what, number in (("ties", ties), ("top", 1 if top is None else top), ("max_steps", max_steps)):
         whole(number, what, 1)
+    trellis = compiler_of(rules).fit(trellis)
     text, rule_set, compiled = _as_text(rules, trellis)
     problem = compiled.problem(trellis)
     tables = tables_of(problem)
@@ -103,7 +105,7 @@ def make(
     return Reference(
         name,
         labels,
-        trellis.labels.scheme,
+        trellis.labels.notation,
         tuple(map(str, trellis.tokens)),
         text,
         model,
@@ -117,7 +119,7 @@ def make(
 def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
     """The rules as text, the rules read from that text, and the compiled rules."""
     compiler = compiler_of(rules)
-    text = dump_rules(compiler.rules)
+    text = dump_rules(replace(compiler.rules, never=tuple(trellis.labels.never)))
     rule_set = parse_rules(text)
     compiled = compiler_of(rule_set).compiled(trellis.labels)
     if compiled.digest != compiler.compiled(trellis.labels).digest:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
-from formulations import Trellis
+from formulations import Trellis, parse_rules
 from formulations.errors import InferenceError
 from formulations.grid import UNITS_PER_NAT
 from formulations.labels.label_set import LabelSet
@@ -126,7 +126,8 @@ class Reference(PlainRecord):
         """The scores with labels and tokens; ValueError if they are no valid trellis."""
         scores, second = self.tables if self.model is None else self.model, self.tables["second"]
         lattice = lattice_of(scores, len(self.tokens), len(self.labels), second=second)
-        return Trellis._from(lattice, LabelSet(self.labels, self.scheme), self.tokens, self.scheme)
+        never = frozenset(parse_rules(self.rules).never).intersection(self.labels)
+        return Trellis._from(lattice, LabelSet(self.labels, self.scheme, never=never), self.tokens, "")
 
     def named(self, labelling: tuple[int, ...]) -> list[str]:
         """The names of label ids.

@@ -81,7 +81,7 @@ def decode_examples(
         for example in examples:
             check()
             try:
-                yield score_example(example, work.model, work.scheme)
+                yield score_example(example, work.model, work.scheme, work.decoder.rules.never)
             except InputError as error:
                 yield ScoredSequence(example, None, None, error)
 

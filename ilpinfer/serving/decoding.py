@@ -108,7 +108,7 @@ def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
             f"{sequence.where}: tokens without scores; this service has no model: give emissions and transitions, "
             "or start and edges"
         )
-    return score([sequence], model, scheme)[0]
+    return score([sequence], model, scheme, decoder.rules.never)[0]
 
 
 def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) -> Row:

@@ -23,7 +23,7 @@ WORDS = ("Ada", ",", "1843", "vol")
 
 
 def trellis(tokens=None):
-    return Trellis(np.zeros(2), np.zeros((3, 2, 2)), labels=["a", "O"], tokens=tokens)
+    return Trellis(np.zeros(2), np.zeros((3, 2, 2)), labels=["B-a", "O"], tokens=tokens)
 
 
 READING = [
@@ -64,7 +64,7 @@ def test_a_rule_about_tokens_needs_tokens(make, penalty):
         lambda *given: list(ilpinfer.decode_many([given[0]], given[1])),
         ilpinfer.marginals,
         formulations.formulate,
-        lambda *given: ilpinfer.evaluate_labelling(*given, ["a"] * 4),
+        lambda *given: ilpinfer.evaluate_labelling(*given, ["B-a"] * 4),
     ]
     for door in doors:
         with pytest.raises(

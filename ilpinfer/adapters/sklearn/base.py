@@ -1,7 +1,7 @@
 """The base class of the estimators: predictions, probabilities, solutions and scores under rules."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ def takes_features(model: Any) -> bool:
 class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
     rules: Any
     scheme: str
+    never: Sequence[str]
     method: str
     time_limit: float | None
     on_infeasible: str
@@ -237,7 +238,7 @@ class ConstrainedEstimator(ABC, BaseEstimator):  # type: ignore[misc]
         return rules_of(self.rules)
 
     def _decoder(self, rules: RuleSet, model: Any) -> Decoder:
-        return Decoder(rules, model=model, method=self.method, time_limit=self.time_limit)
+        return Decoder(rules, model=model, method=self.method, time_limit=self.time_limit, never=self.never)
 
     def __sklearn_tags__(self) -> Any:
         """Sequences of texts or dicts: scikit-learn's checks of numeric matrices do not apply."""

@@ -1,6 +1,6 @@
 """A conditional random field that is trained by CRFsuite, and decoded under rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class ConstrainedCRF(TrainedEstimator):
     scheme : str, optional
         Scheme of predictions, such as "iobes"; the labels of `y` are rewritten to it. If not given, it is
         that of `y`.
+    never : sequence of str, optional
+        Labels that are never predicted, such as `[PAD]`; see `ilpinfer.Trellis`.
     method : str, default "auto"
         Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
     time_limit : float, optional
@@ -93,6 +95,7 @@ class ConstrainedCRF(TrainedEstimator):
     parameters: Mapping[str, Any] | None = None
     token: Token = None
     scheme: str = ""
+    never: Sequence[str] = ()
     method: str = "auto"
     time_limit: float | None = None
     on_infeasible: str = "raise"

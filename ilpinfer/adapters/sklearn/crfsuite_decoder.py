@@ -1,7 +1,7 @@
 """Rules for models of sklearn-crfsuite and python-crfsuite."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -39,6 +39,8 @@ class ConstrainedDecoder(ConstrainedEstimator):
         Function from T tokens to the features of each. If given, X has tokens, and `token` is not needed.
     scheme : str, optional
         Scheme of the model's labels; inferred from their names if not given.
+    never : sequence of str, optional
+        Labels that are never predicted, such as `[PAD]`; see `ilpinfer.Trellis`.
 
     Attributes
     ----------
@@ -66,6 +68,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
     token: Token = None
     features: Features | None = None
     scheme: str = ""
+    never: Sequence[str] = ()
     method: str = "auto"
     time_limit: float | None = None
     on_infeasible: str = "raise"
@@ -124,7 +127,7 @@ class ConstrainedDecoder(ConstrainedEstimator):
         return decoder
 
     def _compiled(self, rules: RuleSet, estimator: Any) -> Decoder:
-        model = _model(estimator, self.scheme)
+        model = _model(estimator, self.scheme, self.never)
         return self._decoder(rules, model if self.features is None else LinearChain(model, self.features))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -157,6 +160,7 @@ class _Key(NamedTuple):
     rules: Any
     features: Features | None
     scheme: str
+    never: Sequence[str]
     method: str
     time_limit: float | None
 
@@ -203,8 +207,9 @@ def _version(estimator: Any) -> tuple[Any, ...]:
     return (str(place), stat and (stat.st_mtime_ns, stat.st_size))
 
 
-def _model(estimator: Any, scheme: str) -> CRF:
+def _model(estimator: Any, scheme: str, never: Sequence[str]) -> CRF:
     if _is_tagger(estimator):
         weights = tagger_weights(estimator)
-        return CRF(LabelSet(weights.labels, scheme), weights)
-    return CRF.from_crfsuite(_place(estimator), scheme=scheme)
+        return CRF(LabelSet(weights.labels, scheme, never=frozenset(never)), weights)
+    crf = CRF.from_crfsuite(_place(estimator))
+    return replace(crf, labels=LabelSet(crf.labels.names, scheme, never=frozenset(never)))

@@ -7,15 +7,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import LabelSet
 from formulations.errors import stack_level
 from formulations.messages import counted
 from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.corpus.conversion import shown_scheme
-from ilpinfer.evaluation.counts import FieldTable, f_measure
+from ilpinfer.evaluation.counts import f_measure
+from ilpinfer.evaluation.evaluation import Pair, evaluate
 
 Made = TypeVar("Made")
 ON_INFEASIBLE = ("raise", "relax", "none")
@@ -118,16 +117,12 @@ def as_array(values: Sequence[Any]) -> NDArray[np.object_]:
     return result
 
 
-Span = tuple[int, str, int, int]
-"""Sequence, field, first and last token."""
-
-
 def span_f1(estimator: Any, X: Any, y: Any) -> float:
     """F1 of exact spans over all fields and sequences, micro-averaged: 2 TP / (2 TP + FP + FN).
 
-    A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of each side
-    are read in the scheme that they show, so that predictions may be IOBES if `y` is BIO. Without any span
-    the measure is 0. `GridSearchCV(..., scoring=span_f1)` takes this function. It measures any estimator of
+    A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of both sides
+    are read alike, as `ilpinfer.classification_report` does, so that predictions may be IOBES if `y` is BIO. Without
+    any span the measure is 0. `GridSearchCV(..., scoring=span_f1)` takes this function. It measures any estimator of
     label sequences, also one without rules.
 
     Parameters
@@ -168,19 +163,8 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
             raise ValueError(
                 f"y[{i}] has {counted(len(one), 'label')}, and {len(other)} are predicted; expected as many"
             )
-    found, wanted = spans(predicted), spans(gold)
-    return float(f_measure(np.array([len(found), len(wanted), len(found & wanted)])))
-
-
-def spans(labellings: Sequence[tuple[str, ...] | None]) -> set[Span]:
-    known = [labels for labels in labellings if labels]
-    if not known:
-        return set()
-    labels = LabelSet(tuple(sorted({name for each in known for name in each})), shown_scheme(known))
-    table = FieldTable.of(labels)
-    return {
-        (i, table.names[f], first, last)
-        for i, each in enumerate(labellings)
-        if each
-        for f, first, last in table.spans(labels.ids(each))
-    }
+    tokens = [("",) * len(labels) for labels in gold]
+    pairs = [Pair(*each) for each in zip(tokens, predicted, gold, strict=True)]
+    if not pairs:
+        return 0.0
+    return float(f_measure(evaluate(pairs).of_all("spans")))

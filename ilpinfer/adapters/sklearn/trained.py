@@ -1,6 +1,7 @@
 """Estimators that train a model of ilpinfer: their base class, and hidden Markov models."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -107,6 +108,7 @@ class ConstrainedHMM(TrainedEstimator):
     alike: bool = False
     lower_case: bool = False
     scheme: str = ""
+    never: Sequence[str] = ()
     method: str = "auto"
     time_limit: float | None = None
     on_infeasible: str = "raise"

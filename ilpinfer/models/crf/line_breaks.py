@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from formulations.labels import schemes
+from formulations.labels.notation import write
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from formulations.tokens.token_pattern import in_class
@@ -47,11 +48,12 @@ def usual_label(sequences: Iterable[tuple[Sequence[str], Sequence[str]]], scheme
 
 def _inner(before: str, after: str, scheme: str) -> str:
     """The label between two labels of one run; empty if they belong to different runs."""
-    if scheme == "plain" or OUTSIDE in (before, after):
+    if scheme == "plain" or {before, after} & {*schemes.OUTSIDES}:
         return ""
     opened, goes_on = schemes.levels(before, scheme), schemes.levels(after, scheme)
     same = [field for field, _ in opened] == [field for field, _ in goes_on]
     if not same or opened[-1][1] not in ("B", "I") or any(role not in ("I", "E") for _, role in goes_on):
         return ""
-    letters = {role: letter for letter, role in schemes.MARKS[scheme].items()}
-    return after if goes_on[-1][1] == "I" else f"{letters['I']}-{goes_on[-1][0]}"
+    letters = {role: letter for letter, role in schemes.MARKS[schemes.scheme_of(scheme)].items()}
+    inner = write(letters["I"], goes_on[-1][0], schemes.form_of(scheme))
+    return after if goes_on[-1][1] == "I" else inner

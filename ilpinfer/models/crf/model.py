@@ -118,7 +118,7 @@ class CRF(ModelFile):
             progress=progress,
         )
         labels = LabelSet(weights.labels, scheme)
-        line_break = usual_label(training, labels.scheme) if without_line_breaks else OUTSIDE
+        line_break = usual_label(training, labels.notation) if without_line_breaks else OUTSIDE
         return cls(labels, weights, result, without_line_breaks, line_break)
 
     @classmethod
@@ -168,7 +168,7 @@ class CRF(ModelFile):
         return counted(len(self.learnt.attributes), "feature")
 
     def __repr__(self) -> str:
-        return f"CRF({counted(len(self.labels), 'label')}, {self.labels.scheme}, {self.size})"
+        return f"CRF({counted(len(self.labels), 'label')}, {self.labels.notation}, {self.size})"
 
     def __getstate__(self) -> dict[str, Any]:
         """With the plain values of the template, whose attributes are functions; ValueError where no file has described it."""
@@ -231,7 +231,7 @@ class CRF(ModelFile):
         """
         if not self.without_line_breaks:
             return list(labels)
-        return line_breaks.restore(tokens, labels, line_break or self.line_break_label, self.labels.scheme)
+        return line_breaks.restore(tokens, labels, line_break or self.line_break_label, self.labels.notation)
 
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.
@@ -345,7 +345,7 @@ class CRF(ModelFile):
     def body(self) -> dict[str, Any]:
         return {
             "labels": list(self.labels.names),
-            "scheme": self.labels.scheme,
+            "scheme": self.labels.notation,
             "template": self._template_source(),
             "without_line_breaks": self.without_line_breaks,
             **({"line_break_label": self.line_break_label} if self.without_line_breaks else {}),

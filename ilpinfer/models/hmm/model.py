@@ -161,14 +161,12 @@ class CountedHMM(ModelFile):
         return counted(len(self.words), "word")
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({counted(len(self.labels), 'label')}, {self.labels.scheme}, {self.size})"
-        )
+        return f"{type(self).__name__}({counted(len(self.labels), 'label')}, {self.labels.notation}, {self.size})"
 
     def body(self) -> dict[str, Any]:
         return {
             "labels": list(self.labels.names),
-            "scheme": self.labels.scheme,
+            "scheme": self.labels.notation,
             "smoothing": [self.smoothing.method, self.smoothing.amount],
             "start": self.start.tolist(),
             "end": None if self.end is None else self.end.tolist(),

@@ -1,0 +1,78 @@
+"""Label names as they come: lists, arrays, mappings."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+from formulations.arguments import iterable, text
+from formulations.messages import brief, counted
+
+_EXPECTED = "names in the order of their ids: a list, an array, or a mapping from ids to names"
+
+
+def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
+    """Label names in the order of their ids.
+
+    Parameters
+    ----------
+    names : iterable of str or mapping of object to str
+        A list, tuple or array, or a mapping from ids 0 … K-1, integers or their texts, as `id2label` of
+        transformers.
+    what : str, default "labels"
+        What messages call them.
+
+    Returns
+    -------
+    tuple of str
+        K names.
+
+    Raises
+    ------
+    ValueError
+        For a set, whose order is another one in each process, for ids that are not 0 … K-1, and names that are
+        no texts, empty or given twice.
+
+    Examples
+    --------
+    >>> label_names({"1": "B-name", "0": "O"})
+    ('O', 'B-name')
+    """
+    if isinstance(names, Set):
+        raise ValueError(
+            f"{what} is {brief(names)}, which has no order: a score belongs to a label by its place; give a list"
+        )
+    if isinstance(names, Mapping):
+        names = _by_id(names, what)
+    result = tuple(str(name) if isinstance(name, str) else name for name in iterable(names, what, _EXPECTED))
+    for k, name in enumerate(result):
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"label {k} is {brief(name)}: a label is a non-empty text")
+        text(name, f"label {k}")
+    if len(set(result)) < len(result):
+        seen = set[str]()
+        again = next(name for name in result if name in seen or seen.add(name))
+        raise ValueError(f"label {again!r} is given twice: names must differ")
+    return result
+
+
+def _by_id(names: Mapping[Any, Any], what: str) -> Iterable[Any]:
+    """The names of a mapping in the order of its ids."""
+    by_id = dict[int, Any]()
+    for key, name in names.items():
+        k = _id(key)
+        if k is None or k in by_id:
+            raise ValueError(f"{what} has keys {brief(list(names)[:3])}; expected ids from 0")
+        by_id[k] = name
+    missing = [k for k in range(len(by_id)) if k not in by_id]
+    if missing:
+        raise ValueError(f"{what} has {counted(len(by_id), 'label')}, but none with id {missing[0]}")
+    return [by_id[k] for k in range(len(by_id))]
+
+
+def _id(key: Any) -> int | None:
+    """The id of a whole number or its text; None for others."""
+    if isinstance(key, bool) or (isinstance(key, str) and not key.strip().isdecimal()):
+        return None
+    try:
+        return int(key) if int(key) == key or isinstance(key, str) else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,100 @@
+"""Labels of gold and of predictions, read alike: the one definition of what reports compare."""
+
+from collections.abc import Sequence
+
+from formulations import LabelSet
+from formulations.labels import schemes
+from formulations.labels.schemes import CLOSED, OUTSIDES, bare_scheme, form_of, scheme_of
+from ilpinfer.corpus.conversion import (
+    convert,
+    convert_all,
+    convertible,
+    in_form,
+    iob1_remark,
+    shown_scheme,
+    sound,
+    strip,
+)
+
+Side = list[tuple[str, ...] | None]
+"""Labellings of all sequences, None where there is none."""
+
+
+def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], LabelSet | None, list[str]]:
+    """The sides, gold first, in one notation; their labels, None where there is none; and notices.
+
+    `scheme="plain"` removes prefixes; so does a side without prefixes when another one has some. BIO beside a scheme that marks the
+    ends of runs is read as that one. Sides in different forms, such as `B-x` and `x-B`, have that of the first. Marks alone, such
+    as `B I O`, are runs of one field. ValueError for labels that do not fit the scheme.
+    """
+    scheme = schemes.scheme_name(scheme)
+    used = [side for side in sides if _names(side) - {*OUTSIDES}]
+    shown = [shown_scheme(_known(side)) for side in used]
+    bare = [bare_scheme(sorted(_names(side))) for side in used]
+    target, reading, notices = scheme, scheme, list[str]()
+    if scheme:
+        target = in_form(scheme, next((each for each in shown if each != "plain"), scheme))
+        reading = target
+    elif used and all(bare):
+        reading = max(bare, key=len)  # of BIO and IO, such as predictions that begin no run, the former
+        notices = [
+            f"labels {', '.join(sorted(set().union(*map(_names, used)) - {*OUTSIDES}))} are marks without a field: counted as runs "
+            'of one field, "_"'
+        ]
+    elif convertible(*shown):
+        target, notices = _common(shown, iob1_remark(_known(sides[0]), ""))
+    elif set(shown) != {"plain"} and schemes.infer(sorted(set().union(*map(_names, used)))) == "plain":
+        target = reading = "plain"
+        notices = ["some labels have prefixes and others have none: compared without"]
+    result = [_as(side, target) for side in sides] if target else list(sides)
+    names = tuple(sorted(set[str]().union(*map(_names, result))))
+    labels = LabelSet(names, reading) if names else None
+    return result, labels, notices or ([labels.notice] if labels is not None and labels.notice else [])
+
+
+def _common(shown: list[str], gold: str) -> tuple[str, list[str]]:
+    """The notation that sides in these notations are converted to, empty where they stay, and notices; `gold` is the remark on gold."""
+    known = list(dict.fromkeys(shown))
+    ends = [each for each in known if scheme_of(each) in CLOSED]
+    forms = list(dict.fromkeys(map(form_of, shown)))
+    notices = list[str]()
+    if len(forms) > 1:
+        notices.append(f"labels are written in different ways, {' and '.join(forms)}: compared as {forms[0]}")
+    names = list(dict.fromkeys(map(scheme_of, known)))
+    if len(set(map(scheme_of, ends))) > 1:
+        closed = list(dict.fromkeys(map(scheme_of, ends)))
+        notices.append(f"labels of different schemes, {' and '.join(closed)}: compared as {closed[0]}")
+    elif ends and len(names) > 1:
+        notices.append(
+            f"labels of different schemes, {' and '.join(names)}: compared as {scheme_of(ends[0])}"
+        )
+    elif not ends and len(names) > 1:
+        how = "all as bio" if len(forms) > 1 else "as they are; --scheme bio writes all as bio"
+        notices.append(f"some labels look like bio, others like iob1: compared {how}")
+    elif gold and not ends:
+        notices.append(gold)
+    if len(known) < 2 or (len(forms) == 1 and not ends):
+        return "", notices
+    scheme = scheme_of(ends[0]) if ends else "bio"
+    return in_form(scheme, shown[0]), notices
+
+
+def _as(side: Side, target: str) -> Side:
+    known = _known(side)
+    if target == "plain":
+        result = iter(strip(known))
+    else:
+        source = shown_scheme(known)
+        if form_of(source) != form_of(target) and convertible(source, target) and sound(known):
+            result = iter([convert(labels, source, target) for labels in known])
+        else:
+            result = iter(convert_all(known, target))
+    return [None if labels is None else next(result) for labels in side]
+
+
+def _known(side: Side) -> list[tuple[str, ...]]:
+    return [labels for labels in side if labels is not None]
+
+
+def _names(side: Side) -> set[str]:
+    return {name for labels in side for name in labels or ()}
