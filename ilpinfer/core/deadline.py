@@ -41,3 +41,10 @@ class Deadline:
     def as_limit(self) -> AbstractContextManager[None]:
         """Work inside raises OutOfTime soon after the end."""
         return time_limit(lambda: self.passed, lambda: self.remaining)
+
+
+class StrictDeadline(Deadline):
+    """A limit that also counts the compilation of kernels and the loading of solvers."""
+
+    def excuse(self, seconds: float) -> None:
+        """These seconds count, too."""

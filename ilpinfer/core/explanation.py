@@ -1,27 +1,45 @@
-"""Explanations of labellings: broken rules, places, costs, and the labelling without each rule."""
+"""Explanations of labellings: broken rules, and labels that are not Viterbi's; conflicts where there is no labelling."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
+from formulations.dtypes import LabelIds
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.messages import counted
 from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import Problem
+from ilpinfer.core.infeasibility import Infeasibility, tokens_text
 from ilpinfer.core.rule_compiler import RuleCompiler
+
+MOST_SHOWN = 8
+"""Labels that a line lists."""
+
+
+class Questions(Protocol):
+    """Searches that explanations need, within the time limit of the call that is explained."""
+
+    def conflict(self, context: "Context", known: Infeasibility | None) -> Infeasibility:
+        """The conflict where no labelling is feasible; the known one, unless more time is left for it now."""
+
+    def changes(self, context: "Context", path: LabelIds, token: int | None) -> tuple["Change", ...]:
+        """The runs of labels that are not Viterbi's, or the answer for one token."""
 
 
 @dataclass(frozen=True)
 class Context:
+    """What a solution was decoded from."""
+
     rules: RuleCompiler
     trellis: Trellis
     decode: Callable[[RuleCompiler], Any]
+    questions: "Questions"
     known_problem: Problem | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -113,17 +131,101 @@ class Broken(PlainRecord):
 
 @dataclass(frozen=True)
 class Explanation(PlainRecord):
+    """The rules that a labelling breaks; where no labelling is feasible, the conflict."""
+
     broken: tuple[Broken, ...]
     overruled: dict[str, tuple[int, ...]]
+    infeasibility: Infeasibility | None = None
     TITLE: ClassVar = "explanation"
 
     def __str__(self) -> str:
+        if self.infeasibility is not None:
+            return f"no labelling is feasible: {self.infeasibility}"
         lines = [str(item) for item in self.broken] or ["no rule is broken"]
         lines += [
             f"{rule}: overruled by an earlier rule at token{'s' * (len(at) > 1)} {', '.join(map(str, at))}"
             for rule, at in self.overruled.items()
         ]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Change(PlainRecord):
+    """A run of labels that are not Viterbi's, and the best labelling with Viterbi's labels there.
+
+    For a token with Viterbi's label, the best labelling with any other label there.
+    """
+
+    tokens: tuple[int, ...]
+    text: tuple[str, ...]
+    labels: tuple[str, ...]  # of the labelling that is explained
+    viterbi: tuple[str, ...]
+    breaks: dict[str, int]  # violations that Viterbi's labels there add while all other labels stay
+    other: tuple[str, ...] | None  # T labels; of the fewest violations of hard rules if none keeps these
+    status: str  # of the search for it, as that of a solution
+    loss: float  # score of the labelling less that of the other, nats; inf where that breaks a hard rule
+    more: dict[str, int]  # violations that the other labelling has more
+    differs: tuple[int, ...]  # tokens at which the other labelling differs
+    TITLE: ClassVar = "change"
+    NULL: ClassVar = MappingProxyType({"loss": math.inf})
+
+    @classmethod
+    def from_dict(cls, values: Any, what: str = "") -> Self:
+        item = super().from_dict(values, what)
+        keeps = item.status in ("optimal", "feasible")
+        return replace(item, loss=-math.inf) if values["loss"] is None and keeps else item
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the labels are not Viterbi's."""
+        return self.labels != self.viterbi
+
+    def __str__(self) -> str:
+        own, before = _listed(self.labels), _listed(self.viterbi)
+        place = tokens_text(self.tokens, dict(zip(self.tokens, self.text, strict=True)))
+        lines = [f"{place.removeprefix(' at ')}: {own}{f', where Viterbi has {before}' * self.is_changed}"]
+        if not self.is_changed:
+            lines.append("  it is Viterbi's label, too")
+        elif self.breaks:
+            lines.append(
+                f"  {before} there, with all other labels as they are, breaks {_counts(self.breaks)}"
+            )
+        else:
+            lines.append(f"  {before} there, with all other labels as they are, breaks no more rules")
+        lines.append(f"  {self._other(f'with {before} there' if self.is_changed else 'with another label')}")
+        return "\n".join(lines)
+
+    def _other(self, which: str) -> str:
+        """What the other labelling is worth, in a line."""
+        if self.status == "infeasible":
+            none = f"no labelling {which} keeps the hard rules"
+            if self.other is None:
+                return none
+            return f"{none}; one that keeps the others breaks {_counts(self.more)}: {self._where()}"
+        if self.other is None:
+            return f"no labelling {which} was found in time"
+        best = f"the best labelling {'' if self.status == 'optimal' else 'found in time '}{which}"
+        if self.loss == -math.inf:
+            return f"{best} keeps the hard rules, which this one does not: {self._where()}"
+        nats = f"{abs(self.loss):.4g} nats {'less' if self.loss >= 0 else 'more'}"
+        breaks = f"breaks {_counts(self.more)}" if self.more else "breaks no rule more"
+        return f"{best} scores {nats} and {breaks}: {self._where()}"
+
+    def _where(self) -> str:
+        assert self.other is not None
+        shown = "; ".join(f"{t} [{self.other[t]}]" for t in self.differs[:MOST_SHOWN])
+        return shown + ("; …" if len(self.differs) > MOST_SHOWN else "")
+
+
+@dataclass(frozen=True)
+class Changes(PlainRecord):
+    """The labels that are not Viterbi's, run by run, or the answer for one token."""
+
+    changes: tuple[Change, ...]
+    TITLE: ClassVar = "changes"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.changes)) or "every label is Viterbi's"
 
 
 def explain(
@@ -145,6 +247,18 @@ def explain(
         )
     result.sort(key=lambda item: -item.cost)
     return Explanation(tuple(result), {rule: tuple(at) for rule, at in context.overruled().items()})
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """One label for a run of equal ones, else the first few."""
+    if len(set(labels)) == 1:
+        return labels[0]
+    return " ".join(labels[:MOST_SHOWN]) + (" …" if len(labels) > MOST_SHOWN else "")
+
+
+def _counts(more: Mapping[str, int]) -> str:
+    """`"one title" (1 more)`."""
+    return ", ".join(f'"{name}" ({count} more)' for name, count in more.items())
 
 
 def _place(trial: Trial, tokens: Sequence[str], labels: Sequence[str]) -> Place:

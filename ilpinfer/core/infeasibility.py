@@ -25,10 +25,14 @@ class Infeasibility(PlainRecord):
 
     conflict: tuple[Clash, ...] = ()  # rules that cannot hold together, unless one of them is left out
     relaxation: dict[str, int] = field(default_factory=dict)  # fewest violations of hard rules to allow
-    labels: tuple[str, ...] | None = None  # the best labelling that breaks no more, where it was found
+    labels: tuple[str, ...] | None = None  # the best labelling that breaks no more, where one was found
     places: dict[str, tuple[int, ...]] = field(default_factory=dict)  # the tokens at which it breaks them
     reason: str = ""  # all of it in a line
+    unfinished: tuple[str, ...] = ()  # of these fields, those not proved minimal, fewest or best in time
     TITLE: ClassVar = "infeasibility"
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 def tokens_text(tokens: Sequence[int], texts: Sequence[str]) -> str:

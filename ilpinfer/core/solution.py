@@ -6,15 +6,16 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.arguments import flag, whole
 from formulations.grid import nats
 from formulations.plain_values import plain, read_values
 from ilpinfer.core.certificate import NONE, Certificate
-from ilpinfer.core.explanation import Context, Explanation, explain
+from ilpinfer.core.explanation import Changes, Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.solution_fields import LARGEST_FILE, solution_fields, write_values
@@ -194,23 +195,62 @@ class Solution:
         values = [(p.seconds, problem.value(p.path)) for p in before]
         return (*(Incumbent(at, nats(value.score), value.violations) for at, value in values), last)
 
-    def explain(self) -> Explanation:
-        """The broken rules with their places and costs, and the best labelling without each of them.
+    @overload
+    def explain(self) -> Explanation: ...
+
+    @overload
+    def explain(self, token: int | None = None, change: bool = False) -> Explanation | Changes: ...
+
+    def explain(self, token: int | None = None, change: bool = False) -> Explanation | Changes:
+        """Why the labelling is as it is: the broken rules, or the labels that are not Viterbi's.
+
+        Where no labelling is feasible, the conflict. Searches for it have the time limit of the call, 10 s
+        without one, and a label that is not Viterbi's takes at most three decodings with that limit.
+
+        Parameters
+        ----------
+        token : int, optional
+            Position of a token: why its label is not that of Viterbi's algorithm, which follows the scores
+            alone. The answer is about the run of changed labels that holds the token. It has the best labelling with
+            Viterbi's labels there, or with any other label where the label is Viterbi's.
+        change : bool, default False
+            Whether to explain every run of labels that are not Viterbi's.
 
         Returns
         -------
-        Explanation
-            The explanation, with a text for readers.
+        Explanation or Changes
+            Broken rules with their places and costs, and the best labelling without each of them; with a
+            token or `change`, the changes. Both have a text for readers.
 
         Raises
         ------
         ValueError
-            If there is no labelling.
+            Where no labelling was found in time, for a position that is no token's, and for a solution that
+            was read from a file.
+
+        Examples
+        --------
+        >>> import ilpinfer
+        >>> from formulations import Trellis, constraints as C
+        >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+        >>> print(ilpinfer.decode(trellis, [C.starts_with("b", name="first")]).explain(token=0))
+        tokens 0, 1: b, where Viterbi has a
+          a there, with all other labels as they are, breaks "first" (1 more)
+          no labelling with a there keeps the hard rules; one that keeps the others breaks "first" (1 more): 0 [a]; 1 [a]
         """
-        labels = self.labels
+        if self.status is Status.INFEASIBLE:
+            known = self.infeasibility
+            if self.context is not None:
+                known = self.context.questions.conflict(self.context, known)
+            if known is not None:
+                return Explanation((), {}, known)
         if self.context is None:
             raise ValueError("only a solution that was decoded here can be explained")
-        return explain(labels, self.score, self.violations, self.context)
+        ids, labels = self.ids, self.labels
+        if token is None and not flag(change, "change"):
+            return explain(labels, self.score, self.violations, self.context)
+        at = None if token is None else whole(token, "token", 0, len(labels) - 1)
+        return Changes(self.context.questions.changes(self.context, ids, at))
 
     def to_dict(self, *, incumbents: bool = False, certificate: bool = True) -> dict[str, Any]:
         """Every field as plain values; numbers that are not finite become None, as strict JSON requires.

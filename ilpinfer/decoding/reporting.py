@@ -100,7 +100,7 @@ def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
         return solution
     from ilpinfer.exact.infeasibility import explain_infeasibility
 
-    infeasibility = explain_infeasibility(solution.context, deadline)
+    infeasibility = explain_infeasibility(solution.context, deadline.remaining)
     return replace(solution, reason=infeasibility.reason, infeasibility=infeasibility)
 
 

@@ -14,6 +14,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
+from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
 from ilpinfer.exact.compiled import COMPILED, FEW
 from ilpinfer.system.threads import thread_pool
@@ -189,7 +190,7 @@ class Runner:
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:
     """The context of solutions of a trellis. Explanations decode it under other rules within the time limit."""
-    return Context(rules, trellis, partial(_best, trellis, time_limit))
+    return explained_context(rules, trellis, partial(_best, trellis, time_limit), time_limit)
 
 
 def _best(trellis: Trellis, time_limit: float | None, rules: RuleCompiler) -> Solution:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,50 +11,82 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine
 from formulations.dtypes import LabelIds
-from formulations.grid import LIMIT, UNITS_PER_NAT, add, is_forbidden
+from formulations.grid import UNITS_PER_NAT, add
+from formulations.messages import counted
 from formulations.problem.problem import GroundRule, Problem, mask_tokens
-from ilpinfer.core.deadline import Deadline
+from formulations.time_limits import OutOfTime
+from ilpinfer.core.deadline import Deadline, StrictDeadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.core.result import Task
 from ilpinfer.exact.auto import auto
+from ilpinfer.exact.dead_ends import dead_end
+from ilpinfer.exact.fewest_violations import Relaxation, relaxation_of
 from ilpinfer.exact.mixtures import sums_of
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_scores
 
 TIME_LIMIT = 10.0
 """Seconds for the explanation if there is no time limit."""
+CONFLICT_SHARE, QUESTION_SHARE = 1 / 2, 1 / 4
+"""Share of the time for the conflict; and of what is left of that, for one question of whether rules can hold together."""
 MOST_NEEDED = 12
 """Tokens of a conflict beyond which the others are no longer left out one by one."""
+MOST_NAMED = 8
+"""Rules of a conflict that a reason names."""
+
+OPEN = ("conflict", "relaxation", "labels")
+"""What is unfinished where the time was too short for anything."""
 
 Piece = tuple[int, int, int]
 """(rule, component, token) of the elements of conflicts; token -1 for a component that is no rule on single steps."""
 
 
-def explain_infeasibility(context: Context, deadline: Deadline) -> Infeasibility:
-    """A minimal conflict among the hard rules, and the cheapest relaxation."""
-    remaining, tokens = deadline.remaining, context.trellis.tokens
-    known = tokens_text(list(context.trellis.given), tokens)
+def explain_infeasibility(context: Context, seconds: float | None) -> Infeasibility:
+    """A minimal conflict among the hard rules, and the cheapest relaxation, as far as they are found in time.
+
+    `seconds` count everything; None for `TIME_LIMIT`.
+    """
+    deadline = StrictDeadline(TIME_LIMIT if seconds is None else seconds)
+    try:
+        with deadline.as_limit():
+            return _explained(context, deadline)
+    except OutOfTime:
+        reason = "no labelling keeps the hard rules" + _unfinished_words(OPEN, deadline)
+        return Infeasibility(reason=reason, unfinished=OPEN)
+
+
+def _explained(context: Context, deadline: Deadline) -> Infeasibility:
+    trellis, tokens = context.trellis, context.trellis.tokens
+    known = tokens_text(list(trellis.given), tokens)
     known = known and f"; labels are known{known}"
-    search = _Search(
-        context.problem.without_functions(),
-        Deadline(TIME_LIMIT if remaining is None else min(remaining, TIME_LIMIT)),
-    )
-    if search.impossible(()):
-        return Infeasibility(reason=f"the scores themselves forbid every labelling{known}")
+    if impossible := dead_end(context.problem.lattice, trellis.labels, tokens, trellis.given):
+        return Infeasibility(reason=f"the scores themselves forbid every labelling: {impossible}{known}")
+    problem = context.problem.without_functions()
     functions = [rule.name for rule in context.problem.functions if rule.hard]
+    search = _Conflict(problem, StrictDeadline(CONFLICT_SHARE * (deadline.remaining or 0.0)))
     if functions and not search.impossible(search.hard):
         others = " that keeps the other hard rules" * (len(search.hard) > len(functions))
         return Infeasibility(
             reason=f"Python functions refuse every labelling{others}: {', '.join(functions)}{known}"
         )
-    conflict = search.conflict()
-    relaxed, path = search.relaxation()
-    names = context.trellis.labels.names
-    labels = None if path is None else tuple(names[k] for k in path)
-    where = {rule: context.places(rule, labels) for rule in relaxed} if labels else {}
+    conflict, minimal = search.conflict()
+    relaxed = relaxation_of(problem, deadline)
+    labels = None if relaxed.path is None else tuple(trellis.labels.names[k] for k in relaxed.path)
+    where = {} if labels is None else _places(context, relaxed, labels)
+    proved = {"conflict": minimal, "relaxation": relaxed.fewest, "labels": relaxed.best}
+    unfinished = tuple(name for name, done in proved.items() if not done)
     reason = _conflict_words(conflict, tokens) + _relaxation_words(relaxed, where, tokens)
-    reason = f"{reason}{known}".removeprefix("; ")
-    return Infeasibility(tuple(conflict), relaxed, labels, where, reason)
+    reason += _unfinished_words(unfinished, deadline) + known
+    return Infeasibility(tuple(conflict), relaxed.violations, labels, where, reason, unfinished)
+
+
+def _places(context: Context, relaxed: Relaxation, labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """The tokens at which a labelling breaks rules; none of rules for which no time is left."""
+    places: dict[str, tuple[int, ...]] = {}
+    with suppress(OutOfTime):
+        for rule in relaxed.violations:
+            places[rule] = context.places(rule, labels)
+    return places
 
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[LabelIds | None, bool]:
@@ -78,31 +111,42 @@ def _with_random_scores(problem: Problem) -> Problem:
     return replace(problem, model=drawn, lattice=drawn)
 
 
-class _Search:
+class _Conflict:
+    """The search for a conflict; `is_open` once a question was not answered in time, so that rules may be left out yet."""
+
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
         self.bare = without_scores(problem)
         self.hard = tuple(rule for rule in problem.rules if rule.hard)
+        self.is_open = False
 
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
-        return not self.deadline.passed and witness(self.bare, tuple(rules), self.deadline)[1]
+        path, proved = None, False
+        question = StrictDeadline(QUESTION_SHARE * (self.deadline.remaining or 0.0))
+        with suppress(OutOfTime), question.as_limit():
+            if not question.passed:
+                path, proved = witness(self.bare, tuple(rules), question)
+        self.is_open |= path is None and not proved
+        return proved
 
-    def conflict(self) -> list[Clash]:
-        """A minimal conflict of rules, and of their components and tokens as long as few of these are needed."""
-        numbers = list(range(len(self.hard)))
-        if not self.impossible(self.hard):
-            return []
-        needed = _minimal(numbers, lambda kept: self.impossible([self.hard[i] for i in kept]))
+    def conflict(self) -> tuple[list[Clash], bool]:
+        """Rules of which no labelling keeps all, and whether all are needed; with few components and tokens of them.
+
+        That no labelling keeps all hard rules is known.
+        """
+        self.is_open = False
+        needed = _minimal(
+            list(range(len(self.hard))), lambda kept: self.impossible([self.hard[i] for i in kept])
+        )
+        minimal = not self.is_open
         pieces = [piece for i in needed for piece in self._pieces(i)]
         if len(pieces) > len(needed):
             pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)), MOST_NEEDED)
-        if self.deadline.passed:
-            return []
-        result: dict[int, list[int]] = {i: [] for i in needed}
+        result: dict[int, list[int]] = {}
         for rule, _, token in pieces:
-            result[rule] += [token] if token >= 0 else []
-        return [Clash(self.hard[i].name, tuple(sorted(set(at)))) for i, at in result.items()]
+            result.setdefault(rule, []).extend([token] if token >= 0 else [])
+        return [Clash(self.hard[i].name, tuple(sorted(set(at)))) for i, at in result.items()], minimal
 
     def _pieces(self, number: int) -> list[Piece]:
         pieces = []
@@ -134,35 +178,6 @@ class _Search:
             for rule, components in kept.items()
         ]
 
-    def relaxation(self) -> tuple[dict[str, int], LabelIds | None]:
-        """The least total number of violations of hard rules, and the best labelling with that number."""
-        problem, hard = self.problem, {rule.name for rule in self.hard}
-        soft = [r.with_penalty(1) for r in self.hard]
-        weight = self._spread() + 1
-        if weight * sum(rule.most for rule in soft) < LIMIT:
-            rules = tuple(r.with_penalty(weight) if r.name in hard else r for r in problem.rules)
-            result = self._best(replace(problem, rules=rules))
-        else:
-            result = self._best(replace(self.bare, rules=tuple(soft)))
-        if result is None:
-            return {}, None
-        counts = {rule.name: rule.violations(result) for rule in self.hard}
-        return {name: count for name, count in counts.items() if count}, result
-
-    def _best(self, problem: Problem) -> LabelIds | None:
-        if self.deadline.passed:
-            return None
-        answer = next(auto(problem, Task(self.deadline), "auto"))
-        proved = answer.path is not None and problem.value(answer.path).score >= answer.bound
-        return answer.path if proved else None
-
-    def _spread(self) -> int:
-        """A bound on the difference of the scores and soft penalties of two labellings."""
-        lattice, total = self.problem.lattice, 0
-        for array, times in ((lattice.node, lattice.node.shape[0]), (lattice.pool, len(lattice.step))):
-            total += times * int(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0))
-        return 2 * total + sum(r.finite_penalty * r.most for r in self.problem.rules)
-
 
 def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool], most: int = sys.maxsize) -> list[Any]:
     """A minimal infeasible subset (QuickXplain, Junker 2004); where `most` items are needed, it may have others that are not."""
@@ -188,17 +203,25 @@ def _conflict_words(conflict: Sequence[Clash], texts: Sequence[str]) -> str:
     if len(conflict) == 1:
         where = tokens_text(conflict[0].tokens, texts)
         return f'rule "{conflict[0].rule}" alone leaves no labelling{where}; make it soft, or allow what it asks for'
-    listed = ", ".join(clash.words(texts) for clash in conflict)
-    return f"the hard rules {listed} leave no labelling together; make one of them soft" if conflict else ""
+    listed = ", ".join(clash.words(texts) for clash in conflict[:MOST_NAMED])
+    more = f" and {len(conflict) - MOST_NAMED} more" if len(conflict) > MOST_NAMED else ""
+    return f"the hard rules {listed}{more} leave no labelling together; make one of them soft"
 
 
-def _relaxation_words(
-    relaxed: dict[str, int], places: dict[str, tuple[int, ...]], texts: Sequence[str]
-) -> str:
-    if not relaxed:
+def _relaxation_words(relaxed: Relaxation, places: dict[str, tuple[int, ...]], texts: Sequence[str]) -> str:
+    if relaxed.path is None:
         return ""
     allowed = [
-        f'{count} violation{"s" if count > 1 else ""} of "{rule}"{tokens_text(places.get(rule, ()), texts)}'
-        for rule, count in relaxed.items()
+        f'{counted(count, "violation")} of "{rule}"{tokens_text(places.get(rule, ()), texts)}'
+        for rule, count in relaxed.violations.items()
     ]
-    return f"; cheapest relaxation: allow {' and '.join(allowed)}"
+    return f"; {'cheapest' if relaxed.fewest else 'a possible'} relaxation: allow {' and '.join(allowed)}"
+
+
+def _unfinished_words(unfinished: Sequence[str], deadline: Deadline) -> str:
+    """What was not finished in time; the labels are not part of a reason."""
+    wanted = {"conflict": "the fewest rules that conflict", "relaxation": "the cheapest relaxation"}
+    missing = [words for name, words in wanted.items() if name in unfinished]
+    if not missing:
+        return ""
+    return f"; {deadline.limit:.2g} s were too few to find {' and '.join(missing)}: raise time_limit"

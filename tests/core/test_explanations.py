@@ -8,11 +8,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from support import oracles
-from support.effort import examples
+from support.effort import at_most, examples
 from support.strategies import UNIT, Problem, cases, instances
 
 import ilpinfer
@@ -21,6 +22,10 @@ from formulations import constraints as C
 from formulations.automata.machine import MOST_STATES
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.analysis import analyse
+from ilpinfer.core.infeasibility import Infeasibility
+from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.exact import infeasibility
+from ilpinfer.exact.infeasibility import explain_infeasibility
 
 LABELS, FINITE = LabelSet(("jt", "d", "O")), st.floats(-3, 3)
 
@@ -197,7 +202,86 @@ def test_conflicts_are_minimal_and_relaxations_are_cheapest(instance, data):
     assert chosen and least_violations(subset(problem, chosen))
     assert not any(least_violations(subset(problem, chosen - {left_out})) for left_out in chosen)
     assert sum(reasons.relaxation.values()) == least
-    assert sum(problem.violations(instance.trellis.ids(list(reasons.labels)).tolist())) == least
+    assert_best(reasons, problem, least)
+
+
+def assert_best(reasons, problem, least, soft=None):
+    """The labels of a relaxation score best of all with so few violations."""
+    found = problem.instance.trellis.ids(list(reasons.labels)).tolist()
+    cost = (lambda y: 0) if soft is None else soft
+    worth = {
+        y: units - cost(y)
+        for y in problem.labellings
+        if (units := problem.units(y)) is not None and sum(problem.violations(y)) == least
+    }
+    assert reasons.unfinished == ()
+    assert worth[tuple(found)] == max(worth.values())
+
+
+@settings(max_examples=examples(120))
+@given(instances(st.floats(-(2.0**27), 2.0**27) | FINITE, 3), st.data())
+def test_labels_of_a_relaxation_are_the_best_ones_at_any_scale(instance, data):
+    """Penalties above the differences of such scores would not fit into 64 bits."""
+    tokens = instance.trellis.tokens
+    drawn = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
+    hard = [c for c in drawn if not dict(c.rule.statement.required_fields(tokens))]
+    problem = Problem(instance, hard)
+    assume(problem.cases)
+    least = least_violations(problem)
+    assume(least)
+    extra = data.draw(cases(instance.trellis.labels, st.sampled_from((2.0**20, 0.5))))
+    assume(not dict(extra.rule.statement.required_fields(tokens)))
+    rules = [replace(rule, name=f"r{i}") for i, rule in enumerate(problem.rules)]
+    reasons = ilpinfer.decode(instance.trellis, [*rules, replace(extra.rule, name="soft")]).infeasibility
+    assert sum(reasons.relaxation.values()) == least
+
+    def cost(y):
+        return oracles.snap(extra.rule.penalty) * extra.violations(instance.names(y), tokens)
+
+    assert_best(reasons, problem, least, cost)
+
+
+def total(problem, y) -> int | None:
+    """Score less penalties; None where the scores or a hard rule forbid the labelling."""
+    units, cost = problem.units(tuple(y)), problem.cost(tuple(y))
+    return None if units is None or cost is None else units - cost
+
+
+@settings(max_examples=examples(120))
+@given(instances(FINITE, 4) | instances(longest=3, order=2), st.data())
+def test_changes_have_the_best_labelling_with_the_labels_of_viterbi(instance, data):
+    tokens, (T, _) = instance.trellis.tokens, instance.shape
+    drawn = data.draw(st.lists(cases(instance.trellis.labels), min_size=1, max_size=3))
+    problem = Problem(instance, [c for c in drawn if not dict(c.rule.statement.required_fields(tokens))])
+    rules = [replace(rule, name=f"r{i}") for i, rule in enumerate(problem.rules)]
+    solution = ilpinfer.decode(instance.trellis, rules)
+    assume(solution.has_labelling)
+    plain = ilpinfer.decode(instance.trellis, rules, method="viterbi").ids.tolist()
+    own = solution.ids.tolist()
+    found = solution.explain(change=True)
+    assert type(found).from_dict(found.to_dict()) == found
+    changed = [t for t in range(T) if own[t] != plain[t]]
+    assert [t for change in found.changes for t in change.tokens] == changed
+    assert all(b.tokens[0] > a.tokens[-1] + 1 for a, b in itertools.pairwise(found.changes))
+    for t in range(T):
+        [change] = solution.explain(token=t).changes
+        assert t in change.tokens and (change in found.changes) == (t in changed)
+        if t in changed:
+            allowed = [y for y in problem.labellings if all(y[s] == plain[s] for s in change.tokens)]
+        else:
+            allowed = [y for y in problem.labellings if y[t] != own[t]]
+        scores = {y: total(problem, y) for y in allowed if total(problem, y) is not None}
+        assert (change.status == "optimal") == bool(scores), change
+        mine, counts = total(problem, own), dict(enumerate(problem.violations(own)))
+        if scores:
+            other = tuple(instance.trellis.ids(list(change.other)).tolist())
+            assert change.loss * 2**20 == mine - max(scores.values()) == mine - scores[other]
+            after = dict(enumerate(problem.violations(other)))
+            more = {f"r{i}": after[i] - counts[i] for i in after if after[i] > counts[i]}
+            assert change.more == more
+        if t in changed and instance.trellis.lattice.order == 1 and not change.breaks:
+            spliced = [plain[s] if s in change.tokens else own[s] for s in range(T)]
+            assert total(problem, spliced) == mine, "only a tie is no reason"
 
 
 @settings(max_examples=examples(40))
@@ -310,3 +394,154 @@ def test_decode_explains_on_request(gold, cli):
     Path("rules.toml").write_text(text)
     broken = [item["rule"] for item in cli.rows(line)[0]["explanation"]["broken"]]
     assert "two" in broken and set(broken) <= {"two", "each once"}
+
+
+SOME = [0.0] * 2
+
+
+SOME_STEPS = [[0.0, 0.0]] * 2
+NEVER = -math.inf
+
+
+@pytest.mark.parametrize(
+    ("trellis", "said"),
+    [
+        (
+            Trellis.from_emissions([[0, 0]] * 17 + [[NEVER] * 2] + [[0, 0]], SOME_STEPS, labels=["a", "b"]),
+            "token 17: every label is -inf",
+        ),
+        (
+            Trellis.from_emissions(
+                [[NEVER] * 2] * 5, SOME_STEPS, labels=["a", "b"], tokens=["v", "w", "x", "y", "z"]
+            ),
+            "token 0 (v): every label is -inf; token 1 (w): every label is -inf; token 2 (x): every label is -inf; "
+            "and 2 more tokens",
+        ),
+        (
+            Trellis(SOME, [[SOME, SOME]] * 3 + [[[NEVER] * 2] * 2] + [[SOME, SOME]], labels=["a", "b"]),
+            "between token 3 and token 4 no step is allowed",
+        ),
+        (
+            Trellis.from_emissions(
+                [[0, 0], [0, NEVER], [0, 0], [NEVER, 0], [0, 0]], [[0, NEVER], [0, 0]], labels=["a", "b"]
+            ),
+            "no steps lead from token 1, which can be a, to token 3, which can be b",
+        ),
+        (
+            Trellis.from_emissions([[0, NEVER]] * 3, SOME_STEPS, labels=["a", "b"]).with_given({1: "b"}),
+            "token 1: the score of its known label is -inf; labels are known at token 1",
+        ),
+        (
+            Trellis.second_order(
+                SOME, [SOME] * 2, [[[SOME] * 2] * 2, [[[NEVER] * 2] * 2] * 2], labels=["a", "b"]
+            ),
+            "between token 2 and token 3 no step is allowed",
+        ),
+    ],
+)
+def test_the_token_or_step_at_which_scores_forbid_everything(trellis, said):
+    for solution in (ilpinfer.decode(trellis), ilpinfer.decode(trellis, [C.starts_with("a")], method="beam")):
+        if solution.status == "infeasible":
+            assert solution.reason == f"the scores themselves forbid every labelling: {said}"
+            assert said in str(solution.explain()) and said in str(solution.explain(token=0))
+    assert ilpinfer.decode(trellis).status == "infeasible"
+    assert said in ilpinfer.decode_two_phase(trellis, [C.starts_with("a")]).reason
+
+
+@settings(max_examples=examples(120))
+@given(instances(st.sampled_from((0.0, NEVER)), 4) | instances(st.sampled_from((0.0, NEVER)), 3, order=2))
+def test_a_dead_end_is_said_where_scores_allow_no_labelling(instance):
+    solution = ilpinfer.decode(instance.trellis)
+    possible = any(instance.units(y) is not None for y in oracles.labellings(*instance.shape))
+    assert possible == (not solution.reason)
+    assert possible or solution.reason.startswith("the scores themselves forbid every labelling: ")
+
+
+TWO = [C.at_least_tokens("a", 2), C.at_least_tokens("b", 2)]
+
+
+def test_an_infeasible_solution_is_explained_by_its_conflict(tmp_path):
+    trellis = Trellis.from_emissions([SOME] * 3, SOME_STEPS, labels=["a", "b"])
+    for solution in (
+        ilpinfer.decode(trellis, TWO),
+        ilpinfer.decode(trellis, TWO, time_limit=5),
+        ilpinfer.decode(trellis, TWO, method="cp-sat"),
+        ilpinfer.decode_two_phase(trellis, TWO),
+        pickle.loads(pickle.dumps(ilpinfer.decode(trellis, TWO))),
+    ):
+        explanation = solution.explain()
+        assert [clash.rule for clash in explanation.infeasibility.conflict] == [rule.title for rule in TWO]
+        assert "leave no labelling together" in str(explanation) and explanation.broken == ()
+        assert type(explanation).from_dict(explanation.to_dict()) == explanation
+    solution.save(tmp_path / "s.json")
+    assert str(ilpinfer.Solution.load(tmp_path / "s.json").explain()) == str(explanation)
+    by_heuristic = ilpinfer.decode(trellis, TWO, method="viterbi")
+    assert by_heuristic.status == "unknown" and by_heuristic.explain().broken
+
+
+def hard_conflict():
+    """Six rules; four contradict each other, and the cheapest relaxation takes long."""
+    rules = [
+        C.logic(f"forall t: {x}(t) -> exists s > t: {y}(s)", name=x) for x, y in ("ab", "bc", "cd", "da")
+    ]
+    rules += [C.at_least_tokens("a", 1), C.exactly_runs("b", 3)]
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(60, 4)), random.normal(size=(4, 4))
+    return Trellis.from_emissions(*scores, labels=list("abcd")), rules
+
+
+def test_a_search_for_a_conflict_ends_in_time_and_says_what_is_missing():
+    trellis, rules = hard_conflict()
+    context = ilpinfer.decode(trellis, rules[4:]).context
+    context = replace(context, rules=compiler_of(RuleSet(tuple(rules))), known_problem=None)
+    explain_infeasibility(context, 5.0)  # loads kernels
+    for seconds in (1e-6, 0.05, 0.5):
+        began = time.process_time()
+        reasons = explain_infeasibility(context, seconds)
+        assert time.process_time() - began < at_most(seconds + 0.1)
+        assert "relaxation" in reasons.unfinished or reasons.relaxation
+        assert reasons.reason, "never without a word"
+        for part, words in (("relaxation", "the cheapest relaxation"), ("conflict", "the fewest rules")):
+            assert (part in reasons.unfinished) == (words in reasons.reason)
+    assert [clash.rule for clash in explain_infeasibility(context, 2.0).conflict][:4] == list("abcd")
+
+
+def test_the_limit_of_an_explanation_is_that_of_the_call(monkeypatch):
+    trellis = Trellis.from_emissions([SOME] * 3, SOME_STEPS, labels=["a", "b"])
+    limits = []
+    monkeypatch.setattr(
+        infeasibility, "explain_infeasibility", lambda _, seconds: limits.append(seconds) or Infeasibility()
+    )
+    for limit in (None, 30.0):
+        ilpinfer.decode(trellis, TWO, time_limit=limit).explain()
+    assert limits[0] is None and 10 < limits[1] <= 30
+
+
+def test_a_solution_says_why_a_label_is_not_viterbis():
+    scores = [[2.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.5, 0.0], [0.0, 2.0]]
+    words = ["Knuth", "The", "Art", "of", "Programming"]
+    trellis = Trellis.from_emissions(scores, SOME_STEPS, labels=["author", "title"], tokens=words)
+    rules = [
+        C.at_most_runs("title", 1, name="one title"),
+        C.requires_before("author", "title", name="before"),
+    ]
+    solution = ilpinfer.decode(trellis, rules)
+    assert str(solution.explain(token=3)) == (
+        "token 3 (of): title, where Viterbi has author\n"
+        '  author there, with all other labels as they are, breaks "one title" (1 more)\n'
+        "  the best labelling with author there scores 0.5 nats less and breaks no rule more: "
+        "1 [author]; 2 [author]; 3 [author]"
+    )
+    assert solution.explain(change=True) == solution.explain(token=3)
+    assert (
+        "it is Viterbi's label, too\n  no labelling with another label keeps"
+        in str(solution.explain(token=0))
+        or solution.explain(token=0).changes[0].status == "optimal"
+    )
+    assert str(ilpinfer.decode(trellis).explain(change=True)) == "every label is Viterbi's"
+    for token in (-1, 5):
+        with pytest.raises(ValueError, match=f"token is {token}; expected a whole number from 0 to 4"):
+            solution.explain(token=token)
+    second = ilpinfer.decode(trellis, [C.starts_with("title", name="first")]).explain(token=0).changes[0]
+    assert second.status == "infeasible" and second.more == {"first": 1} and second.loss == math.inf
+    assert 'one that keeps the others breaks "first" (1 more): 0 [author]' in str(second)

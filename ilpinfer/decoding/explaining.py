@@ -1,0 +1,40 @@
+"""Contexts of solutions, with the searches by which they are explained."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from formulations import Trellis
+from formulations.dtypes import LabelIds
+from ilpinfer.core.explanation import Change, Context
+from ilpinfer.core.infeasibility import Infeasibility
+from ilpinfer.core.rule_compiler import RuleCompiler
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Searches of explanations within the time limit of a call."""
+
+    time_limit: float | None
+
+    def conflict(self, context: Context, known: Infeasibility | None) -> Infeasibility:
+        """The conflict where no labelling is feasible; again, if the call left less time for it than its limit."""
+        from ilpinfer.exact.infeasibility import explain_infeasibility
+
+        if known is not None and (not known.unfinished or self.time_limit is None):
+            return known
+        return explain_infeasibility(context, self.time_limit)
+
+    def changes(self, context: Context, path: LabelIds, token: int | None) -> tuple[Change, ...]:
+        """The runs of labels that are not Viterbi's, or the answer for one token."""
+        from ilpinfer.exact.changes import changes
+        from ilpinfer.exact.infeasibility import TIME_LIMIT
+
+        return tuple(changes(context, path, token, self.time_limit or TIME_LIMIT))
+
+
+def explained_context(
+    rules: RuleCompiler, trellis: Trellis, decode: Callable[[RuleCompiler], Any], time_limit: float | None
+) -> Context:
+    """The context of solutions of a call; `decode` is the same call under other rules."""
+    return Context(rules, trellis, decode, Searches(time_limit))
