@@ -43,6 +43,36 @@ def near_name(name: str, options: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.8)), "")
 
 
+def misspelt(name: str, options: Iterable[str]) -> str:
+    """The option that a name is within two letters of, one letter if the option has fewer than five; empty if there is none.
+
+    Case and punctuation do not count. A letter is missing, added or another one, or two are swapped.
+    """
+    plain = _plain(name)
+    distances = [(_letters(plain, _plain(each)), each) for each in options]
+    return next((each for count, each in sorted(distances) if count <= (2 if len(each) > 4 else 1)), "")
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name[:LONGEST].lower()))
+
+
+def _letters(one: str, other: str) -> int:
+    """The number of letters by which two names differ (optimal string alignment); more than two may be told as three."""
+    if abs(len(one) - len(other)) > 2:
+        return 3
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        rows, row = (before, row), [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(rows[1][j] + 1, row[j - 1] + 1, rows[1][j - 1] + (a != b)))
+            if i > 1 and j > 1 and (a, one[i - 2]) == (other[j - 2], b):
+                row[j] = min(row[j], rows[0][j - 2] + 1)
+        before = rows[1]
+    return row[-1]
+
+
 def suggestion(name: str, options: Iterable[str]) -> str:
     """A hint for an unknown name: `; did you mean "title"?`, or the options, or an empty text."""
     options = sorted(set(options))

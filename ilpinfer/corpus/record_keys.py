@@ -1,9 +1,10 @@
 """The keys of JSON objects that state sequences, and which of them go together."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
-from formulations.messages import near_name
+from formulations.messages import misspelt, near_name
 from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus.archives import SHARED_ARRAYS
 from ilpinfer.corpus.examples import InputError
@@ -67,23 +68,35 @@ def about_of(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def fault_of(key: str) -> str:
-    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something."""
+def fault_of(key: str, options: Iterable[str] = ()) -> str:
+    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something.
+
+    `options` are further keys that mean something where the record stands.
+    """
     if key in KEYS:
         return ""
     if key in OWN:
         return '; rows of results or requests use this name, put a note under "metadata" or another name'
-    near = OTHER_NAMES.get(key.lower()) or near_name(key, (name for name in KEYS if name not in ABOUT))
+    near = (
+        misspelt(key, options)
+        or OTHER_NAMES.get(key.lower())
+        or near_name(key, (name for name in KEYS if name not in ABOUT))
+    )
     if not near:
         return ""
     way = "--column of the command line takes other keys; " if near in ("tokens", "labels") else ""
     return f'; did you mean "{near}"? {way}a note with such a name goes under "metadata"'
 
 
-def check_notes(record: dict[str, Any], where: str) -> None:
-    for key in record:
-        if fault := fault_of(key):
+def check_names(keys: Iterable[str], where: str, options: Iterable[str] = ()) -> None:
+    """Raise InputError for a key that is no name of a note, as `fault_of` says."""
+    for key in keys:
+        if fault := fault_of(key, options):
             raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{fault}")
+
+
+def check_notes(record: dict[str, Any], where: str) -> None:
+    check_names(record, where)
     for key, value in about_of(record).items():
         try:
             json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()

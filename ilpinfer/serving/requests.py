@@ -17,8 +17,10 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from formulations.messages import counted, suggestion
+from ilpinfer.core.solution_fields import OWN
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.json_records import parse
+from ilpinfer.corpus.record_keys import check_names
 from ilpinfer.corpus.records import example
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
@@ -169,7 +171,9 @@ class Sequence(BaseModel):
         _check_length(len(self.tokens or ()), context)
         options = DecodeOptions.model_fields.keys() if isinstance(self, DecodeOptions) else set[str]()
         own = self.model_fields_set - options
+        notes = (self.model_extra or {}).keys() - OWN
         try:
+            check_names(sorted(notes), where, DecodeOptions.model_fields)
             self._example = example({key: value for key, value in self if key in own}, where, None)
         except InputError as error:
             raise invalid(str(error)) from None

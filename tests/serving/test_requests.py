@@ -56,6 +56,39 @@ def test_notes_about_a_sequence_come_back(decoder):
     assert [each.get("id") for each in results] == ["a", None]
 
 
+MISSPELT = {
+    "deadline": ("dedline", "deadlien", "Deadline", "dead-line", "deadlines"),
+    "top": ("tops", "tpo", "top_k", "TOP"),
+    "certificate": ("certifcate", "certficat"),
+    "rules": ("rulez", "rule", "ruels", "rullez"),
+    "forbidden": ("forbiden", "forbbiden", "forbid den"),
+    "explain": ("explan", "eplain", "explains"),
+    "marginals": ("marginal", "margnals", "maginal"),
+    "questions": ("question", "qestions"),
+    "given": ("gven", "givn"),
+    "label_names": ("label_name", "labelNames"),
+}
+
+
+@pytest.mark.parametrize("path", ["/decode", "/batch"])
+@pytest.mark.parametrize("option", MISSPELT)
+def test_a_misspelt_option_is_refused(decoder, option, path):
+    for key in MISSPELT[option]:
+        record = {**EDGES, key: 1}
+        response = post(decoder, path, record if path == "/decode" else {"sequences": [record]})
+        said = response.json() if path == "/decode" else response.json()["results"][0]
+        assert response.status_code == (422 if path == "/decode" else 200), (key, said)
+        message = said["detail" if path == "/decode" else "reason"]
+        assert f'no use for "{key}"; did you mean "{option}"?' in message, (key, said)
+
+
+def test_notes_that_resemble_no_option_come_back(decoder):
+    keys = ("doc", "type", "page", "source", "topic", "lang", "url", "split", "note", "year", "pos", "author")
+    notes = {**dict.fromkeys(keys, 1), "metadata": {"dedline": 1, "top": 2}}
+    answer = post(decoder, "/decode", {**EDGES, **notes}).json()
+    assert {key: answer.get(key) for key in notes} == notes
+
+
 def test_candidate_spans_are_chosen():
     spans = [[0, 2, "title", 0.9], [1, 2, "title", 0.8], [2, 3, "title", 0.7]]
     answer = post(Decoder(ONE_TITLE), "/decode", {"tokens": ["a", "b", "c"], "candidates": spans}).json()
