@@ -1,11 +1,13 @@
 """The labelling schemes: the fields and the role of a label, by its name, and notices about ambiguous or odd names."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from formulations.blocks import stored
 from formulations.caches import remembered
 from formulations.dtypes import Booleans, Integers
 
@@ -25,6 +27,8 @@ WRITABLE = ("bio", "iob1", "iobes", "bilou", "bmes")
 """Schemes of one level with prefixes; labellings can be converted between them."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}  # other names of schemes
 OUTSIDE = "O"
+_ROLES = ("B", "I", "E", "S", "")
+_B, _I, _E, _S, _ = range(len(_ROLES))
 
 
 def scheme_name(scheme: str) -> str:
@@ -84,13 +88,49 @@ def field_names(names: Sequence[str], scheme: str) -> list[str]:
     return list(dict.fromkeys(field for name in names for field, _ in levels(name, scheme)))
 
 
-def field_arrays(names: Sequence[str], field: str, scheme: str) -> tuple[Booleans, Booleans]:
-    """`member` (K,) and `begins` (K+1, K) of a field; row 0 of begins is START."""
-    read, depth = [levels(name, scheme) for name in names], field.count("/") + 1 if scheme == "paths" else 1
-    member = np.array([field in dict(path) for path in read])
-    opens = np.array([any(role in ("B", "S") for _, role in path[:depth]) for path in read])
-    open_before = [False, *(dict(path).get(field, "E") not in ("E", "S") for path in read)]
-    return member, member & (opens | ~np.array(open_before)[:, None])
+@dataclass(frozen=True)
+class Levels:
+    """The levels (D, K) of K labels, outermost first: numbers of fields, -1 below the innermost level, and their roles."""
+
+    names: list[str]
+    field: Integers
+    begins: Booleans  # roles B and S
+    continues: Booleans  # roles I and E
+    open: Booleans  # a run of the field may go on after the label; so it may where there is no prefix
+
+    @classmethod
+    def of(cls, names: Sequence[str], scheme: str) -> "Levels":
+        read = [levels(name, scheme) for name in names]
+        numbers = {name: n for n, name in enumerate(field_names(names, scheme))}
+        field, role = np.full((2, max(map(len, read)), len(read)), -1, np.int64)
+        for k, path in enumerate(read):
+            for d, (name, mark) in enumerate(path):
+                field[d, k], role[d, k] = numbers[name], _ROLES.index(mark)
+        begins, continues = np.isin(role, (_B, _S)), np.isin(role, (_I, _E))
+        return cls(list(numbers), field, begins, continues, (field >= 0) & ~np.isin(role, (_E, _S)))
+
+    def fields(self) -> Iterator[tuple[str, Booleans, Booleans]]:
+        """Each field, its labels `member` (K,), and the steps `begins` (K+1, K) that begin its runs; row 0 of these is START."""
+        opens = np.logical_or.accumulate(self.begins, axis=0)
+        depth = [int(np.flatnonzero((self.field == n).any(axis=1))[0]) for n in range(len(self.names))]
+        for n, (name, d) in enumerate(zip(self.names, depth, strict=True)):
+            member = self.field[d] == n
+            open_before = np.concatenate([[False], member & self.open[d]])
+            yield name, member, member & (stored(opens[d]) | ~open_before[:, None])
+
+    def change(self) -> Booleans:
+        """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""
+        steps = np.zeros((len(self.field[0]) + 1, len(self.field[0])), bool)
+        for field, begins, is_open in zip(self.field, self.begins, self.open, strict=True):
+            steps[1:] |= (field >= 0) & (begins | ~is_open[:, None] | (field[:, None] != field))
+        return steps
+
+    def alike(self) -> Booleans:
+        """(K, K) pairs of labels that belong to the same fields."""
+        same = np.ones((len(self.field[0]),) * 2, bool)
+        for field in self.field:
+            same &= field[:, None] == field
+        return same
 
 
 def labels_of(field: str, scheme: str) -> list[str]:
@@ -148,45 +188,25 @@ def begins(labels: Sequence[str], scheme: str) -> list[bool]:
     ]
 
 
-def invalid(names: Sequence[str], scheme: str) -> tuple[Booleans, Booleans]:
+def invalid(read: Levels, scheme: str) -> tuple[Booleans, Booleans]:
     """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme; `valid_scheme` says how."""
-    K = len(names)
+    K = read.field.shape[1]
     step, last = np.zeros((K + 1, K), bool), np.zeros(K, bool)
-    if scheme == "plain":
-        return step, last
-    read = [levels(name, scheme) for name in names]
-    breaks = _closed_breaks if scheme in CLOSED else _iob1_breaks if scheme == "iob1" else _bio_breaks
-    for j, after in enumerate(read):
-        for i, before in enumerate([(), *read]):
-            step[i, j] = breaks(before, after)
     if scheme in CLOSED:
-        last[:] = [path[-1][1] in ("B", "I") for path in read]
+        field, begins, continues, is_open = (
+            each[-1] for each in (read.field, read.begins, read.continues, read.open)
+        )
+        opened = np.where(is_open & (begins | continues), field, -1)
+        step[:] = np.append(-1, opened)[:, None] != np.where(continues, field, -1)
+        last = opened >= 0
+    elif scheme == "iob1":
+        step[:] = read.begins[-1] & (np.append(-1, read.field[-1])[:, None] != read.field[-1])
+    elif scheme != "plain":
+        begun = np.zeros(K, bool)
+        for field, begins, continues in zip(read.field, read.begins, read.continues, strict=True):
+            step |= continues & (begun | (np.append(-1, field)[:, None] != field))
+            begun |= begins
     return step, last
-
-
-_Path = tuple[tuple[str, str], ...]
-
-
-def _bio_breaks(before: _Path, after: _Path) -> bool:
-    fields = {field for field, _ in before}
-    begins_here = False
-    for field, role in after:
-        if role == "I" and (begins_here or field not in fields):
-            return True
-        begins_here |= role == "B"
-    return False
-
-
-def _iob1_breaks(before: _Path, after: _Path) -> bool:
-    field, role = after[-1]
-    return role == "B" and field not in {other for other, _ in before}
-
-
-def _closed_breaks(before: _Path, after: _Path) -> bool:
-    open_field = before[-1][0] if before and before[-1][1] in ("B", "I") else None
-    field, role = after[-1]
-    continued = field if role in ("I", "E") else None
-    return open_field != continued
 
 
 _PREFIXED = re.compile(r"[BILUMES][-_].", re.DOTALL)
