@@ -251,12 +251,13 @@ class LabelSet:
         return schemes.nothing_to_keep([name for name in self.names if name not in self.never], self.notation)
 
     @cached_property
+    def _levels(self) -> schemes.Levels:
+        return schemes.Levels.of(self._read)
+
+    @cached_property
     def fields(self) -> dict[str, Field]:
         """Every field that a label carries, in order of first appearance; `O` among them."""
-        return {
-            name: Field(name, *schemes.field_arrays(self._read, name, self.scheme))
-            for name in schemes.field_names(self._read)
-        }
+        return {name: Field(name, *arrays) for name, *arrays in self._levels.fields()}
 
     @cached_property
     def each_field(self) -> tuple[Field, ...]:
@@ -270,16 +271,12 @@ class LabelSet:
     @cached_property
     def change(self) -> Booleans:
         """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""
-        steps: Booleans = np.any([f.begins for f in self.fields.values()], axis=0)
-        steps[0] = False
-        return steps
+        return self._levels.change()
 
     @cached_property
     def joins(self) -> Booleans:
         """(K, K) steps that continue the same run of every field."""
-        member = np.array([f.member for f in self.fields.values()])
-        result: Booleans = (member[:, :, None] == member[:, None, :]).all(axis=0) & ~self.change[1:]
-        return result
+        return self._levels.alike() & ~self.change[1:]
 
     @cached_property
     def run_forms(self) -> Integers:
@@ -289,7 +286,7 @@ class LabelSet:
     @cached_property
     def invalid(self) -> tuple[Booleans, Booleans]:
         """Steps (K+1, K) and last labels (K,) that break the scheme."""
-        return schemes.invalid(self._read, self.scheme)
+        return schemes.invalid(self._levels, self.scheme)
 
     def field(self, selector: Selector) -> Field:
         """The field, label or group that a rule names.

@@ -1,11 +1,13 @@
 """The labelling schemes: fields and runs of label names, the steps that break a scheme, and notices about odd names."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from formulations.blocks import stored
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import notation
 from formulations.labels.notation import (
@@ -46,6 +48,10 @@ __all__ = [
 
 Path = tuple[tuple[str, str], ...]
 """Field and role of each level of a label, outermost first; empty for a label that belongs to no field."""
+_ROLES = ("B", "I", "E", "S")
+_B, _I, _E, _S = range(len(_ROLES))
+_OTHER = len(_ROLES)
+_OTHER_FIELD = -2
 
 
 def strip(name: str, written: str) -> str:
@@ -58,13 +64,54 @@ def field_names(read: Iterable[Path]) -> list[str]:
     return list(dict.fromkeys(field for path in read for field, _ in path))
 
 
-def field_arrays(read: Sequence[Path], field: str, scheme: str) -> tuple[Booleans, Booleans]:
-    """`member` (K,) and `begins` (K+1, K) of a field; row 0 of begins is START."""
-    depth = field.count("/") + 1 if scheme == "paths" else 1
-    member = np.array([field in dict(path) for path in read])
-    opens = np.array([any(role in ("B", "S") for _, role in path[:depth]) for path in read])
-    open_before = [False, *(dict(path).get(field, "E") not in ("E", "S") for path in read)]
-    return member, member & (opens | ~np.array(open_before)[:, None])
+@dataclass(frozen=True)
+class Levels:
+    """The levels (D, K) of K labels, outermost first: numbers of fields, -1 below the innermost level, and their roles."""
+
+    names: list[str]
+    field: Integers
+    begins: Booleans  # roles B and S
+    continues: Booleans  # roles I and E
+    open: Booleans  # a run of the field may go on after the label; so it may where there is no prefix
+    beside: dict[int, str]  # labels of `O` in BMEWO+, with what stands beside them: ">" or "<" and a field
+
+    @classmethod
+    def of(cls, read: Sequence[Path]) -> "Levels":
+        numbers = {name: n for n, name in enumerate(field_names(read))}
+        field, role = np.full((2, max(1, *map(len, read)), len(read)), -1, np.int64)
+        beside = {}
+        for k, path in enumerate(read):
+            for d, (name, mark) in enumerate(path):
+                field[d, k], role[d, k] = numbers[name], _ROLES.index(mark) if mark in _ROLES else _OTHER
+                if mark.startswith((">", "<")):
+                    beside[k] = mark
+        begins, continues = np.isin(role, (_B, _S)), np.isin(role, (_I, _E))
+        return cls(
+            list(numbers), field, begins, continues, (field >= 0) & ~np.isin(role, (_E, _S)), beside
+        )
+
+    def fields(self) -> Iterator[tuple[str, Booleans, Booleans]]:
+        """Each field, its labels `member` (K,), and the steps `begins` (K+1, K) that begin its runs; row 0 of these is START."""
+        opens = np.logical_or.accumulate(self.begins, axis=0)
+        depth = [int(np.flatnonzero((self.field == n).any(axis=1))[0]) for n in range(len(self.names))]
+        for n, (name, d) in enumerate(zip(self.names, depth, strict=True)):
+            member = self.field[d] == n
+            open_before = np.concatenate([[False], member & self.open[d]])
+            yield name, member, member & (stored(opens[d]) | ~open_before[:, None])
+
+    def change(self) -> Booleans:
+        """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""
+        steps = np.zeros((len(self.field[0]) + 1, len(self.field[0])), bool)
+        for field, begins, is_open in zip(self.field, self.begins, self.open, strict=True):
+            steps[1:] |= (field >= 0) & (begins | ~is_open[:, None] | (field[:, None] != field))
+        return steps
+
+    def alike(self) -> Booleans:
+        """(K, K) pairs of labels that belong to the same fields."""
+        same = np.ones((len(self.field[0]),) * 2, bool)
+        for field in self.field:
+            same &= field[:, None] == field
+        return same
 
 
 def labels_of(field: str, written: str) -> list[str]:
@@ -125,55 +172,33 @@ def begins(labels: Sequence[str], written: str) -> list[bool]:
     ]
 
 
-def invalid(read: Sequence[Path], scheme: str) -> tuple[Booleans, Booleans]:
+def invalid(read: Levels, scheme: str) -> tuple[Booleans, Booleans]:
     """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme; `valid_scheme` says how."""
-    K = len(read)
+    K = read.field.shape[1]
     step, last = np.zeros((K + 1, K), bool), np.zeros(K, bool)
-    if scheme == "plain":
-        return step, last
-    breaks = _closed_breaks if scheme in CLOSED else _iob1_breaks if scheme in ("io", "iob1") else _bio_breaks
-    for j, after in enumerate(read):
-        for i, before in enumerate([(), *read]):
-            step[i, j] = bool(after) and breaks(before, after)
     if scheme in CLOSED:
-        last[:] = [bool(path) and (path[-1][1] in ("B", "I") or _waits(path[-1][1])) for path in read]
-    return step, last
-
-
-def _bio_breaks(before: Path, after: Path) -> bool:
-    fields = {field for field, _ in before}
-    begins_here = False
-    for field, role in after:
-        if role == "I" and (begins_here or field not in fields):
-            return True
-        begins_here |= role == "B"
-    return False
-
-
-def _iob1_breaks(before: Path, after: Path) -> bool:
-    field, role = after[-1]
-    return role == "B" and field not in {other for other, _ in before}
-
-
-def _closed_breaks(before: Path, after: Path) -> bool:
-    field, role = after[-1]
-    other, role_before = before[-1] if before else ("", "BOS")
-    open_field = other if role_before in ("B", "I") else None
-    continued = field if role in ("I", "E") else None
-    if open_field != continued:
-        return True
-    beside = role_before[1:] if role_before.startswith(">") else ""
-    if beside and (beside.upper() == "EOS" or (field, role) not in ((beside, "B"), (beside, "S"))):
-        return True
-    beside = role[1:] if role.startswith("<") else ""
-    if beside.upper() == "BOS":
-        return role_before != "BOS"
-    return bool(beside) and (other, role_before) not in ((beside, "E"), (beside, "S"))
-
-
-def _waits(role: str) -> bool:
-    """Whether a label of `O` of BMEWO+ stands before a run, which has to follow."""
-    return role.startswith(">") and role[1:].upper() != "EOS"
+        field, begins, continues, is_open = (
+            each[-1] for each in (read.field, read.begins, read.continues, read.open)
+        )
+        opened = np.where(is_open & (begins | continues), field, -1)
+        step[:] = np.append(-1, opened)[:, None] != np.where(continues, field, -1)
+        last = opened >= 0
+        for k, mark in read.beside.items():
+            here = field == (read.names.index(mark[1:]) if mark[1:] in read.names else _OTHER_FIELD)
+            if mark[0] == ">":
+                step[k + 1] |= ~(here & begins)
+                last[k] = mark[1:].upper() != "EOS"
+            else:
+                at_start = mark[1:].upper() == "BOS"
+                step[:, k] |= ~np.append(at_start, here & ~is_open)
+    elif scheme in ("io", "iob1"):
+        step[:] = read.begins[-1] & (np.append(-1, read.field[-1])[:, None] != read.field[-1])
+    elif scheme != "plain":
+        begun = np.zeros(K, bool)
+        for field, begins, continues in zip(read.field, read.begins, read.continues, strict=True):
+            step |= continues & (begun | (np.append(-1, field)[:, None] != field))
+            begun |= begins
+    return step & (read.field[0] >= 0), last
 
 
 _PREFIXED = re.compile(r"[BILUMES][-_].", re.DOTALL)
