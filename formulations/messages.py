@@ -34,6 +34,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else noun + 's'}"
 
 
+def distinct(texts: Iterable[str]) -> list[str]:
+    """The texts, each once, without empty ones and those that another one contains."""
+    known = [text for text in dict.fromkeys(texts) if text]
+    return [text for text in known if not any(text in other for other in known if other is not text)]
+
+
 def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -222,11 +222,34 @@ class LabelSet:
         return {name: k for k, name in enumerate(self.names)}
 
     def levels(self, name: str) -> schemes.Path:
-        """(field, role) of each level of a label, outermost first; none of one that is never predicted."""
+        """The field and the role of each level of a label.
+
+        Parameters
+        ----------
+        name : str
+            A label name.
+
+        Returns
+        -------
+        tuple of tuple of (str, str)
+            Field and role, outermost level first. The role is "B", "I", "E" or "S", and empty for labels without a
+            mark. A label that is never predicted has no level.
+        """
         return () if name in self.never else schemes.levels(name, self.notation)
 
     def strip(self, name: str) -> str:
-        """The innermost field of a label; the label itself if it is never predicted."""
+        """The innermost field of a label.
+
+        Parameters
+        ----------
+        name : str
+            A label name.
+
+        Returns
+        -------
+        str
+            The field; the label itself if it is never predicted.
+        """
         return name if name in self.never else schemes.strip(name, self.notation)
 
     @cached_property

@@ -16,7 +16,7 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
-from formulations.messages import counted
+from formulations.messages import counted, distinct
 from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.problem import (
     Demand,
@@ -242,17 +242,16 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
     labels = rules.fit(labels)
     unknown = [name for name in rules.never if name not in labels]
     lacking = f"no label {', '.join(unknown)}, which the rules leave out" if unknown else ""
-    about = labels.notice if rules.rules else ""
-    result = [text for text in (about, absence(rules, labels), lacking) if text]
+    result = [labels.notice if rules.rules else "", absence(rules, labels), lacking]
     for rule in rules.rules:
         why = "" if rule.hard else rule.statement.vacuous(labels)
-        result += [f'rule "{rule.title}": {why}'] if why and why != about else []
+        result += [f'rule "{rule.title}": {why}'] if why else []
     odd = [rule for rule in rules.rules if type(rule.statement).remark is not Template.remark]
     known = labels.with_optional_fields(rules.fields)
     for rule in odd:
         said = (statement.remark(known) for statement in rule.statements(known.field_names))
         result += [f'rule "{rule.title}": {text}' for text in dict.fromkeys(said) if text]
-    return result
+    return distinct(result)
 
 
 def absence(rules: RuleSet, labels: LabelSet) -> str:

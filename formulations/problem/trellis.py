@@ -148,10 +148,12 @@ class Trellis:
             Scores of steps [from, to], or [before, from, to] for second order.
         start, end : array_like of shape (K,), optional
             Log scores of the first and of the last label; zeros where not given.
-        labels, tokens, scheme, never : LabelSet, iterable of str or str, optional
+        labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
             See `Trellis`.
         first : array_like of shape (K, K), optional
             Scores of the step into token 1 [from, to] for second order; zeros where not given.
+        never : iterable of str, optional
+            Labels that are never predicted; see `Trellis`.
 
         Returns
         -------

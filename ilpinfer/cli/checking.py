@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from formulations import Feature, LabelSet, Rule, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.labels import schemes
-from formulations.messages import brief, counted
+from formulations.messages import brief, counted, distinct
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
@@ -46,6 +46,7 @@ class CheckOptions:
 @command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
 def check(options: CheckOptions) -> None:
     """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
+    from ilpinfer.core.rule_compiler import compiler_of
     from ilpinfer.evaluation.checking import Gold, check_rules
 
     scheme = canonical_scheme(options.scheme)
@@ -60,8 +61,9 @@ def check(options: CheckOptions) -> None:
     read_labels = LabelSet(names, scheme, never=frozenset(names).intersection(rule_set.never))
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
+    compiler_of(rule_set).compiled(label_set)
     warnings.simplefilter("ignore", RuleNotice)
-    for text in dict.fromkeys((about_scheme, *notices(rule_set, label_set))):
+    for text in distinct([about_scheme, *notices(rule_set, label_set)]):
         notice(text)
     sequences = [
         Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)

@@ -60,14 +60,16 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
-    """Convert labels to the scheme of a model's; IOB1 stays for BIO models, and without `rewrite` only prefixes are taken off."""
-    result = tuple(labels)
-    if known.scheme == "plain" and not set(result) <= set(known.names):
+    """Convert labels to the notation of a model's; IOB1 stays for BIO models, and without `rewrite` only prefixes are taken off."""
+    result, own = tuple(labels), known.notation
+    if own == "plain" and not set(result) <= set(known.names):
         result = convert(result, scheme, "plain")
-    same = (scheme_of(scheme), known.scheme) == ("iob1", "bio") and in_form("bio", scheme) == known.notation
-    if rewrite and convertible(scheme, known.notation) and not same:
-        result = convert(result, scheme, known.notation)
-    schemes.check((name for name in result if name not in known.never), known.notation)
+    if known.scheme == "io":
+        own = in_form("bio", own)
+    stays = scheme == in_form("iob1", own) and own == in_form("bio", own)
+    if rewrite and convertible(scheme, own) and not stays:
+        result = convert(result, scheme, own)
+    schemes.check((name for name in result if name not in known.never), own)
     return result
 
 

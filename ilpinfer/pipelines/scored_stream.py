@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 from formulations import RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import remark
+from formulations.messages import distinct
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -49,7 +50,7 @@ class RuleCheck:
         kind = (item.trellis.labels, any(item.trellis.tokens))
         if kind in self._fitting:
             return
-        self._odd.update(dict.fromkeys([_remark(kind[0]), *notices(self._rules, kind[0])]))
+        self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
         try:
             compiler_of(self._rules).quietly(item.trellis)
             self._fitting.add(kind)

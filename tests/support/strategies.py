@@ -164,7 +164,7 @@ def cases(draw: st.DrawFn, labels: LabelSet, penalties: st.SearchStrategy[float]
         lambda: case(C.changes_only_after(**how), oracles.changes_only_after, punctuation),
         lambda: case(C.requires_present(A, B, **how), more.tag_implies_tag, A, B),
         lambda: case(C.requires_before(A, B, **how), oracles.requires_before, A, B),
-        lambda: case(C.valid_scheme(**how), oracles.valid_scheme),
+        *([] if labels.nothing_to_keep else [lambda: case(C.valid_scheme(**how), oracles.valid_scheme)]),
         lambda: case(C.exactly_runs(A, n, **how), more.between_runs, A, n, n),
         lambda: case(C.exactly_tokens(A, n, **how), more.between_tokens, A, n, n),
         lambda: each(C.at_most_runs(C.EACH_FIELD, n, **how), more.between_runs, 0, n),

@@ -13,6 +13,7 @@ from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
+from ilpinfer.evaluation.alike import read_alike
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 
@@ -163,8 +164,9 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
             raise ValueError(
                 f"y[{i}] has {counted(len(one), 'label')}, and {len(other)} are predicted; expected as many"
             )
-    tokens = [("",) * len(labels) for labels in gold]
-    pairs = [Pair(*each) for each in zip(tokens, predicted, gold, strict=True)]
-    if not pairs:
+    (golden, found), labels, _ = read_alike([[*gold], predicted])
+    if labels is None:
         return 0.0
-    return float(f_measure(evaluate(pairs).of_all("spans")))
+    tokens = [("",) * len(each) for each in gold]
+    pairs = [Pair(*each) for each in zip(tokens, found, golden, strict=True)]
+    return float(f_measure(evaluate(pairs, labels=labels).of_all("spans")))
