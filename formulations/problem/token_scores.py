@@ -9,10 +9,11 @@ import numpy as np
 from formulations.arguments import texts
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats
-from formulations.grid import Grid, snap
+from formulations.grid import Grid, snap_scores
 from formulations.labels.label_set import LabelSet
 from formulations.problem.score_arrays import with_ends
 from formulations.problem.trellis import Trellis
+from formulations.score_numbers import one_notice
 
 
 def check_tokens(tokens: Sequence[str]) -> None:
@@ -36,19 +37,20 @@ class TokenScores:
         check_tokens(words)
         return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
 
+    @one_notice
     def lattice(self, tokens: Sequence[str]) -> Lattice:
         """The lattice of T tokens; all lattices share the transitions."""
-        node = snap(self.emissions(tokens), "emissions")
+        node = snap_scores(self.emissions(tokens), "emissions")
         ends = {name: x for name, x in zip(("start", "end"), self.ends, strict=True) if x is not None}
         node = with_ends(node, {"transitions": self.pool[0], **ends})
         return Lattice(node, self.pool, np.zeros(len(node) - 1, np.int64))
 
     @cached_property
     def pool(self) -> Grid:
-        return snap(self.transitions, "transitions")[None]
+        return snap_scores(self.transitions, "transitions")[None]
 
     @cached_property
     def ends(self) -> tuple[Grid | None, Grid | None]:
         """(K,) start and end on the grid, None where there are none."""
-        start = None if self.start is None else snap(self.start, "start")
-        return start, None if self.end is None else snap(self.end, "end")
+        start = None if self.start is None else snap_scores(self.start, "start")
+        return start, None if self.end is None else snap_scores(self.end, "end")

@@ -11,7 +11,7 @@ from formulations import LabelSet, Rule, Trellis
 from formulations.automata.lattice import Lattice
 from formulations.constraints.patterns import ValidScheme
 from formulations.dtypes import Floats, Integers
-from formulations.grid import FORBIDDEN, Grid, snap
+from formulations.grid import FORBIDDEN, Grid, snap_scores
 from formulations.problem.token_scores import check_tokens
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
@@ -103,7 +103,9 @@ class RulesFirst:
         for some in _batches(sequences):
             open_tokens = self.apply_rules(some)
             ids = iter(
-                self.best(open_tokens, self.model.emissions(self.features(some, open_tokens))).tolist()
+                self.best(
+                    open_tokens, self.model.learnt.emissions(self.features(some, open_tokens), notice=False)
+                ).tolist()
             )
             for tokens in some:
                 yield [names[next(ids)] for _ in tokens]
@@ -185,11 +187,13 @@ class RulesFirst:
             The lattice.
         """
         left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in open_tokens.at.tolist()])
-        return open_tokens.lattice(np.where(left, snap(emissions), FORBIDDEN), self._transitions)
+        return open_tokens.lattice(
+            np.where(left, snap_scores(emissions, "emissions"), FORBIDDEN), self._transitions
+        )
 
     @cached_property
     def _transitions(self) -> Grid:
-        scores = snap(self.model.learnt.transitions)
+        scores = snap_scores(self.model.learnt.transitions, "transitions")
         return np.where(self.model.labels.invalid[0][1:], FORBIDDEN, scores) if self.valid else scores
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
@@ -204,7 +208,9 @@ class RulesFirst:
         """
         open_tokens = self.apply_rules([tokens])
         scores = np.zeros((len(tokens), len(self.model.labels)))
-        scores[open_tokens.at] = self.model.emissions(self.features([tokens], open_tokens))
+        scores[open_tokens.at] = self.model.learnt.emissions(
+            self.features([tokens], open_tokens), notice=False
+        )
         scores[~np.stack([self.token_rules.mask(labels) for labels in open_tokens.allowed])] = -np.inf
         return Trellis.from_emissions(
             scores, self.model.learnt.transitions, labels=self.model.labels, tokens=tokens
