@@ -34,6 +34,8 @@ def floats(values: Any, what: str) -> Floats:
 def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats:
     """Numbers of nats that are finite or -inf, which is also in place of large negative ones, perhaps in so many dimensions."""
     array = floats(values, what)
+    if dimensions == 2 and array.shape == (0,):
+        array = array.reshape(0, 0)  # a list without rows
     if dimensions is not None and array.ndim != dimensions:
         letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"
         hint = "; give one sequence at a time" if array.ndim == dimensions + 1 else ""

@@ -175,7 +175,9 @@ def factored(
         "transitions": pool,
         **{name: snap_scores(x, name) for name, x in given.items() if x is not None},
     }
-    _need(node.ndim == 2 and node.size > 0, "emissions", node, "(T, K) with at least one token")
+    if node.shape == (0,) and pool.size:
+        node = node.reshape(0, pool.shape[-1])  # of a list without rows
+    _need(node.ndim == 2 and node.shape[1] > 0, "emissions", node, "(T, K) with at least one label")
     T, K = node.shape
     order = 2 if pool.ndim == 3 else 1
     shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
@@ -187,19 +189,19 @@ def factored(
         raise ValueError(f"first goes with transitions of shape {what}")
     node = with_ends(node, extra, order)
     if order == 1:
-        return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
+        return Lattice(node, pool[None], np.zeros(max(T - 1, 0), np.int64))
     return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
 
 
 def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
     """A copy of emissions (T, K) on the grid with `start` and `end` added; ValueError for totals beyond 2^31 nats."""
     T = len(node)
-    times = {"transitions": max(T - order, 0), "first": min(T - 1, 1), "start": 1, "end": 1}
+    times = {"transitions": max(T - order, 0), "first": max(min(T - 1, 1), 0), "start": 1, "end": 1}
     components: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
     check_total([*components, *((name, x, times[name]) for name, x in extra.items())])
     node = node.copy()
     for t, name in ((0, "start"), (-1, "end")):
-        if name in extra:
+        if name in extra and T:
             node[t] = add(node[t], extra[name])
     return node
 

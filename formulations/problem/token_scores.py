@@ -16,9 +16,10 @@ from formulations.problem.trellis import Trellis
 from formulations.score_numbers import one_notice
 
 
-def check_tokens(tokens: Sequence[str]) -> None:
-    if not tokens:
-        raise ValueError("an empty sequence has no labelling: expected at least one token")
+def empty_trellis(labels: LabelSet) -> Trellis:
+    """The trellis of an empty sequence, which has the empty labelling."""
+    K = len(labels)
+    return Trellis.from_emissions(np.zeros((0, K)), np.zeros((K, K)), labels=labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +33,10 @@ class TokenScores:
     end: Floats | None = None  # (K,)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
+        """The scores of one sequence, which are made when they are first read."""
         words = texts(tokens, "tokens")
-        check_tokens(words)
+        if not words:
+            return empty_trellis(self.labels)
         return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
 
     @one_notice

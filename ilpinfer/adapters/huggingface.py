@@ -125,6 +125,7 @@ def entities(
         )
     names = label_names(id2label)
     rows = score_array(logits, "logits", 2)
+    rows = rows if len(rows) else rows.reshape(0, len(names))
     if rows.shape[1] != len(names):
         raise AdapterError(
             f"logits has {counted(rows.shape[1], 'column')}, but id2label {counted(len(names), 'label')}; give the model's own id2label"

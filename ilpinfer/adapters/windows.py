@@ -97,8 +97,6 @@ def join_windows(
     """
     scale = scale or ("raw" if transitions is not None else "log-softmax")
     merged = merge_windows(logits, offsets, word_ids=word_ids, text=text, combine=combine, scale=scale)
-    if not len(merged.logits):
-        raise AdapterError("no window has a piece: the document is empty, and has no trellis")
     if tokens is None and text is not None and not _numbered(offsets):
         tokens = token_texts(text, merged.offsets, merged.word_ids)
     return from_logits(

@@ -122,7 +122,7 @@ def _array(data: bytes, what: str) -> NDArray[Any]:
             f"{what} claims shape {shape!s:.60}, {count * kind.itemsize:.3g} bytes, but has {rest}; it is damaged"
         )
     if not count:
-        raise ModelError(f"{what} is empty: shape {shape!s:.60}")
+        return np.zeros(shape, kind)
     if kind.kind == "U":
         signs = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(kind.byteorder), offset=stream.tell())
         if ((signs > sys.maxunicode) | ((signs >= 0xD800) & (signs < 0xE000))).any():

@@ -126,6 +126,8 @@ def logit_scores(
 ) -> Scores:
     """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
     rows = score_array(logits, "logits", 2)
+    if K is not None and not len(rows):
+        rows = np.zeros((0, K))
     if K is not None and rows.shape[1] != K:
         raise ValueError(
             f"logits has shape {rows.shape}; expected {counted(K, 'column')}, one for each label"

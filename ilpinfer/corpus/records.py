@@ -49,12 +49,12 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         check_keys(record, where)
     scored = not output and any(key in record for key in SCORE_KEYS)
     tokens = _names(record.get("tokens", []), f"{where}: tokens")
-    if not tokens and not scored:
-        raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
+    if "tokens" not in record and not scored:
+        raise InputError(f'{where}: no sequence; expected "tokens", or scores')
     if "columns" in record:
         tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
     labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
-    if labels is not None and tokens and len(labels) != len(tokens):
+    if labels is not None and (tokens or not scored) and len(labels) != len(tokens):
         raise InputError(f"{where}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
     rank = record.get("rank", 1)
     if not isinstance(rank, int) or isinstance(rank, bool):

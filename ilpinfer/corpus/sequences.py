@@ -107,7 +107,7 @@ def require_labels(
                 "expected token<TAB>label on every line" if example.passage is None else "annotate it first"
             )
             raise InputError(f"{example.where}: no labels; {way_out}")
-        if not example.tokens and not wordless:
+        if example.labels and not example.tokens and not wordless:
             raise InputError(f'{example.where}: labels without tokens; add "tokens"')
         pairs.append((example.tokens, example.labels))
     return pairs

@@ -8,6 +8,7 @@ import numpy as np
 
 from formulations import LabelSet
 from formulations.dtypes import Booleans, Floats, Integers
+from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
@@ -226,7 +227,7 @@ def evaluate(
     pairs = list(pairs)
     if not pairs:
         raise ValueError("no sequences to evaluate")
-    labels = labels or LabelSet(label_names(pairs), scheme)
+    labels = labels or LabelSet(label_names(pairs) or (OUTSIDE,), scheme)
     unknown = [name for name in leave_out if name not in labels.fields]
     if unknown:
         raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
@@ -234,7 +235,8 @@ def evaluate(
     confusion = np.zeros((K, K), np.int64)
     rows, units = [], []
     for number, pair in enumerate(pairs):
-        if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
+        own = pair.gold if pair.predicted is None else pair.predicted
+        if not len(pair.tokens) == len(pair.gold) == len(own):
             raise ValueError(
                 f"sequence {number} has {counted(len(pair.tokens), 'token')}, {len(pair.predicted or ())} predicted and "
                 f"{counted(len(pair.gold), 'gold label')}; expected as many of each"

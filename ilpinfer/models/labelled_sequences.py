@@ -23,7 +23,7 @@ def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[
     forms = [_form(each, f"{what} {number}") for number, each in enumerate(given)]
     known = {form: number for number, form in reversed(list(enumerate(forms))) if form}
     if len(known) == 2:
-        places = [f"{what} {number} is {form}" for form, number in known.items()]
+        places = [f"{what} {known[form]} is {form}" for form in sorted(known, key=known.__getitem__)]
         raise ValueError(f"{', but '.join(places)}; give all in one form")
     result = []
     for number, (each, form) in enumerate(zip(given, forms, strict=True)):

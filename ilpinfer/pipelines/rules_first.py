@@ -12,7 +12,7 @@ from formulations.automata.lattice import Lattice
 from formulations.constraints.patterns import ValidScheme
 from formulations.dtypes import Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, snap_scores
-from formulations.problem.token_scores import check_tokens
+from formulations.problem.token_scores import empty_trellis
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.models.crf import CRF
@@ -85,7 +85,7 @@ class RulesFirst:
         Raises
         ------
         ValueError
-            If no labelling keeps the rules, or there are no tokens.
+            If no labelling keeps the rules.
         """
         return next(self.labels_of_many([tokens]))
 
@@ -101,12 +101,10 @@ class RulesFirst:
         """
         names = self.model.labels.names
         for some in _batches(sequences):
-            open_tokens = self.apply_rules(some)
-            ids = iter(
-                self.best(
-                    open_tokens, self.model.learnt.emissions(self.features(some, open_tokens), notice=False)
-                ).tolist()
-            )
+            scored = [tokens for tokens in some if tokens]
+            open_tokens = self.apply_rules(scored)
+            emissions = self.model.learnt.emissions(self.features(scored, open_tokens), notice=False)
+            ids = iter(self.best(open_tokens, emissions).tolist())
             for tokens in some:
                 yield [names[next(ids)] for _ in tokens]
 
@@ -123,8 +121,6 @@ class RulesFirst:
         OpenTokens
             Allowed labels, and the tokens with more than one.
         """
-        for tokens in sequences:
-            check_tokens(tokens)
         return OpenTokens.of([self.token_rules.allowed(tokens) for tokens in sequences])
 
     def features(self, sequences: Sequence[Sequence[str]], open_tokens: OpenTokens) -> list[list[str]]:
@@ -206,6 +202,8 @@ class RulesFirst:
         Trellis
             The trellis, for further rules and any decoder.
         """
+        if not tokens:
+            return empty_trellis(self.model.labels)
         open_tokens = self.apply_rules([tokens])
         scores = np.zeros((len(tokens), len(self.model.labels)))
         scores[open_tokens.at] = self.model.learnt.emissions(

@@ -8,7 +8,7 @@ from formulations import RuleSet
 from ilpinfer.corpus.examples import InputNotice
 from ilpinfer.learning import RuleMiner
 from ilpinfer.learning.penalties import PenaltyLearner
-from ilpinfer.models.hmm import baum_welch
+from ilpinfer.models.hmm.baum_welch import baum_welch
 from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.training import train
 
@@ -93,7 +93,7 @@ def test_nothing_but_empty_sequences():
 
 def test_unlabelled_sequences_without_a_token():
     with pytest.warns(InputNotice, match="1 sequence, sequence 1$"):
-        assert baum_welch([["a", "b"], []], start=1).hmm.labels
+        assert baum_welch([["a", "b"], []], start=1).trace
 
 
 def test_mining():

@@ -11,7 +11,7 @@ from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
-from formulations.problem.token_scores import check_tokens
+from formulations.problem.token_scores import empty_trellis
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
@@ -275,13 +275,11 @@ class CRF(ModelFile):
         Raises
         ------
         ValueError
-            For an empty sequence, a sequence of line breaks that the model leaves out, and a model without a
-            template.
+            For a model without a template.
         """
-        check_tokens(tokens)
         covered = [tokens[t] for t in self.token_positions(tokens)]
         if not covered:
-            raise ValueError("a sequence of line breaks alone has no labelling without them")
+            return empty_trellis(self.labels)
         return self._trellis(self._emissions(tokens), covered)
 
     def trellis_of(
@@ -350,7 +348,7 @@ class CRF(ModelFile):
 
     def _sums(self, emissions: Floats) -> Sums:
         return forward_backward(
-            emissions, self.learnt.transitions[None], np.zeros(len(emissions) - 1, np.int64)
+            emissions, self.learnt.transitions[None], np.zeros(max(len(emissions) - 1, 0), np.int64)
         )
 
     def body(self) -> dict[str, Any]:
