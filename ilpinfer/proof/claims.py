@@ -46,8 +46,6 @@ class Case:
 
     def counts(self, labels: list[str]) -> dict[str, int]:
         """Violations of each rule by the plain checker, where no earlier rule has priority."""
-        if not labels:  # which no rule says anything about
-            return {rule.name: 0 for rule in self.compiled.rules}
         declaring = self.trellis.labels.with_optional_fields(self.compiled.rule_set.fields)
         reading = Reading(labels, self.trellis.tokens, declaring)
         items = {rule.name: rule.rule for rule in self.compiled.rules}

@@ -43,7 +43,7 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 def token_lists(X: Any, hint: str = "") -> list[Tokens]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
-        tokens = _nonempty(rows(x, f"X[{i}]", "tokens"), i)
+        tokens = rows(x, f"X[{i}]", "tokens")
         for t, token in enumerate(tokens):
             if not isinstance(token, str):
                 raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text{hint}")
@@ -55,17 +55,11 @@ def feature_lists(X: Any) -> list[list[Item]]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
         own = x.items() if type(x).__name__ == "ItemSequence" else x
-        items = _nonempty(rows(own, f"X[{i}]", "dicts of features, one for each token"), i)
+        items = rows(own, f"X[{i}]", "dicts of features, one for each token")
         for t, item in enumerate(items):
             check_item(item, f"X[{i}][{t}]", SequenceError)
         result.append(items)
     return result
-
-
-def _nonempty(values: list[Any], number: int) -> list[Any]:
-    if not values:
-        raise SequenceError(f"X[{number}] is empty: leave it out, and its labels")
-    return values
 
 
 def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
