@@ -24,6 +24,10 @@ class RuleNotice(UserWarning):
     """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
 
 
+class ScoreNotice(UserWarning):
+    """Something about scores that is no error: large negative ones, which forbid."""
+
+
 def stack_level() -> int:
     """The `stacklevel` with which `warnings.warn`, called by the same function, names the first caller outside the packages."""
     level, frame = 1, sys._getframe(1)

@@ -1,14 +1,13 @@
 """The score grid: int64 multiples of 2^-20 nats, exact in any order; `FORBIDDEN` stands for -inf and saturates."""
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from formulations.dtypes import Booleans, Floats, Integers
-from formulations.messages import brief
+from formulations.dtypes import Floats, Integers
+from formulations.score_numbers import check_finite, floats, place, without_masks
 
 Grid = Integers
 
@@ -26,18 +25,24 @@ HARD = -FORBIDDEN  # the penalty of a hard rule, and the cost of breaking it, ho
 
 def snap(values: ArrayLike, what: str = "score") -> Grid:
     """Round nats to the grid: int64, `FORBIDDEN` for -inf; ValueError for NaN, +inf and finite numbers beyond 2^31 nats, with their place."""
-    array = _floats(values, what)
+    return _snap(floats(values, what), what)
+
+
+def snap_scores(values: ArrayLike, what: str) -> Grid:
+    """As `snap`, for scores that come from outside: large negative ones forbid, with a notice."""
+    return _snap(without_masks(floats(values, what), what), what)
+
+
+def _snap(array: Floats, what: str) -> Grid:
     with np.errstate(invalid="ignore", over="ignore"):
         units = np.rint(array * UNITS_PER_NAT)
     if np.abs(units).max(initial=0) <= LIMIT:  # false for NaN, too
         return units.astype(np.int64)
-    bad = np.isnan(array) | (array == np.inf)
-    if bad.any():
-        raise ValueError(f"{what}{_index(bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
+    check_finite(array, what)
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():
         raise ValueError(
-            f"{what}{_index(large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
+            f"{what}{place(large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
             "which forbids"
         )
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
@@ -89,14 +94,14 @@ def add(*terms: Grid) -> Grid:
     return total
 
 
-def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> None:
-    """Refuse terms (name, array, how many entries a labelling uses) and `extra` units whose total could pass 2^31 nats."""
+def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0, cause: str = "") -> None:
+    """Refuse terms (name, array, how many entries a labelling uses) and `extra` units, of some cause, whose total could pass 2^31 nats."""
     quick = extra
     for _, array, times in terms:
         quick += int(np.abs(array).max(initial=0)) * (times if isinstance(times, int) else int(times.sum()))
     if quick <= LIMIT:
         return
-    total = extra
+    total = 0
     largest = (0, "")
     for name, array, times in terms:
         if array.size == 0:
@@ -108,42 +113,18 @@ def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0) -> No
         else:
             total += sum((times.astype(object) * size.reshape(len(size), -1).max(axis=1)).tolist())
         if peak > largest[0]:
-            largest = (peak, f"{name}{_index(size == peak)}")
-    if total > LIMIT:
+            largest = (peak, f"{name}{place(size == peak)}")
+    if total + extra <= LIMIT:
+        return
+    if extra > total:
         raise ValueError(
-            f"the scores could add up to {total / UNITS_PER_NAT:.4g} nats, more than 2^31; the largest entry is "
-            f"{largest[1]} = {largest[0] / UNITS_PER_NAT:.4g} in size. Rescale the scores; -inf forbids"
+            f"penalties and scores could add up to {_shown(total + extra)} nats, more than 2^31; {cause}"
         )
+    raise ValueError(
+        f"the scores could add up to {_shown(total + extra)} nats, more than 2^31; the largest entry is "
+        f"{largest[1]} = {_shown(largest[0])} in size. Rescale the scores; -inf forbids"
+    )
 
 
-def _floats(values: ArrayLike, what: str) -> Floats:
-    if _masked(values):
-        raise ValueError(f"{what} is a masked array; fill it: filled(-inf) forbids what is masked")
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}") from None
-    if array.dtype.kind in "iuf":
-        return array.astype(np.float64)
-    if array.size == 0:
-        return np.zeros(array.shape)
-    if array.dtype.kind == "O":
-        try:
-            return np.array([float(x) for x in array.reshape(-1)]).reshape(array.shape)
-        except (TypeError, ValueError):
-            pass
-        except OverflowError:
-            raise ValueError(
-                f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
-            ) from None
-    raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}")
-
-
-def _masked(values: Any) -> bool:
-    if isinstance(values, list | tuple):
-        return not isinstance(next(iter(values), 0.0), float) and any(map(_masked, values))
-    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)  # importing it takes time
-
-
-def _index(mask: Booleans) -> str:
-    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]" if mask.ndim else ""
+def _shown(units: int) -> str:
+    return f"{units / UNITS_PER_NAT:.4g}"

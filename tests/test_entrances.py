@@ -1,6 +1,5 @@
 """Every entrance takes the same scores, names and rules to the same labelling, or to the same error."""
 
-import asyncio
 import json
 import math
 import re

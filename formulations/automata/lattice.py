@@ -148,7 +148,7 @@ class Lattice:
         """Its scores as terms of `check_total`: the highest of a label at each token, and edges as often as they are used."""
         T, K = self.shape
         uses = np.bincount(self.step, minlength=len(self.pool)).astype(np.int64)
-        node = self.node.reshape(T, -1, K).max(axis=1)
+        node = self.node.reshape(T, self.states // K, K).max(axis=1)
         return [("node", node, np.ones(T, np.int64)), ("edge", self.pool, uses)]
 
     def edge_scores(self) -> Grid:
@@ -173,8 +173,8 @@ def pair_lattice(node: Grid, first: Grid, later: Grid, step: Integers) -> Lattic
     """A second-order lattice: nodes (T, K), the step (K, K) into token 1, then scores (P, K, K, K) chosen by `step` (T-2,)."""
     T, K = node.shape
     nodes = np.tile(node, (1, K + 1))
-    nodes[0, K:] = nodes[1:, :K] = FORBIDDEN
+    nodes[:1, K:] = nodes[1:, :K] = FORBIDDEN
     pool = np.full((1 + len(later), (K + 1) * K, K), FORBIDDEN)
     pool[0, :K] = first
     pool[1:, K:] = later.reshape(-1, K * K, K)
-    return Lattice(nodes, pool, np.append(0, step + 1)[: T - 1])
+    return Lattice(nodes, pool, np.append(0, step + 1)[: max(T - 1, 0)])

@@ -233,8 +233,10 @@ class Rule:
         Returns
         -------
         list of Trial
-            One trial for each place at which the rule applies.
+            One trial for each place at which the rule applies; none on an empty labelling.
         """
+        if not len(reading):
+            return []
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result

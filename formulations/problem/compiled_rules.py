@@ -168,8 +168,11 @@ class CompiledRules:
         """Scores and ground rules of one sequence, quietly where notices were given before; ValueError for input that does not fit."""
         trellis = self.fit(trellis)
         words = trellis.tokens if any(trellis.tokens) else MissingTokens(trellis.tokens)
+        if not len(trellis):  # which no rule says anything about
+            ground = [GroundRule(rule.name, rule.rule.units, rule.binary, ()) for rule in self.rules]
+            return Problem(trellis.lattice, trellis.lattice, tuple(ground), trellis.labels)
         window, priorities = Window(words), Priorities()
-        ground, tables = list[GroundRule](), list[StepTable]()
+        ground, tables = [], list[StepTable]()
         for item in self.items:
             try:
                 if isinstance(item, CompiledFeature):

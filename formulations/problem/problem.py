@@ -175,16 +175,22 @@ class Problem:
 def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
     """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
     weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
-    penalties = 0
-    for rule in rules:
-        cost = rule.finite_penalty * rule.most
+    costs = [(rule.finite_penalty * rule.most, rule) for rule in rules]
+    for cost, rule in costs:
         if cost > grid.LIMIT:
             raise ValueError(
                 f"rule {rule.name!r}: {rule.most} violations of {rule.penalty / grid.UNITS_PER_NAT:g} nats pass 2^31 "
                 f"nats: lower the penalty, or leave it out to make the rule hard (penalty = {math.inf})"
             )
-        penalties += cost
-    grid.check_total(model.terms(), max(0, weights + penalties - grid.SPARE))
+    cost, dearest = max(costs, key=lambda pair: pair[0], default=(0, None))
+    cause = "most of it is weights of features: lower them"
+    if dearest is not None and sum(each for each, _ in costs) >= weights:
+        cause = (
+            f"rule {dearest.name!r} alone can cost {dearest.most} violations of {dearest.penalty / grid.UNITS_PER_NAT:g} nats: "
+            f"lower its penalty, or leave it out to make the rule hard (penalty = {math.inf})"
+        )
+    extra = max(0, weights + sum(each for each, _ in costs) - grid.SPARE)
+    grid.check_total(model.terms(), extra, cause)
 
 
 def hard_only(problem: Problem) -> Problem:

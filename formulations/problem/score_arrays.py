@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, pair_lattice
 from formulations.dtypes import Floats
-from formulations.grid import FORBIDDEN, Grid, add, all_nats, check_total, is_forbidden, snap
+from formulations.grid import FORBIDDEN, Grid, add, all_nats, check_total, is_forbidden, snap, snap_scores
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
+from formulations.score_numbers import MASK, one_notice
 
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
 """The keys of each form, beside `first`."""
@@ -22,7 +23,7 @@ def plain_scores(lattice: Lattice) -> dict[str, Any]:
     """The scores in the first form that the lattice can be made of again."""
     for form in (_factored, _dense):
         given = form(lattice)
-        if given is not None and _made(given) == lattice:
+        if given is not None and not _has_masks(given) and _made(given) == lattice:
             return {name: _lists(x) for name, x in given.items()}
     general = {"node": _lists(all_nats(lattice.node)), "pool": _lists(all_nats(lattice.pool))}
     return {**general, "step": lattice.step.tolist()}
@@ -60,6 +61,11 @@ def _dense(lattice: Lattice) -> dict[str, Any] | None:
         return {"start": start, "edges": pool}
     first = pool[0, :K] if T > 1 else np.zeros((0, 0))
     return {"start": start, "first": first, "edges": pool[1:, K:].reshape(-1, K, K, K)}
+
+
+def _has_masks(scores: Mapping[str, Any]) -> bool:
+    """Whether a score, as a sum of several, would forbid if it were read again."""
+    return any(((x <= MASK) & np.isfinite(x)).any() for x in scores.values())
 
 
 def _own(lattice: Lattice) -> Any:
@@ -118,9 +124,10 @@ def _array(value: Any, what: str) -> Any:
         raise ValueError(f"{what} must hold numbers in rows of equal length") from None
 
 
+@one_notice
 def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
     """A lattice from start (K,) and edges (T-1, K, K)."""
-    first, pool = _start(start), snap(edges, "edges")
+    first, pool = _start(start), snap_scores(edges, "edges")
     K = len(first)
     if pool.shape == (0,):
         pool = pool.reshape(0, K, K)
@@ -132,9 +139,11 @@ def dense(start: ArrayLike, edges: ArrayLike) -> Lattice:
     return Lattice(_starting(first, T), pool, np.arange(T - 1))
 
 
+@one_notice
 def dense_pairs(start: ArrayLike, first: ArrayLike | None, edges: ArrayLike) -> Lattice:
     """A second-order lattice from start (K,), first (K, K), which is empty for one token, and edges (T-2, K, K, K)."""
-    begin, step, pool = _start(start), snap([] if first is None else first, "first"), snap(edges, "edges")
+    begin, pool = _start(start), snap_scores(edges, "edges")
+    step = snap_scores([] if first is None else first, "first")
     K = len(begin)
     as_start = f", as start has {counted(K, 'label')}"
     _need(not step.size or step.shape == (K, K), "first", step, f"({K}, {K}){as_start}")
@@ -151,6 +160,7 @@ def dense_pairs(start: ArrayLike, first: ArrayLike | None, edges: ArrayLike) -> 
     return pair_lattice(_starting(begin, T), step if step.size else _none(K, K), pool, np.arange(len(pool)))
 
 
+@one_notice
 def factored(
     emissions: ArrayLike,
     transitions: ArrayLike,
@@ -159,36 +169,39 @@ def factored(
     first: ArrayLike | None,
 ) -> Lattice:
     """A lattice from emissions (T, K) and transitions (K, K), or (K, K, K) with first (K, K) for second order."""
-    node, pool = snap(emissions, "emissions"), snap(transitions, "transitions")
-    _need(node.ndim == 2 and node.size > 0, "emissions", node, "(T, K) with at least one token")
+    given = {"first": first, "start": start, "end": end}
+    node, pool = snap_scores(emissions, "emissions"), snap_scores(transitions, "transitions")
+    extra = {
+        "transitions": pool,
+        **{name: snap_scores(x, name) for name, x in given.items() if x is not None},
+    }
+    if node.shape == (0,) and pool.size:
+        node = node.reshape(0, pool.shape[-1])  # of a list without rows
+    _need(node.ndim == 2 and node.shape[1] > 0, "emissions", node, "(T, K) with at least one label")
     T, K = node.shape
     order = 2 if pool.ndim == 3 else 1
-    given = {"transitions": pool, "first": first, "start": start, "end": end}
     shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
-    extra: dict[str, Grid] = {}
-    for name, shape in shapes.items():
-        if (x := given[name]) is not None:
-            extra[name] = pool if name == "transitions" else snap(x, name)
-            expected = f"{shape}, as emissions has {counted(K, 'label')}"
-            _need(extra[name].shape == shape, name, extra[name], expected)
+    for name, array in extra.items():
+        expected = f"{shapes[name]}, as emissions has {counted(K, 'label')}"
+        _need(array.shape == shapes[name], name, array, expected)
     if first is not None and order == 1:
         what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"
         raise ValueError(f"first goes with transitions of shape {what}")
     node = with_ends(node, extra, order)
     if order == 1:
-        return Lattice(node, pool[None], np.zeros(T - 1, np.int64))
+        return Lattice(node, pool[None], np.zeros(max(T - 1, 0), np.int64))
     return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
 
 
 def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
     """A copy of emissions (T, K) on the grid with `start` and `end` added; ValueError for totals beyond 2^31 nats."""
     T = len(node)
-    times = {"transitions": max(T - order, 0), "first": min(T - 1, 1), "start": 1, "end": 1}
+    times = {"transitions": max(T - order, 0), "first": max(min(T - 1, 1), 0), "start": 1, "end": 1}
     components: list[tuple[str, Grid, int | Grid]] = [("emissions", node, np.ones(T, np.int64))]
     check_total([*components, *((name, x, times[name]) for name, x in extra.items())])
     node = node.copy()
     for t, name in ((0, "start"), (-1, "end")):
-        if name in extra:
+        if name in extra and T:
             node[t] = add(node[t], extra[name])
     return node
 
@@ -223,7 +236,7 @@ def _after_others(lattice: Lattice) -> tuple[Grid, Grid, Grid]:
 
 
 def _start(scores: ArrayLike) -> Grid:
-    start = snap(scores, "start")
+    start = snap_scores(scores, "start")
     _need(start.ndim == 1 and start.size > 0, "start", start, "(K,), one score for each label")
     return start
 

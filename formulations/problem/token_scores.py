@@ -10,15 +10,17 @@ from formulations.arguments import texts
 from formulations.automata.lattice import Lattice
 from formulations.caches import MOST_LABEL_SETS, Recent
 from formulations.dtypes import Floats, Integers
-from formulations.grid import Grid, snap
+from formulations.grid import Grid, snap_scores
 from formulations.labels.label_set import LabelSet
 from formulations.problem.score_arrays import with_ends
 from formulations.problem.trellis import Trellis
+from formulations.score_numbers import one_notice
 
 
-def check_tokens(tokens: Sequence[str]) -> None:
-    if not tokens:
-        raise ValueError("an empty sequence has no labelling: expected at least one token")
+def empty_trellis(labels: LabelSet) -> Trellis:
+    """The trellis of an empty sequence, which has the empty labelling."""
+    K = len(labels)
+    return Trellis.from_emissions(np.zeros((0, K)), np.zeros((K, K)), labels=labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +38,10 @@ class TokenScores:
             object.__setattr__(self, "emissions", _Without(self.emissions, self.labels.never_ids))
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """The scores of one sequence, which are made when they are first read; ValueError where there is no token."""
+        """The scores of one sequence, which are made when they are first read."""
         words = texts(tokens, "tokens")
-        check_tokens(words)
+        if not words:
+            return empty_trellis(self.labels)
         return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
 
     def of(self, labels: LabelSet) -> "TokenScores":
@@ -52,22 +55,23 @@ class TokenScores:
     def _of_labels(self) -> "Recent[TokenScores]":
         return Recent(MOST_LABEL_SETS)
 
+    @one_notice
     def lattice(self, tokens: Sequence[str]) -> Lattice:
         """The lattice of T tokens; all lattices share the transitions."""
-        node = snap(self.emissions(tokens), "emissions")
+        node = snap_scores(self.emissions(tokens), "emissions")
         ends = {name: x for name, x in zip(("start", "end"), self.ends, strict=True) if x is not None}
         node = with_ends(node, {"transitions": self.pool[0], **ends})
         return Lattice(node, self.pool, np.zeros(len(node) - 1, np.int64))
 
     @cached_property
     def pool(self) -> Grid:
-        return snap(self.transitions, "transitions")[None]
+        return snap_scores(self.transitions, "transitions")[None]
 
     @cached_property
     def ends(self) -> tuple[Grid | None, Grid | None]:
         """(K,) start and end on the grid, None where there are none."""
-        start = None if self.start is None else snap(self.start, "start")
-        return start, None if self.end is None else snap(self.end, "end")
+        start = None if self.start is None else snap_scores(self.start, "start")
+        return start, None if self.end is None else snap_scores(self.end, "end")
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
 class Trellis:
     """Log scores of every labelling of T tokens with K labels (Stokman 2011, eq. 41; Fersini 2014, eq. 12).
 
+    An empty sequence, T = 0, which `from_emissions` takes, has the empty labelling of score 0; no rule says anything about it.
+
     ``score(y) = start[y_0] + Σ_{t=1}^{T-1} edges[t-1, y_{t-1}, y_t]``, in nats.
 
     Parameters
@@ -143,7 +145,7 @@ class Trellis:
         Parameters
         ----------
         emissions : array_like of shape (T, K)
-            Log score of label k at token t.
+            Log score of label k at token t; T may be 0.
         transitions : array_like of shape (K, K) or (K, K, K)
             Scores of steps [from, to], or [before, from, to] for second order.
         start, end : array_like of shape (K,), optional
@@ -197,8 +199,9 @@ class Trellis:
         for number, each in enumerate(trellises):
             if (each.labels, each.order) != (first.labels, first.order):
                 raise ValueError(f"trellis {number} differs from the first one in its labels or its order")
-        lattice = arrays.joined([each.lattice for each in trellises])
-        result = cls._from(lattice, first.labels, [word for each in trellises for word in each.tokens], "")
+        parts = [each for each in trellises if len(each)] or [first]
+        lattice = arrays.joined([each.lattice for each in parts])
+        result = cls._from(lattice, first.labels, [word for each in parts for word in each.tokens], "")
         begins = [0, *accumulate(map(len, trellises))]
         known = {begin + t: k for begin, each in zip(begins, trellises, strict=False) for t, k in each._given}
         return result.with_given(known)
@@ -331,7 +334,9 @@ class Trellis:
 
     @property
     def start(self) -> Floats:
-        """(K,) score of each label at token 0, its own score included, nats; a new array."""
+        """(K,) score of each label at token 0, its own score included, nats; a new array. ValueError where there is no token."""
+        if not len(self):
+            raise ValueError("an empty trellis has no first token: read emissions and transitions")
         return all_nats(self.lattice.node[0, : len(self.labels)])
 
     @property
@@ -347,7 +352,7 @@ class Trellis:
     @property
     def first(self) -> Floats | None:
         """(K, K) score of label i at token 0, then j at token 1, nats, of second order; None for first order or one token."""
-        if self.order == 1 or len(self) == 1:
+        if self.order == 1 or len(self) < 2:
             return None
         return all_nats(self.lattice.edge_scores()[0, : len(self.labels)])
 

@@ -16,6 +16,8 @@ from formulations.programs.record import UNBOUNDED, stable_order
 
 _SECONDS_AN_ENTRY = 1.2e-7  # to compress rows that memory caches do not hold
 
+NOTHING = np.zeros(0, np.int64)  # so that there is something to join
+
 
 class Axis:
     """Columns or rows so far, in blocks with names; `defaults` are the numbers that each has, such as its sides."""
@@ -32,7 +34,7 @@ class Axis:
         return np.arange(self.count - n, self.count)
 
     def numbers(self, kind: str) -> Integers:
-        return np.concatenate(self._numbers[kind])
+        return np.concatenate([*self._numbers[kind], NOTHING])
 
 
 class ProgramBuilder:
@@ -65,7 +67,9 @@ class ProgramBuilder:
     def compress(self) -> tuple[Integers, Integers, Integers]:
         """indptr, indices, data; OutOfTime where a time limit leaves too little for them."""
         time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.entries[0])))
-        row, column, value = (np.concatenate(entries).astype(np.int64) for entries in self.entries)
+        row, column, value = (
+            np.concatenate([*entries, NOTHING]).astype(np.int64) for entries in self.entries
+        )
         time_limits.check()
         order = stable_order(row)
         time_limits.check()

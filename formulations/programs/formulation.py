@@ -120,6 +120,8 @@ def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
     """
     (T, K), S = lattice.shape, lattice.states
+    if not T:
+        return
     rows, labels = program.rows, program.labels
     score = np.concatenate([lattice.node[0], lattice.edge_scores().reshape(-1), np.zeros(S, np.int64)])
     forbidden = is_forbidden(score)

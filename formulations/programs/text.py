@@ -37,7 +37,7 @@ def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
     """CPLEX LP text that maximises the objective, in grid units; one line for each side of a row."""
     columns, names = _names(program, style)
     remarks = "".join(f"\\ {line}\n" for line in style.remarks)
-    empty = [("+", "0", columns[0])]
+    empty = [("+", "0", columns[0])] if program.n_columns else []
     rows: list[str] = []
     for row in np.flatnonzero(_has_side(program)).tolist():
         indices, data = program.row(row)

@@ -16,9 +16,18 @@ Spans = Sequence[tuple[int, int]]
 @dataclass(frozen=True)
 class Units:
     groups: list[list[int]]
+    numbers: list[int]  # of the words that have pieces, from the first one
     spans: list[tuple[int, int]] | None
     tokens: list[str] | None
     written: list[str] | None
+
+    @property
+    def all_tokens(self) -> list[str] | None:
+        """The tokens, with an empty text for each word without a piece."""
+        if self.tokens is None:
+            return None
+        known = dict(zip(self.numbers, self.tokens, strict=True))
+        return [known.get(number, "") for number in range(self.numbers[-1] + 1)]
 
 
 def units_of(
@@ -43,9 +52,12 @@ def units_of(
         )
     kept = _kept(S, word_ids, offsets)
     groups = [[i] for i in kept]
+    numbers = list(range(len(groups)))
     if word_ids is not None:
         words = _words(word_ids, kept)
-        groups = words_of(words, kept) if by_word else groups
+        if by_word:
+            groups = words_of(words, kept)
+            numbers = [number - words[0] for number in dict.fromkeys(words)]
     spans = None if offsets is None else [(offsets[each[0]][0], offsets[each[-1]][1]) for each in groups]
     written = tokens = None
     if pieces is not None:
@@ -54,7 +66,7 @@ def units_of(
         written = tokens if by_word else [pieces[each[0]] for each in groups]
     if text is not None and spans is not None:
         tokens = [text[begin:end] for begin, end in spans]
-    return Units(groups, spans, tokens, tokens if written is None else written)
+    return Units(groups, numbers, spans, tokens, tokens if written is None else written)
 
 
 def words_of(words: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:

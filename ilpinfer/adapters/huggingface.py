@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from formulations import LabelSet
 from formulations.labels.names import label_names
 from formulations.messages import counted
+from formulations.score_numbers import one_notice, score_array
 from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, check_choice, decide
 from ilpinfer.adapters.encoding import (
     POOLS,
@@ -21,13 +22,13 @@ from ilpinfer.adapters.pipeline import PostProcessor
 from ilpinfer.adapters.windows import COMBINATIONS
 from ilpinfer.core.options import Options
 from ilpinfer.core.rule_compiler import Rules
-from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
 from ilpinfer.decoding.decoder import Decoder
 
 __all__ = ["constrain", "entities"]
 
 
+@one_notice
 def entities(
     logits: Any,
     id2label: Mapping[Any, str] | Sequence[str],
@@ -62,7 +63,8 @@ def entities(
     id2label : mapping of object to str or sequence of str
         Names of the K labels, as in the model's config.
     word_ids : sequence of int or None, optional
-        (S,) number of the word of each piece; None for special pieces. Strategies that label words need it.
+        (S,) number of the word of each piece; None for special pieces. Strategies that label words need it. Words between
+        others that have no piece have the same score for all labels.
     offset_mapping : sequence of tuple of (int, int), optional
         (S, 2) begin and end of each piece in characters. Without `word_ids`, an empty piece is a special one.
     rules : Rules, str or Path, optional
@@ -125,7 +127,8 @@ def entities(
             f"ignore_labels is the text {ignore_labels!r}; expected a list of labels, such as ['O']"
         )
     names = label_names(id2label, "id2label")
-    rows = as_floats(logits, "logits", 2)
+    rows = score_array(logits, "logits", 2)
+    rows = rows if len(rows) else rows.reshape(0, len(names))
     if rows.shape[1] != len(names):
         raise AdapterError(
             f"logits has {counted(rows.shape[1], 'column')}, but id2label {counted(len(names), 'label')}; give the model's own id2label"
@@ -138,11 +141,12 @@ def entities(
     units = units_of(len(rows), word_ids, offset_mapping, text, pieces, join, by_word)
     if not units.groups:
         return []
+    numbers = units.numbers
     trellis = from_logits(
         rows[[i for group in units.groups for i in group]],
         names,
-        tokens=units.tokens,
-        word_ids=[number for number, group in enumerate(units.groups) for _ in group],
+        tokens=units.all_tokens,
+        word_ids=[number for number, group in zip(numbers, units.groups, strict=True) for _ in group],
         pool=POOLS.get(strategy, "first"),
         scheme=scheme,
         never=never,
@@ -155,13 +159,13 @@ def entities(
         labels = grouping_labels(labels, trellis.labels.notation)
     labelled = [
         Unit(
-            label,
-            p,
+            labels[number],
+            float(decision.probabilities[number]),
             None if units.written is None else units.written[i],
             None if units.spans is None else units.spans[i],
             units.groups[i][0],
         )
-        for i, (label, p) in enumerate(zip(labels, decision.probabilities.tolist(), strict=True))
+        for i, number in enumerate(numbers)
     ]
     if strategy == "none":
         outside = trellis.labels.outside if "O" in ignore_labels else None

@@ -10,11 +10,11 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats
 from formulations.messages import counted
+from formulations.score_numbers import one_notice, score_array
 from ilpinfer.adapters.alignment import Key
 from ilpinfer.adapters.decisions import AdapterError, decide
 from ilpinfer.adapters.encoding import POOLS, grouping_labels, is_usual
 from ilpinfer.adapters.windows import merge
-from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import from_logits
 from ilpinfer.decoding.decoder import Decoder
 
@@ -33,6 +33,7 @@ class PostProcessor:
     combine: str
     crf: Mapping[str, Any]
 
+    @one_notice
     def __call__(
         self, outputs: Any, aggregation_strategy: Any = None, ignore_labels: Sequence[str] | None = None
     ) -> list[dict[str, Any]]:
@@ -134,8 +135,8 @@ def _text(pieces: Sequence[Piece], text: str) -> str:
 
 
 def _rows(logits: Any, window: int) -> Floats:
-    """Logits (S, K) of a window's only sequence; half precision becomes single, which numpy knows."""
+    """Logits (S, K) of a window's only sequence."""
     rows = logits[0]
     if len(logits) != 1:
         raise AdapterError(f"window {window} has logits of {counted(len(logits), 'sequence')}; expected one")
-    return as_floats(rows.float() if hasattr(rows, "float") else rows, f"logits of window {window}", 2)
+    return score_array(rows, f"logits of window {window}", 2)

@@ -9,8 +9,8 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.messages import counted, suggestion
+from formulations.score_numbers import one_notice, score_array
 from ilpinfer.adapters.decisions import AdapterError
-from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.candidates import CandidateError, CandidateSet, read_candidate
 from ilpinfer.corpus.logits import from_logits
 
@@ -50,9 +50,10 @@ def token_rows(doc: Any, source: Source) -> Any:
     return getattr(doc._, name)
 
 
+@one_notice
 def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis:
     """The trellis of scores of tokens, in which labels follow each other as the scheme allows."""
-    rows = as_floats(given, f"scores of {doc.text[:30]!r}", 2)
+    rows = score_array(given, f"scores of {doc.text[:30]!r}", 2)
     if rows.shape != (len(doc), len(labels)):
         raise AdapterError(
             f"scores of {doc.text[:30]!r} have shape {rows.shape}; expected {(len(doc), len(labels))}: tokens, labels"

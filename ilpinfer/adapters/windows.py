@@ -9,10 +9,10 @@ import numpy as np
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
+from formulations.score_numbers import one_notice, score_array
 from ilpinfer.adapters.alignment import Alignment, Key, align
 from ilpinfer.adapters.decisions import AdapterError, check_choice
 from ilpinfer.adapters.encoding import words_of
-from ilpinfer.corpus.arrays import as_floats
 from ilpinfer.corpus.logits import SCALES, from_logits, log_softmax
 
 COMBINATIONS = ("center", "mean")
@@ -29,6 +29,7 @@ class MergedWindows:
     position: Integers  # (S,)
 
 
+@one_notice
 def join_windows(
     logits: Sequence[Any],
     offsets: Sequence[Any],
@@ -99,8 +100,6 @@ def join_windows(
     """
     scale = scale or ("raw" if transitions is not None else "log-softmax")
     merged = merge_windows(logits, offsets, word_ids=word_ids, text=text, combine=combine, scale=scale)
-    if not len(merged.logits):
-        raise AdapterError("no window has a piece: the document is empty, and has no trellis")
     if tokens is None and text is not None and not _numbered(offsets):
         tokens = token_texts(text, merged.offsets, merged.word_ids)
     return from_logits(
@@ -118,6 +117,7 @@ def join_windows(
     )
 
 
+@one_notice
 def merge_windows(
     logits: Sequence[Any],
     offsets: Sequence[Any],
@@ -148,7 +148,7 @@ def merge_windows(
     ([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]], [0, 0, 1])
     """
     check_choice("scale", scale, SCALES)
-    rows = [as_floats(each, f"logits of window {w}", 2) for w, each in enumerate(logits)]
+    rows = [score_array(each, f"logits of window {w}", 2) for w, each in enumerate(logits)]
     if not rows:
         raise AdapterError("logits has no window; give an array (S, K) for each")
     for what, given in (("offsets", offsets), ("word_ids", word_ids)):
@@ -210,8 +210,19 @@ def merge(
 def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[int] | None) -> list[str]:
     if words is None:
         return [text[begin:end] for begin, end in offsets]
-    groups = words_of(words, range(len(words)))
-    return [text[offsets[group[0]][0] : offsets[group[-1]][1]] for group in groups]
+    result, end = list[str](), 0
+    for group in words_of(words, range(len(words))):
+        begin = offsets[group[0]][0]
+        result += _between(text[end:begin], words[group[0]] - len(result))
+        end = offsets[group[-1]][1]
+        result.append(text[begin:end])
+    return result
+
+
+def _between(text: str, count: int) -> list[str]:
+    """The texts of so many words without a piece, which are unknown where white space does not separate them."""
+    parts = text.split()
+    return parts if len(parts) == count else [""] * min(count, len(text))
 
 
 def _owners(aligned: Alignment, lengths: Sequence[int]) -> tuple[Integers, Integers]:

@@ -86,8 +86,11 @@ def build(name: str, panel: str, work: Callable[..., None]) -> Any:
     """The command of a function that `command` declares."""
 
     def run(**values: Any) -> None:
+        from formulations.score_numbers import OneNotice
+
         set_up(values["quiet"], values["no_color"], values["log_json"])
-        _call(work, values)
+        with OneNotice(everywhere=True):
+            _call(work, values)
 
     added = [
         Parameter(each, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

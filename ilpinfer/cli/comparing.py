@@ -192,7 +192,9 @@ def _plots(options: CompareOptions) -> list[str]:
 
 def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     golden = [
-        item.gold for item in scored if item.gold and item.trellis and item.trellis.labels.scheme == "bio"
+        item.gold
+        for item in scored
+        if item.gold and item.trellis is not None and item.trellis.labels.scheme == "bio"
     ]
     notice(iob1_remark(golden, scheme))
 

@@ -67,11 +67,16 @@ class DecodeOptions:
         min=1,
     )
     jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)
+    on_error: str = OPTIONS.option(
+        "raise",
+        "WAY: What an invalid record does: raise ends the command; row leaves the record out, and the number of those is an "
+        "error at the end.",
+    )
     option: arguments.MethodOption = ()
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
-        apart = ("input", "output", "jobs", "method", "time_limit")
+        apart = ("input", "output", "jobs", "method", "time_limit", "on_error")
         others = {name: value for name, value in vars(self).items() if name not in apart}
         return digest(__version__, content, self.method, self.time_limit, others)
 

@@ -4,8 +4,9 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from formulations.arguments import choice
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli.command import command
@@ -16,11 +17,11 @@ from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.examples import Example, Rejection, fingerprint
+from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
-from ilpinfer.decoding.reporting import failure
+from ilpinfer.decoding.reporting import OnError, failure
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredSequence, score_example
 from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
 from ilpinfer.system.output_paths import output_path
 
@@ -37,20 +38,23 @@ def decode(options: DecodeOptions) -> None:
     """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
     It is written as soon as its sequence is decoded. Sequences that are infeasible or cannot be decoded have a row, too, and are
-    reported at the end. An invalid line is an error.
+    reported at the end. An invalid line is an error, or is left out and counted with --on-error row.
     """
     inputs = options.input.files
     check_streams(False, [], inputs)
     if options.output != "-":
         output_path(options.output, inputs)
     form = CorpusForm(options.input.reading, options.input.column)
-    solve = solver(options)
+    solve, findings = solver(options), Findings()
+    choice(options.on_error, "--on-error", get_args(OnError))
     warnings.simplefilter("ignore", RuleNotice)
     with open_stream(options.input.source, form, notice) as examples:
+        if options.on_error == "row":
+            examples.reject = findings.reject
         if isinstance(first := examples.peek(), Rejection):
             raise first.error
         job = job_of(options.input)
-        work = _Work(examples, job, solve, options, Findings())
+        work = _Work(examples, job, solve, options, findings)
         if options.output == "-":
             work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
@@ -95,13 +99,25 @@ class _Work:
         example = None
         for row in checkpoint.rows() if checkpoint.groups else ():
             if row.get("rank", 1) == 1:
-                found = next(self.examples, None)
-                if isinstance(found, Rejection):
-                    raise found.error
-                example = found
+                example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):
                 raise checkpoint.of_another_run
             self.findings.add(row, example.where)
+
+    def _written(self, job: str, known: str) -> Example | None:
+        """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
+        for found in self.examples:
+            if isinstance(found, Rejection):
+                raise found.error
+            if known == job + fingerprint(found) or self.examples.reject is None:
+                return found
+            try:
+                score_example(found, self.job.model, self.job.scheme)
+            except InputError as error:
+                self.examples.reject(error)
+            else:
+                return found
+        return None
 
     def run(self, begin: int, write: Write, *, bar: bool) -> None:
         """Decode and write sequence by sequence; outside a terminal there is progress without a bar, too."""

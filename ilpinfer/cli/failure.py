@@ -55,7 +55,7 @@ class Findings:
     """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence follow each other."""
 
     def __init__(self) -> None:
-        self._failed, self._infeasible = _Kind(), _Kind()
+        self._failed, self._infeasible, self._rejected = _Kind(), _Kind(), list[str]()
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
         """Count a row of the sequence at `where`."""
@@ -64,9 +64,17 @@ class Findings:
         elif row["status"] == "infeasible":
             self._infeasible.add(row["sequence"], f"{where}: infeasible: {row['reason']}")
 
+    def reject(self, error: Exception) -> None:
+        """Count a record that is left out."""
+        self._rejected.append(describe(error))
+
     def check(self) -> None:
-        """Raise Failure: code 1 if sequences could not be decoded, code 2 if sequences are infeasible."""
+        """Raise Failure: code 1 if records were left out or sequences could not be decoded, code 2 if sequences are infeasible."""
         failed, infeasible = self._failed, self._infeasible
+        if self._rejected:
+            count = f"{counted(len(self._rejected), 'record')} rejected: first {self._rejected[0]}"
+            more = [kind.first for kind in (failed, infeasible) if kind.sequences]
+            raise Failure("; ".join([count, *more]), 1)
         more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
         if failed.sequences:
             count = f"{counted(failed.sequences, 'sequence')} could not be decoded"

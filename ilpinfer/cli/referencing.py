@@ -57,6 +57,8 @@ class _Work:
                 with self.failures.at(item.example.where):
                     if item.trellis is None:
                         raise item.error or InputError("it has no scores")
+                    if not len(item.trellis):
+                        raise InputError("an empty sequence has one labelling, and no reference")
                     yield make(
                         item.trellis,
                         self.rules,

@@ -8,6 +8,7 @@ from typing import Any
 from formulations import LabelSet, Trellis
 from formulations.errors import InferenceError
 from formulations.grid import is_forbidden
+from formulations.labels.schemes import OUTSIDE
 from ilpinfer.comparison.plan import PlannedMethod
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
@@ -75,7 +76,7 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
 
 def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
     """Tokens, those right by field and by label, and fields predicted, gold and both, in all and by name; 0 right without a labelling."""
-    names = sorted({*gold, *(predicted or ())})
+    names = sorted({*gold, *(predicted or ())}) or [OUTSIDE]
     counter = LabelCounter(LabelSet(tuple(names), scheme))
     counts = counter.count_names(predicted, gold)
     totals = ("predicted_fields", "gold_fields", "matching_fields")

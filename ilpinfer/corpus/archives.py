@@ -19,9 +19,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
+from formulations.score_numbers import one_notice
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.label_names import label_names
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.errors import ModelError
@@ -121,7 +122,7 @@ def _array(data: bytes, what: str) -> NDArray[Any]:
             f"{what} claims shape {shape!s:.60}, {count * kind.itemsize:.3g} bytes, but has {rest}; it is damaged"
         )
     if not count:
-        raise ModelError(f"{what} is empty: shape {shape!s:.60}")
+        return np.zeros(shape, kind)
     if kind.kind == "U":
         signs = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(kind.byteorder), offset=stream.tell())
         if ((signs > sys.maxunicode) | ((signs >= 0xD800) & (signs < 0xE000))).any():
@@ -184,6 +185,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
     return Example(texts.get("tokens", ()), texts.get("labels"), where, scores)
 
 
+@one_notice
 def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> Scores:
     try:
         names = record.get("label_names", reading.names)
@@ -194,9 +196,8 @@ def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> 
         layer = any(key.endswith("start_transitions") for key in record)
         steps = crf_parameters(record) if layer else record
         width = None if names is None else len(names)
-        scores = logit_scores(
-            record["logits"], steps, record.get("word_ids"), reading.pool, reading.scale, width
-        )
+        word_ids, tokens = record.get("word_ids"), record.get("tokens")
+        scores = logit_scores(record["logits"], steps, word_ids, reading.pool, reading.scale, width, tokens)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
     return replace(scores, label_names=names)

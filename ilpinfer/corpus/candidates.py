@@ -298,8 +298,6 @@ def read_candidates(
     elif offsets == "characters":
         passage = Passage.of_tokens(tokens)
         placed, _ = on_tokens(kept, passage.text, passage.offsets, cut=False)
-    if not tokens:
-        raise ValueError("an empty text has no labelling: expected at least one token")
     for n, each in enumerate(placed):
         if each.end > len(tokens):
             raise CandidateError(

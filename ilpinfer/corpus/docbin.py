@@ -44,8 +44,6 @@ def _spacy(path: str) -> tuple[Any, Any]:
 def _example(doc: Any, path: str, number: int, doubts: Doubts) -> Example | Rejection:
     where = f"{path}, document {number}"
     words = [token for token in doc if not token.is_space]
-    if not words:
-        return Rejection(path, number, f"{where}: no tokens")
     offsets = tuple((token.idx, token.idx + len(token)) for token in words)
     passage = Passage(doc.text, offsets, "", "spacy", doc)
     labels = None

@@ -8,15 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
-from formulations.dtypes import Floats
+from formulations.dtypes import Floats, Integers
 from formulations.labels.label_set import check_label_count
 from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
-from ilpinfer.corpus.arrays import as_floats
+from formulations.score_numbers import OneNotice, one_notice, score_array
 from ilpinfer.corpus.scores import Scores
 
 POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
+NO_PIECE = "words without a piece, whose labels all score the same"
+MOST_MISSING = 16
+"""Words without a piece that word ids may leave out where no tokens say how many words there are, or as many as have one."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class LogitsOptions:
             _check("scale", self.scale, SCALES)
 
 
+@one_notice
 def from_logits(
     logits: Any,
     labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
@@ -71,7 +75,8 @@ def from_logits(
     tokens : sequence of str, optional
         T texts that rules may look at.
     word_ids : sequence of int or None, optional
-        (S,) number of the word of each piece, counted from 0; None or -1 for special pieces.
+        (S,) number of the word of each piece, counted from 0; None or -1 for special pieces. A word without a piece, such as
+        a control character, has the same score for all labels, and a notice counts such words.
     pool : str, default "first"
         Scores of a word: those of its first piece ("first"), the logarithm of its pieces' mean probability ("mean"), or those of
         the piece with the largest probability ("max").
@@ -93,7 +98,7 @@ def from_logits(
     Raises
     ------
     ValueError
-        For NaN, widths that differ from the number of labels, and words without a piece.
+        For NaN, and widths that differ from the number of labels.
 
     Examples
     --------
@@ -103,7 +108,8 @@ def from_logits(
     """
     names = labels if labels is None or isinstance(labels, LabelSet) else label_names(labels)
     steps = {"transitions": transitions, "start": start, "end": end}
-    scores = logit_scores(logits, steps, word_ids, pool, scale, None if names is None else len(names))
+    K = None if names is None else len(names)
+    scores = logit_scores(logits, steps, word_ids, pool, scale, K, tokens)
     T = 0 if scores.emissions is None else len(scores.emissions)
     if tokens is not None and len(tokens) != T:
         cut = "; was the input cut short?" if word_ids is not None else ""
@@ -111,6 +117,7 @@ def from_logits(
     return scores.trellis(names, tokens, scheme, never)
 
 
+@one_notice
 def logit_scores(
     logits: Any,
     steps: Mapping[str, Any],
@@ -118,9 +125,12 @@ def logit_scores(
     pool: str,
     scale: str,
     K: int | None,
+    tokens: Sequence[str] | None = None,
 ) -> Scores:
     """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
-    rows = as_floats(logits, "logits", 2)
+    rows = score_array(logits, "logits", 2)
+    if K is not None and not len(rows):
+        rows = np.zeros((0, K))
     if K is not None and rows.shape[1] != K:
         raise ValueError(
             f"logits has shape {rows.shape}; expected {counted(K, 'column')}, one for each label"
@@ -131,9 +141,10 @@ def logit_scores(
     _check("pool", pool, POOLS)
     rows = log_softmax(rows) if scale == "log-softmax" else rows
     if word_ids is not None:
-        rows = pool_pieces(rows, word_ids, pool)
+        no_opinion = -np.log(rows.shape[1]) if scale == "log-softmax" else 0.0
+        rows = pool_pieces(rows, word_ids, pool, tokens, no_opinion)
     transitions, start, end = (
-        None if steps.get(name) is None else as_floats(steps[name], name, dimensions)
+        None if steps.get(name) is None else score_array(steps[name], name, dimensions)
         for name, dimensions in (("transitions", 2), ("start", 1), ("end", 1))
     )
     if transitions is None:
@@ -148,7 +159,14 @@ def log_softmax(rows: Floats) -> Floats:
     return np.asarray(rows - np.where(np.isneginf(total), 0.0, total))
 
 
-def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first") -> Floats:
+def pool_pieces(
+    rows: Floats,
+    word_ids: Sequence[int | None],
+    pool: str = "first",
+    tokens: Sequence[str] | None = None,
+    no_opinion: float = 0.0,
+) -> Floats:
+    """Scores of words from those of their pieces; a word without a piece has `no_opinion` for each label."""
     try:
         ids = np.array([-1 if each is None else each for each in word_ids])
         with np.errstate(invalid="ignore"):
@@ -162,13 +180,42 @@ def pool_pieces(rows: Floats, word_ids: Sequence[int | None], pool: str = "first
     words, first = np.unique(numbers, return_index=True)
     first = first[words >= 0]
     words = words[words >= 0]
-    missing = np.flatnonzero(words != np.arange(len(words)))
-    if not len(words) or len(missing):
-        place = int(missing[0]) if len(missing) else 0
-        raise ValueError(f"word_ids: word {place} has no piece; words are numbered from 0")
+    result = np.full((_word_count(words, tokens), rows.shape[1]), no_opinion)
     if pool == "first":
-        return np.asarray(rows[first])
-    return np.stack([_pool(rows[numbers == word], pool) for word in words])
+        result[words] = rows[first]
+    else:
+        for word in words:
+            result[word] = _pool(rows[numbers == word], pool)
+    return result
+
+
+def _word_count(words: Integers, tokens: Sequence[str] | None) -> int:
+    """The number of words, of which `words` have pieces; those without are counted for a notice."""
+    total = int(words[-1]) + 1 if len(words) else 0
+    if tokens is not None and total < len(tokens) and not any(map(_has_letter, tokens[total:])):
+        total = len(tokens)
+    if tokens is not None and total > len(tokens):
+        raise ValueError(
+            f"{counted(len(tokens), 'token')}, but word_ids has word {total - 1}; words are numbered from 0"
+        )
+    missing = total - len(words)
+    if not missing:
+        return total
+    each = np.append(words, total) != np.arange(len(words) + 1)
+    first = int(each.argmax())
+    if tokens is None and missing > max(MOST_MISSING, len(words)):
+        raise ValueError(
+            f"word_ids: word {first} has no piece, nor have {missing - 1} others; words are numbered from 0, one by one"
+        )
+    shown = "" if tokens is None or first >= len(tokens) else f" ({str(tokens[first])[:20]!a})"
+    with OneNotice() as notice:
+        notice.add(NO_PIECE, missing, f"word {first}{shown}")
+    return total
+
+
+def _has_letter(word: Any) -> bool:
+    """Whether it has a letter or a digit, so that every tokenizer makes a piece of it."""
+    return any(map(str.isalnum, str(word)))
 
 
 def _pool(pieces: Floats, pool: str) -> Floats:
@@ -185,6 +232,7 @@ def _check(what: str, value: str, known: Sequence[str]) -> None:
 KEYS = {"transitions": 2, "start_transitions": 1, "end_transitions": 1}
 
 
+@one_notice
 def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Transition scores of a CRF layer of pytorch-crf or a compatible package, as arguments of `from_logits`.
 
@@ -221,7 +269,7 @@ def crf_parameters(state: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     for key, dimensions in KEYS.items():
         if prefixes[0] + key not in state:
             raise ValueError(f"the CRF layer's state has no {prefixes[0]}{key}; expected {', '.join(KEYS)}")
-        result[key] = as_floats(state[prefixes[0] + key], key, dimensions)
+        result[key] = score_array(state[prefixes[0] + key], key, dimensions)
     K = len(result["start_transitions"])
     for key, array in result.items():
         if array.shape != (K,) * KEYS[key]:

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import numpy as np
-
 from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.grid import snap
 from formulations.messages import counted
 from formulations.plain_values import positions
 from formulations.plain_values import text as plain_text
+from formulations.score_numbers import one_notice, score_array
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
@@ -51,12 +50,12 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         check_keys(record, where)
     scored = not output and any(key in record for key in SCORE_KEYS)
     tokens = _names(record.get("tokens", []), f"{where}: tokens")
-    if not tokens and not scored:
-        raise InputError(f'{where}: an empty sequence; expected "tokens" with at least one token, or scores')
+    if "tokens" not in record and not scored:
+        raise InputError(f'{where}: no sequence; expected "tokens", or scores')
     if "columns" in record:
         tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
     labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
-    if labels is not None and tokens and len(labels) != len(tokens):
+    if labels is not None and (tokens or not scored) and len(labels) != len(tokens):
         raise InputError(f"{where}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
     rank = record.get("rank", 1)
     if not isinstance(rank, int) or isinstance(rank, bool):
@@ -101,6 +100,7 @@ def _given(value: Any, where: str) -> dict[int, str]:
         raise InputError(f"{where}: {error}") from None
 
 
+@one_notice
 def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> Scores:
     allowed, _ = FORMS[form_of(record)]
     values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
@@ -112,6 +112,7 @@ def _scores(record: dict[str, Any], where: str, reading: LogitsOptions | None) -
             values["label_names"] = _names(given, what)
         if "word_ids" in record:
             values["word_ids"] = record["word_ids"]
+            values["tokens"] = record.get("tokens") or None
         return scores_of(values, where, reading or LogitsOptions())
     names = None if given is None else _names(given, what)
     own: dict[str, Any] = {}
@@ -141,8 +142,9 @@ def _step_scores(names: tuple[str, ...] | None, record: dict[str, Any], own: dic
 
 def _array(value: Any, what: str) -> Floats:
     """Numbers in nested lists as an array; ValueError for numbers that the score grid refuses."""
-    snap(value, what)
-    return np.asarray(value, np.float64)
+    array = score_array(value, what)
+    snap(array, what)
+    return array
 
 
 def _names(value: Any, what: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from formulations.arguments import one_of
+from formulations.score_numbers import OneNotice
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, Rejection
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
@@ -61,7 +62,7 @@ def read(
     notices = list[str]()
     form = CorpusForm(reading, column, most=None, longest_line=None, unit=unit)
     examples = []
-    with open_stream(source, form, notify or notices.append) as stream:
+    with OneNotice(), open_stream(source, form, notify or notices.append) as stream:
         for each in stream:
             if isinstance(each, Rejection):
                 raise each.error
@@ -106,7 +107,7 @@ def require_labels(
                 "expected token<TAB>label on every line" if example.passage is None else "annotate it first"
             )
             raise InputError(f"{example.where}: no labels; {way_out}")
-        if not example.tokens and not wordless:
+        if example.labels and not example.tokens and not wordless:
             raise InputError(f'{example.where}: labels without tokens; add "tokens"')
         pairs.append((example.tokens, example.labels))
     return pairs

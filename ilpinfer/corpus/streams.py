@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -73,17 +73,25 @@ class ExampleStream:
         self._stack = contextlib.ExitStack()
         self._found, self._ahead = self._all(), deque[Found]()
         self.done, self._of_table = 0, 0
+        self.reject: Callable[[InputError], None] | None = None
+        """Takes the errors of rejections, which are then left out of the stream."""
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Found:
-        return self._ahead.popleft() if self._ahead else next(self._found)
+        while True:
+            found = self._ahead.popleft() if self._ahead else next(self._found)
+            if self.reject is None or not isinstance(found, Rejection):
+                return found
+            self.reject(found.error)
 
-    def peek(self) -> Found:
-        """What is next, and stays so; there is one at least."""
-        self._ahead.append(next(self))
-        return self._ahead[0]
+    def peek(self) -> Found | None:
+        """What is next, and stays so; None where all are rejected."""
+        found = next(self, None)
+        if found is not None:
+            self._ahead.append(found)
+        return found
 
     def __enter__(self) -> Self:
         return self

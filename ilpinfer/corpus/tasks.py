@@ -37,10 +37,8 @@ def task_example(
     doubts: Doubts,
     offsets: Offsets | None = None,
 ) -> Example:
-    """The sequence of a task; InputError for a text without tokens."""
+    """The sequence of a task."""
     offsets = token_offsets(text) if offsets is None else offsets
-    if not offsets:
-        raise InputError(f"{where}: the text {brief(text)} has no tokens")
     labels = None if spans is None else labels_of(spans, text, offsets, doubts)
     passage = Passage(text, offsets, "", format_, record)
     return Example(passage.tokens, labels, where, passage=passage)

@@ -125,6 +125,8 @@ class Caller:
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
+                if isinstance(item, Trellis) and not len(item):
+                    continue
                 kind = id(getattr(item, "token_scores", None) or getattr(item, "labels", item))
                 if kind not in known:
                     known[kind] = self._tables(item)
@@ -161,7 +163,7 @@ class Caller:
         """The tables for a sequence; None for an object that the method has to refuse."""
         if isinstance(item, Exception):
             raise item
-        if not isinstance(item, Trellis):
+        if not isinstance(item, Trellis) or not len(item):
             return None
         scores = item.token_scores
         return tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)

@@ -84,6 +84,10 @@ def decode_frontier(
         with deadline.as_limit():
             phases = TwoPhaseSearch(compiler.problem(trellis), "auto", deadline, 1)
             first = phases.first
+            if not len(trellis):
+                none = dict.fromkeys((rule.name for rule in phases.problem.rules), 0)
+                point = FrontierPoint(0.0, 0.0, none, (), (0.0, math.inf))
+                return Frontier((point,), True, deadline.elapsed)
             if first.path is not None:
                 search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
                 search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))

@@ -8,12 +8,14 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, TypeVar, get_args, overload
 
+import numpy as np
+
 from formulations import Trellis
 from formulations.arguments import choice, function, instance
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.certificate import NONE, Certificate, proof
+from ilpinfer.core.certificate import NONE, Certificate, Rest, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
@@ -21,6 +23,7 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
+from ilpinfer.core.trees import Leaf
 from ilpinfer.errors import describe
 
 Callback = Callable[[float, float, float], None]
@@ -30,6 +33,10 @@ OnError = Literal["raise", "row"]
 Decoded = TypeVar("Decoded")
 Kind = TypeVar("Kind", bound=Solution)
 
+EMPTY = Result(
+    np.zeros(0, np.int64), 0, "empty sequence", proof("empty sequence", Leaf(), rest=Rest(-math.inf, Leaf()))
+)
+"""The result of an empty sequence: its only labelling, of score 0."""
 NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
 """The value where there is no labelling."""
 
@@ -62,7 +69,8 @@ def run_task(context: Context, method: Method, task: Task, declined: str = "") -
     try:
         with deadline.as_limit():
             problem = context.rules.problem(context.trellis)
-            results = [] if deadline.passed else _results(context, problem, method, task)
+            late = deadline.passed and len(context.trellis)
+            results = [] if late else _results(context, problem, method, task)
     except OutOfTime:
         pass
     context = replace(context, known_problem=problem)
@@ -80,6 +88,8 @@ def run_task(context: Context, method: Method, task: Task, declined: str = "") -
 
 
 def _results(context: Context, problem: Problem, method: Method, task: Task) -> list[Result]:
+    if not len(context.trellis):
+        return [EMPTY]
     if method.function is None:
         return list(method.run(problem, task))
     from ilpinfer.decoding import outside

@@ -9,6 +9,7 @@ from formulations import Trellis
 from formulations.arguments import path, texts
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.messages import brief
+from formulations.problem.token_scores import empty_trellis
 from ilpinfer.core.rule_compiler import shown
 
 
@@ -44,5 +45,8 @@ def known_labels(labels: LabelSet | Sequence[str] | None, model: Scorer | None) 
 
 def trellis_of(model: Scorer, tokens: Sequence[str]) -> Trellis:
     """The trellis of T texts, whose scores are made when they are first read where the model can do so."""
-    scores = getattr(model, "token_scores", None)
-    return model.trellis(texts(tokens, "tokens")) if scores is None else scores.trellis(tokens)
+    scores, labels = getattr(model, "token_scores", None), getattr(model, "labels", None)
+    if scores is not None:
+        return scores.trellis(tokens)
+    words = texts(tokens, "tokens")
+    return model.trellis(words) if words or not isinstance(labels, LabelSet) else empty_trellis(labels)

@@ -195,7 +195,7 @@ def decode_two_phase(
                 answers = [search.first_phase]
             else:
                 least, figures = _floor(search, search.first.path, tau, bound, lowest)
-                answers = search.run(least, number)
+                answers = search.run(least, number) if len(trellis) else [search.first_phase]
     except OutOfTime:
         answers, figures = [TwoPhaseReply(Reply("unknown", None, math.inf, NONE), "no time left")], {}
     solutions = [_solution(each, context, deadline, figures) for each in answers]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem, Value, cost_unit, hard_only
 from formulations.programs.formulation import Formulation, exclude_labelling, formulate
@@ -13,6 +15,7 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer.core.certificate import Certificate, Phases, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.viterbi import VITERBI
 
@@ -52,6 +55,9 @@ class TwoPhaseSearch:
     def first_phase(self) -> TwoPhaseReply:
         """The reply of the first phase, and the beginning of a description of both."""
         words = ""
+        if not self.problem.shape[0]:
+            reply = Reply("optimal", np.zeros(0, np.int64), 0, proof("empty sequence", Phases(Leaf())))
+            return TwoPhaseReply(reply, "empty sequence")
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 

@@ -194,6 +194,7 @@ def relate(
     reports: Sequence[RuleReport], rules: RuleSet, gold: Sequence[Gold], labels: LabelSet
 ) -> list[RuleReport]:
     """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
+    gold = [sequence for sequence in gold if sequence.tokens]
     step = max(1, len(gold) // SAMPLE)
     relations = [_Relations(sequence, rules, labels) for sequence in gold[::step][:SAMPLE]]
     names, result = [row.rule for row in reports], []

@@ -211,4 +211,4 @@ def _lines(tokens: Sequence[str]) -> Booleans:
     """(T, L) whether a token is on a line."""
     breaks = np.array([token == NEWLINE for token in tokens], bool)
     line = np.cumsum(breaks)
-    return np.asarray((line[:, None] == np.arange(line[-1] + 1)) & ~breaks[:, None])
+    return np.asarray((line[:, None] == np.arange(line[-1] + 1 if len(line) else 0)) & ~breaks[:, None])

@@ -240,7 +240,8 @@ def evaluate(
     confusion = np.zeros((K, K), np.int64)
     rows, units = [], []
     for number, pair in enumerate(pairs):
-        if not len(pair.tokens) == len(pair.gold) == len(pair.predicted or pair.gold):
+        own = pair.gold if pair.predicted is None else pair.predicted
+        if not len(pair.tokens) == len(pair.gold) == len(own):
             raise ValueError(
                 f"sequence {number} has {counted(len(pair.tokens), 'token')}, {len(pair.predicted or ())} predicted and "
                 f"{counted(len(pair.gold), 'gold label')}; expected as many of each"

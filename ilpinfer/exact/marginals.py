@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from formulations.problem.known_labels import Given
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.exact.product import MARGINALS, Product, product_of
+from ilpinfer.exact.product import MARGINALS, product_of
 from ilpinfer.exact.viterbi import VITERBI
 
 BUDGET = 4_000_000
@@ -63,7 +64,7 @@ class Marginals:
     log_partition: float
     expected_violations: dict[str, float]
     problem: Problem = field(repr=False)
-    product: Product = field(repr=False)
+    product: Any = field(repr=False)
     budget: int = field(repr=False)
 
     @cached_property
@@ -117,6 +118,8 @@ class Marginals:
         """
         if not isinstance(seed, np.random.Generator | None):
             whole(seed, "seed", 0)
+        if not len(self.labels):
+            return np.zeros((whole(n, "n", 1, MOST["n"]), 0), np.int64)
         uniform = np.random.default_rng(seed).random((whole(n, "n", 1, MOST["n"]), len(self.labels)))
         return self.product.draw(uniform)
 
@@ -202,7 +205,18 @@ def _check(trellis: Trellis) -> None:
         )
 
 
+def _of_empty(problem: Problem, budget: int) -> Marginals:
+    """Those of the empty labelling, which has the probability 1."""
+    K, names = problem.shape[1], [rule.name for rule in problem.rules]
+    result = Marginals(np.zeros((0, K)), 0.0, dict.fromkeys(names, 0.0), problem, None, budget)
+    known = {"edges": np.zeros((0, K, K)), "entropy": 0.0, "probability_holds": 1.0}
+    result.__dict__.update(known, rule_probabilities=dict.fromkeys(names, 1.0))
+    return result
+
+
 def _of(problem: Problem, budget: int) -> Marginals:
+    if not problem.shape[0]:
+        return _of_empty(problem, budget)
     folded = problem.fold()
     product = product_of(folded, budget)
     if product.log_sum == -math.inf:

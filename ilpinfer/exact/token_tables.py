@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Integers
-from formulations.grid import Grid, add, is_forbidden, snap
+from formulations.grid import Grid, add, is_forbidden, snap_scores
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
@@ -57,7 +57,7 @@ class TokenTables(Tables):
 
     def _enter(self, words: Sequence[str]) -> None:
         """Look up the scores of new tokens."""
-        scores = snap(self.scores.emissions(words), "emissions")
+        scores = snap_scores(self.scores.emissions(words), "emissions")
         while self._entered + len(words) > len(self._emissions):
             self._emissions = np.concatenate([self._emissions, np.empty_like(self._emissions)])
         self._emissions[self._entered : self._entered + len(words)] = scores

@@ -32,6 +32,8 @@ def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
     The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
     labelling is possible the score is forbidden.
     """
+    if not len(lattice.node):
+        return 0, np.zeros(0, np.int64)
     return best_completed(plain_ground(lattice))[:2]
 
 

@@ -16,6 +16,7 @@ from ilpinfer.learning.perceptron import LARGEST
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet
 from ilpinfer.models.combination import on_labels
 from ilpinfer.models.corrected import Base, Corrected, attributes_of, reader_of
+from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequences import Labelled
 
 UPDATES: Mapping[str, str] = {
@@ -138,6 +139,7 @@ class JointLearner:
         ValueError
             For no sequences, rules that do not fit, labels that the model does not have, and scorers that do not fit.
         """
+        pairs = tokens_and_labels(pairs)
         _check(scorers, len(pairs), model)
         task = _Task(pairs, model, stated(rules, "joint learning").rules, scorers or [model] * len(pairs))
         weights, total = task.start.copy(), np.zeros_like(task.start)

@@ -24,6 +24,7 @@ from ilpinfer.learning.wrong_labellings import (
     prediction_errors,
     random_errors,
 )
+from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequences import Labelled, encode
 from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.system.files import digest
@@ -153,8 +154,12 @@ class RuleMiner:
             For no sequences, a single label, labels that do not fit the scheme, and fewer sequences than
             folds.
         """
-        examples = [(tuple(tokens), tuple(names)) for tokens, names in pairs]
-        labels, texts, ids = encode(examples, scheme, _names(examples, predictions))
+        examples = [(tuple(tokens), tuple(names)) for tokens, names in tokens_and_labels(pairs)]
+        known = _names(examples, predictions)
+        if predictions is not None:
+            predictions = [own for (tokens, _), own in zip(examples, predictions, strict=True) if tokens]
+        labels, texts, ids = encode(examples, scheme, known)
+        examples = [pair for pair in examples if pair[0]]
         used = {name for _, names in examples for name in names}
         if len(used) == 1:
             raise ValueError(

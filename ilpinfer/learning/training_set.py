@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
+from formulations.arguments import instance, instances, texts
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.labels.reading import Reading
 from formulations.messages import counted
@@ -15,6 +16,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.activations import Activations
 
+EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
 SMALLEST = 1e-4
 """Nats: a penalty below is 0, and its rule is left out."""
 
@@ -47,6 +49,7 @@ class TrainingSet:
     def __init__(
         self, examples: Sequence[ScoredExample], rules: RuleSet, advance: Callable[[], None] = lambda: None
     ) -> None:
+        examples = instances(examples, ScoredExample, "examples", EXPECTED)
         _check(examples)
         self.examples, self.rules, self.advance = list(examples), rules, advance
         pairs = list(zip(unique_names(rules), rules, strict=True))
@@ -224,9 +227,10 @@ def _is_learnt(item: Rule | Feature) -> bool:
 def _check(examples: Sequence[ScoredExample]) -> None:
     if not examples:
         raise ValueError("no labelled sequences to learn from: expected at least one")
-    scheme = examples[0].trellis.labels.notation
+    scheme = instance(examples[0].trellis, Trellis, "sequence 0: trellis", "a Trellis").labels.notation
     for place, example in enumerate(examples):
-        trellis = example.trellis
+        trellis = instance(example.trellis, Trellis, f"sequence {place}: trellis", "a Trellis")
+        texts(example.gold, f"sequence {place}: gold", "label names")
         if len(example.gold) != len(trellis):
             raise ValueError(
                 f"sequence {place}: {counted(len(example.gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations.problem.token_scores import check_tokens
 from formulations.tokens.token_pattern import continues, item_numbers
 from ilpinfer.corpus import NEWLINE
 
@@ -100,7 +99,6 @@ class CaseLawTagger:
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """0 nats for the tagger's label of each of T tokens, -departure for the others."""
-        check_tokens(tokens)
         K = len(LABELS)
         emissions = np.full((len(tokens), K), -self.departure)
         emissions[np.arange(len(tokens)), self.labels.ids(self.tag(tokens))] = 0.0

@@ -62,7 +62,7 @@ def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
     T, S = node.shape
     K = pool.shape[2]
     alpha, beta = np.empty((T, S)), np.zeros((T, S))
-    alpha[0] = node[0]
+    alpha[:1] = node[:1]
     skipped, alike = (K, K) if S > K else (0, 1)
     ahead = pool.reshape(len(pool), S // alike, alike, K)
     for t in range(1, T):
@@ -73,7 +73,7 @@ def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
     for t in range(T - 2, -1, -1):
         after = pool[step[t]] + at_targets(node[t + 1] + beta[t + 1], K)
         beta[t] = np.logaddexp.reduce(after, axis=1)
-    return Sums(node, pool, step, alpha, beta, float(np.logaddexp.reduce(alpha[-1])))
+    return Sums(node, pool, step, alpha, beta, float(np.logaddexp.reduce(alpha[-1])) if T else 0.0)
 
 
 def sums(trellis: Trellis) -> Sums:
@@ -120,7 +120,7 @@ def possible(result: Sums) -> Sums:
 def by_label(states: Floats, lattice: Lattice) -> Floats:
     """(T, K) sums over the states of each label."""
     T, K = lattice.shape
-    return np.asarray(states.reshape(T, -1, K).sum(axis=1))
+    return np.asarray(states.reshape(T, states.shape[1] // K, K).sum(axis=1))
 
 
 def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:

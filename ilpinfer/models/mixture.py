@@ -12,7 +12,7 @@ from formulations import LabelSet, Trellis
 from formulations.arguments import one_of
 from formulations.dtypes import Floats
 from formulations.messages import counted
-from formulations.problem.token_scores import TokenScores, check_tokens
+from formulations.problem.token_scores import TokenScores, empty_trellis
 from ilpinfer.models import plain_values
 from ilpinfer.models.combination import combine
 from ilpinfer.models.crf import CRF
@@ -79,7 +79,8 @@ class Mixture(ModelFile):
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         if self.token_scores is not None:
             return self.token_scores.trellis(tokens)
-        check_tokens(tokens)
+        if not len(tokens):
+            return empty_trellis(self.labels)
         if self._second_order is not None:
             return self._second_order.trellis(self._emissions(tokens), self.labels, tokens)
         return combine([model.trellis(tokens) for model in self.models], self.weights)

@@ -35,7 +35,7 @@ class SequenceModel(Protocol):
         Raises
         ------
         ValueError
-            For an empty sequence, and for tokens that the model cannot score.
+            For tokens that the model cannot score.
         """
         ...
 

@@ -11,6 +11,7 @@ from formulations.labels import schemes
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
+from ilpinfer.models.labelled_sequences import tokens_and_labels, without_empty
 
 Labelled = tuple[Sequence[str], Sequence[str]]
 """Tokens and labels of a sequence."""
@@ -22,14 +23,15 @@ def encode(
     """Labels, tokens and label ids of labelled sequences."""
     pairs = [
         (check_list(tokens, f"sequence {number}: tokens"), check_list(labels, f"sequence {number}: labels"))
-        for number, (tokens, labels) in enumerate(sequences)
+        for number, (tokens, labels) in enumerate(tokens_and_labels(sequences))
     ]
-    texts = check_texts(tokens for tokens, _ in pairs)
     for number, (tokens, labels) in enumerate(pairs):
         if len(tokens) != len(labels):
             raise ValueError(
                 f"sequence {number} has {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}"
             )
+    pairs = without_empty(pairs, "sequence")
+    texts = check_texts(tokens for tokens, _ in pairs)
     occurring = sorted({label for _, labels in pairs for label in labels})
     known = occurring if names is None else list(names)
     for label in occurring:
@@ -48,13 +50,11 @@ def encode(
 
 
 def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Token sequences, none of them empty; ValueError where there is none."""
-    result = [check_list(text, f"sequence {number}") for number, text in enumerate(texts)]
+    """The token sequences that are not empty; ValueError where there is none."""
+    given = [(check_list(text, f"sequence {number}"), ()) for number, text in enumerate(texts)]
+    result = [text for text, _ in without_empty(given, "sequence")]
     if not result:
         raise ValueError("no sequences to train on")
-    for number, text in enumerate(result):
-        if not text:
-            raise ValueError(f"sequence {number} is empty: leave it out")
     return result
 
 

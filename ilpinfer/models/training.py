@@ -12,6 +12,7 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.vocabulary import Vocabulary
+from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 
@@ -90,7 +91,8 @@ def train(
     kind : str
         "hmm", "hmm2" or "crf".
     pairs : sequence of Labelled
-        Tokens and labels of each sequence.
+        Tokens and labels of each sequence, as a tuple of two lists; or, for all sequences, a list of tuples (word, tag). Sequences
+        without a token are left out, and counted in a notice.
     scheme : str, optional
         Scheme that labels are converted to, as by `ilpinfer train --scheme`; if not given, they stay as they are.
     held_out : sequence of Labelled, optional
@@ -144,7 +146,7 @@ def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
     >>> rewrite([(["Ada", "Lovelace"], ["B-name", "I-name"])], "iobes")
     [(['Ada', 'Lovelace'], ('B-name', 'E-name'))]
     """
-    pairs = list(pairs)
+    pairs = tokens_and_labels(pairs)
     given = [texts(labels, f"sequence {number}: labels") for number, (_, labels) in enumerate(pairs)]
     labels = convert_all(given, scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]

@@ -11,8 +11,8 @@ from formulations import LabelSet, Rule, Trellis
 from formulations.automata.lattice import Lattice
 from formulations.constraints.patterns import ValidScheme
 from formulations.dtypes import Floats, Integers
-from formulations.grid import FORBIDDEN, Grid, snap
-from formulations.problem.token_scores import check_tokens
+from formulations.grid import FORBIDDEN, Grid, snap_scores
+from formulations.problem.token_scores import empty_trellis
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.models.crf import CRF
@@ -85,7 +85,7 @@ class RulesFirst:
         Raises
         ------
         ValueError
-            If no labelling keeps the rules, or there are no tokens.
+            If no labelling keeps the rules.
         """
         return next(self.labels_of_many([tokens]))
 
@@ -101,10 +101,10 @@ class RulesFirst:
         """
         names = self.model.labels.names
         for some in _batches(sequences):
-            open_tokens = self.apply_rules(some)
-            ids = iter(
-                self.best(open_tokens, self.model.emissions(self.features(some, open_tokens))).tolist()
-            )
+            scored = [tokens for tokens in some if tokens]
+            open_tokens = self.apply_rules(scored)
+            emissions = self.model.learnt.emissions(self.features(scored, open_tokens), notice=False)
+            ids = iter(self.best(open_tokens, emissions).tolist())
             for tokens in some:
                 yield [names[next(ids)] for _ in tokens]
 
@@ -121,8 +121,6 @@ class RulesFirst:
         OpenTokens
             Allowed labels, and the tokens with more than one.
         """
-        for tokens in sequences:
-            check_tokens(tokens)
         return OpenTokens.of([self.token_rules.allowed(tokens) for tokens in sequences])
 
     def features(self, sequences: Sequence[Sequence[str]], open_tokens: OpenTokens) -> list[list[str]]:
@@ -185,11 +183,13 @@ class RulesFirst:
             The lattice.
         """
         left = np.stack([self.token_rules.mask(open_tokens.allowed[t]) for t in open_tokens.at.tolist()])
-        return open_tokens.lattice(np.where(left, snap(emissions), FORBIDDEN), self._transitions)
+        return open_tokens.lattice(
+            np.where(left, snap_scores(emissions, "emissions"), FORBIDDEN), self._transitions
+        )
 
     @cached_property
     def _transitions(self) -> Grid:
-        scores = snap(self.model.learnt.transitions)
+        scores = snap_scores(self.model.learnt.transitions, "transitions")
         return np.where(self.model.labels.invalid[0][1:], FORBIDDEN, scores) if self.valid else scores
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
@@ -202,9 +202,13 @@ class RulesFirst:
         Trellis
             The trellis, for further rules and any decoder.
         """
+        if not tokens:
+            return empty_trellis(self.model.labels)
         open_tokens = self.apply_rules([tokens])
         scores = np.zeros((len(tokens), len(self.model.labels)))
-        scores[open_tokens.at] = self.model.emissions(self.features([tokens], open_tokens))
+        scores[open_tokens.at] = self.model.learnt.emissions(
+            self.features([tokens], open_tokens), notice=False
+        )
         scores[~np.stack([self.token_rules.mask(labels) for labels in open_tokens.allowed])] = -np.inf
         return Trellis.from_emissions(
             scores, self.model.learnt.transitions, labels=self.model.labels, tokens=tokens

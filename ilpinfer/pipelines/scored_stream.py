@@ -45,7 +45,7 @@ class RuleCheck:
 
     def add(self, item: ScoredSequence) -> None:
         """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
-        if item.trellis is None:
+        if item.trellis is None or not len(item.trellis):
             return
         kind = (item.trellis.labels, any(item.trellis.tokens))
         if kind in self._fitting:
@@ -127,7 +127,13 @@ class ScoredStream:
         for found in self._examples:
             if isinstance(found, Rejection):
                 raise found.error
-            item = self._score(found)
+            try:
+                item = self._score(found)
+            except InputError as error:
+                if self._examples.reject is None:
+                    raise
+                self._examples.reject(error)
+                continue
             first = first or item
             scored = scored or item.trellis is not None
             self._look(item)

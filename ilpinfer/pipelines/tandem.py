@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from formulations import Feature, Rule
 from formulations.messages import counted
-from formulations.problem.token_scores import check_tokens
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.decoding.decode import decode
@@ -207,14 +206,13 @@ class Tandem:
         Raises
         ------
         ValueError
-            For no tokens, more lists of segments than levels, and segments outside the document.
+            For more lists of segments than levels, and segments outside the document.
         """
-        check_tokens(tokens)
         if len(fixed_segments) > len(self.levels):
             raise ValueError(
                 f"segments are given for {len(fixed_segments)} levels, but there are {len(self.levels)}"
             )
-        inside = [Segment("", 0, len(tokens) - 1)]
+        inside = [Segment("", 0, len(tokens) - 1)] if len(tokens) else []
         result: list[tuple[Segment, ...]] = []
         for number, level in enumerate(self.levels):
             fixed = fixed_segments[number] if number < len(fixed_segments) else None

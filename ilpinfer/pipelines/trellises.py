@@ -51,7 +51,7 @@ class ScoredSequence:
                 raise InputError(f"{where}: given: the model leaves out token {left_out[0]}")
             given = {places.get(t, t): label for t, label in given.items()}
         try:
-            return replace(self, trellis=self.trellis and self.trellis.with_given(given))
+            return replace(self, trellis=None if self.trellis is None else self.trellis.with_given(given))
         except ValueError as error:
             raise InputError(f"{where}: {error}") from None
 
@@ -130,7 +130,7 @@ def score_example(
             return ScoredSequence(example, None, None, error)
         positions = token_positions(model, example.tokens)
     item = ScoredSequence(example, trellis, None)
-    if positions and model is not None:
+    if positions is not None and model is not None:
         item = replace(
             item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)
         )

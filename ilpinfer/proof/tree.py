@@ -33,6 +33,10 @@ def check_tree(
     """Check by the leaves, or their account, that no labelling but those excluded is worth more than `claim`; None: that none is left."""
     meter = meter or Meter()
     _check_form(problem, tree, meter)
+    if not problem.shape[0]:
+        if () not in excluded and (claim is None or claim < 0):
+            raise CheckFailure("leaf: the empty labelling, which is the only one, has the score 0")
+        return
     if claim is None:
         problem, claim = _without_scores(problem), -1
     named = {key for _, leaf in nodes(tree) if isinstance(leaf, Leaf) for key in _named(leaf)}

@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from formulations.messages import counted, suggestion
+from formulations.score_numbers import OneNotice
 from ilpinfer.core.solution_fields import OWN
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.json_records import parse
@@ -138,12 +139,18 @@ class Sequence(BaseModel):
         description="(T-1, K, K) nats: label i, then j, the score of the token of j included; (T-2, K, K, K) for second order.",
     )
     _example: Example | None = PrivateAttr(None)
+    _notices: list[str] = PrivateAttr([])
 
     @property
     def example(self) -> Example:
         """The sequence as those of files are."""
         assert self._example is not None
         return self._example
+
+    @property
+    def notices(self) -> dict[str, list[str]]:
+        """The field of an answer for odd scores, where there are some."""
+        return {"notices": self._notices} if self._notices else {}
 
     @property
     def length(self) -> int:
@@ -174,7 +181,9 @@ class Sequence(BaseModel):
         notes = (self.model_extra or {}).keys() - OWN
         try:
             check_names(sorted(notes), where, DecodeOptions.model_fields)
-            self._example = example({key: value for key, value in self if key in own}, where, None)
+            with OneNotice() as odd:
+                self._example = example({key: value for key, value in self if key in own}, where, None)
+            self._notices = odd.texts
         except InputError as error:
             raise invalid(str(error)) from None
         _check_length(self.length, context)

@@ -89,7 +89,7 @@ class Service:
 
         done = await self._run(work, request.length, deadline)
         self.metrics.solution(done.value)
-        return {**done.value, "queue_seconds": done.waited}
+        return {**done.value, **request.notices, "queue_seconds": done.waited}
 
     async def several(self, body: bytes, arrived: float) -> dict[str, Any]:
         """The answer to a request for a batch; raises Refusal if no sequence is decoded."""
@@ -103,7 +103,8 @@ class Service:
         result = [late_row(deadline) if row is None else row for row in rows]
         for row in result:
             self.metrics.solution(row)
-        return {"results": result}
+        found = ({} if isinstance(each, Refusal) else each.notices for each in request.sequences)
+        return {"results": [{**row, **notices} for row, notices in zip(result, found, strict=True)]}
 
     def check_ready(self) -> None:
         """Raise Refusal while kernels are being loaded, and if loading has failed."""

@@ -192,3 +192,14 @@ def test_known_labels_are_kept(decoder, tagger):
     answer = post(decoder, "/decode", {**SCORES, "given": {"0": "O"}}).json()
     assert (answer["labels"][0], answer["given"]) == ("O", {"0": "O"})
     assert post(tagger, "/decode", {"tokens": ["Ada"], "given": {"0": "title"}}).json()["labels"] == ["title"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_odd_scores_are_counted_in_the_answer(decoder):
+    masked = {**SCORES, "emissions": [[0, -1e9], [-1, 0], [0, -1], [-1e30, 0]]}
+    noted = [
+        "scores at or below -1e8 nats, which forbid as -inf does: 2, the first is emissions[0, 1] = -1e+09"
+    ]
+    assert post(decoder, "/decode", masked).json()["notices"] == noted
+    results = post(decoder, "/batch", {"sequences": [masked, SCORES]}).json()["results"]
+    assert [each.get("notices") for each in results] == [noted, None]

@@ -22,6 +22,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.places import CORPORA
+from support.strategies import LABEL_SETS, TOKENS
+
 import ilpinfer
 from benchmarks.data import hard, prepared
 from benchmarks.data.corpora import read_labelled, resume_rules
@@ -29,8 +32,6 @@ from benchmarks.data.models import trained
 from formulations import LabelSet, RuleSet, Trellis, dump_rules
 from formulations.grid import snap
 from stress import drawing
-from support.places import CORPORA
-from support.strategies import LABEL_SETS, TOKENS
 
 FILE = Path(__file__).parents[1] / "golden" / "frozen.jsonl.gz"
 LIMIT = 20.0

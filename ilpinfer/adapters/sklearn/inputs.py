@@ -1,17 +1,14 @@
 """Checks of sequences, features, labels and rules; messages name the place."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from formulations import Feature, Rule, RuleSet, load_rules
 from formulations.errors import InferenceError
 from formulations.messages import brief, counted
 from formulations.rulefiles.loading import rule_set
+from ilpinfer.models.crf.items import check_item
 
 Item = Any
 """The features of a token for python-crfsuite: a dict, or a list of names."""
@@ -46,7 +43,7 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
 def token_lists(X: Any, hint: str = "") -> list[Tokens]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
-        tokens = _nonempty(rows(x, f"X[{i}]", "tokens"), i)
+        tokens = rows(x, f"X[{i}]", "tokens")
         for t, token in enumerate(tokens):
             if not isinstance(token, str):
                 raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text{hint}")
@@ -58,41 +55,11 @@ def feature_lists(X: Any) -> list[list[Item]]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences of features")):
         own = x.items() if type(x).__name__ == "ItemSequence" else x
-        items = _nonempty(rows(own, f"X[{i}]", "dicts of features, one for each token"), i)
+        items = rows(own, f"X[{i}]", "dicts of features, one for each token")
         for t, item in enumerate(items):
-            _check_item(item, f"X[{i}][{t}]")
+            check_item(item, f"X[{i}][{t}]", SequenceError)
         result.append(items)
     return result
-
-
-def _nonempty(values: list[Any], number: int) -> list[Any]:
-    if not values:
-        raise SequenceError(f"X[{number}] is empty: leave it out, and its labels")
-    return values
-
-
-def _check_item(item: Item, where: str) -> None:
-    if isinstance(item, str | bytes) or not isinstance(item, dict | list | tuple | set | frozenset):
-        raise SequenceError(
-            f"{where} is {brief(item)}; expected a dict of features, or a list of their names"
-        )
-    for name in item:
-        if not isinstance(name, str):
-            raise SequenceError(f"{where} has the feature {brief(name)}; expected a text")
-    if isinstance(item, dict):
-        for name, value in item.items():
-            _check_value(value, f"{where}[{name!r}]")
-
-
-def _check_value(value: Any, where: str) -> None:
-    if isinstance(value, dict | list | set):
-        _check_item(value, where)
-    elif isinstance(value, Real | np.bool_):
-        if not math.isfinite(value):
-            shown = "NaN" if math.isnan(value) else value
-            raise SequenceError(f"{where} is {shown}; expected a finite number: leave the feature out")
-    elif not isinstance(value, str):
-        raise SequenceError(f"{where} is {brief(value)}; expected a number, a text, true or false")
 
 
 def label_lists(y: Any, X: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:

@@ -11,13 +11,14 @@ from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
-from formulations.problem.token_scores import check_tokens
+from formulations.problem.token_scores import empty_trellis
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.attribute_check import check_template
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.items import checked_items
 from ilpinfer.models.crf.line_breaks import usual_label
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
@@ -247,8 +248,16 @@ class CRF(ModelFile):
         -------
         ndarray of float, shape (T, K)
             Scores Σ μ·g(y, x) in nats.
+
+        Raises
+        ------
+        ValueError
+            For features of other forms, and values that are not finite.
         """
-        return self.learnt.emissions(features, notice=self.template is None)
+        return self.learnt.emissions(checked_items(features, "features"), notice=self.template is None)
+
+    def _emissions(self, tokens: Sequence[str]) -> Floats:
+        return self.learnt.emissions(self.features(tokens), notice=False)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
         """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted.
@@ -266,14 +275,12 @@ class CRF(ModelFile):
         Raises
         ------
         ValueError
-            For an empty sequence, a sequence of line breaks that the model leaves out, and a model without a
-            template.
+            For a model without a template.
         """
-        check_tokens(tokens)
         covered = [tokens[t] for t in self.token_positions(tokens)]
         if not covered:
-            raise ValueError("a sequence of line breaks alone has no labelling without them")
-        return self.trellis_of(self.features(tokens), covered)
+            return empty_trellis(self.labels)
+        return self._trellis(self._emissions(tokens), covered)
 
     def trellis_of(
         self, features: Sequence[Iterable[str] | Mapping[str, Any]], tokens: Sequence[str] | None = None
@@ -292,7 +299,9 @@ class CRF(ModelFile):
         Trellis
             The trellis, with emissions and transitions stored apart.
         """
-        emissions = self.emissions(features)
+        return self._trellis(self.emissions(features), tokens)
+
+    def _trellis(self, emissions: Floats, tokens: Sequence[str] | None) -> Trellis:
         return Trellis.from_emissions(emissions, self.learnt.transitions, labels=self.labels, tokens=tokens)
 
     def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
@@ -315,7 +324,7 @@ class CRF(ModelFile):
         ValueError
             For a wrong number of labels, and unknown labels.
         """
-        emissions, path = self.emissions(self.features(tokens)), self.labels.ids(labelling)
+        emissions, path = self._emissions(tokens), self.labels.ids(labelling)
         if len(path) != len(emissions):
             raise ValueError(
                 f"the labelling has {counted(len(path), 'label')} for {counted(len(emissions), 'token')}"
@@ -335,11 +344,11 @@ class CRF(ModelFile):
         ndarray of float, shape (T, K)
             Probabilities.
         """
-        return self._sums(self.emissions(self.features(tokens))).states()
+        return self._sums(self._emissions(tokens)).states()
 
     def _sums(self, emissions: Floats) -> Sums:
         return forward_backward(
-            emissions, self.learnt.transitions[None], np.zeros(len(emissions) - 1, np.int64)
+            emissions, self.learnt.transitions[None], np.zeros(max(len(emissions) - 1, 0), np.int64)
         )
 
     def body(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.weights import Weights
+from ilpinfer.models.labelled_sequences import tokens_and_labels, without_empty
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.posix import require_posix
@@ -179,16 +180,15 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     """The sequences, whose tokens may be features instead of texts."""
     pairs = list[Labelled]()
     first: dict[str, int] = {}
-    for number, (given, names) in enumerate(sequences):
+    for number, (given, names) in enumerate(tokens_and_labels(sequences, f"{what} sequence")):
         place = f"{what} sequence {number}"
         tokens, labels = items(given, f"{place}: tokens", "texts"), texts(names, f"{place}: labels")
         pairs.append((tokens, labels))
         if len(tokens) != len(labels):
             raise ValueError(f"{place}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
-        if not tokens:
-            raise ValueError(f"{place}: an empty sequence; leave it out")
         for label in labels:
             first.setdefault(label, number)
+    pairs = without_empty(pairs, f"{what} sequence")
     if not scheme and (mixture := mixed_scheme(first)):
         one, other = mixture
         raise ValueError(
@@ -208,6 +208,7 @@ def observations(
     result = list[Observation]()
     for number, (tokens, labels) in enumerate(pairs):
         try:
+            tokens = texts(tokens, "tokens")
             if without_line_breaks:
                 features = template.features_without_line_breaks(tokens)
             else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.messages import counted
-from formulations.problem.token_scores import check_tokens
+from formulations.problem.token_scores import empty_trellis
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.weights import Weights
@@ -160,7 +160,8 @@ class LinearChain(SequenceModel):
         return self.model.labels
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        check_tokens(tokens)
+        if not len(tokens):
+            return empty_trellis(self.labels)
         items = self.features(tokens)
         if len(items) != len(tokens):
             raise ValueError(

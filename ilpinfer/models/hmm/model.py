@@ -138,11 +138,6 @@ class CountedHMM(ModelFile):
         -------
         Trellis
             The trellis, with emissions and transitions stored apart.
-
-        Raises
-        ------
-        ValueError
-            If there is no token.
         """
 
     @abstractmethod

@@ -11,7 +11,7 @@ from formulations import LabelSet, Trellis
 from formulations.arguments import one_of, whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
-from formulations.problem.token_scores import check_tokens
+from formulations.problem.token_scores import empty_trellis
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.model import CountedHMM
 from ilpinfer.models.hmm.smoothing import Smoothing, smooth
@@ -87,7 +87,9 @@ class SecondOrderHMM(CountedHMM):
         return PairParameters(start, transitions, stay, end)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        return self.parameters.trellis(self._scores(tokens), self.labels, tokens)
+        if not len(tokens):
+            return empty_trellis(self.labels)
+        return self.parameters.trellis(self.emissions.scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:
         """A first-order trellis that takes labels before from one labelling ŷ (Stokman 2011, eq. 47-48).
@@ -116,14 +118,16 @@ class SecondOrderHMM(CountedHMM):
         Raises
         ------
         ValueError
-            For another reading, no token, and labels that do not fit.
+            For another reading, and labels that do not fit.
         """
         one_of(reading, "reading", READINGS)
-        scores, p = self._scores(tokens), self.parameters
+        scores, p = self.emissions.scores(tokens), self.parameters
         best = self.labels.ids(around)
         T, K = scores.shape
         if len(best) != T:
             raise ValueError(f"the labelling has {counted(len(best), 'label')} for {counted(T, 'token')}")
+        if not T:
+            return empty_trellis(self.labels)
         steps = (p.transitions + p.stay[:, None])[np.append(0, best[:-2] + 1)[: T - 1]]
         if reading == "printed":
             steps = np.repeat(steps[np.arange(T - 1), best[:-1]][:, None], K, axis=1)
@@ -132,10 +136,6 @@ class SecondOrderHMM(CountedHMM):
         if T > 1:
             edges[-1] += p.end
         return Trellis(start if T > 1 else start + p.end, edges, self.labels, tokens=tokens)
-
-    def _scores(self, tokens: Sequence[str]) -> Floats:
-        check_tokens(tokens)
-        return self.emissions.scores(tokens)
 
     def _transitions_body(self) -> list[Any]:
         places = np.argwhere(self.transitions > 0).tolist()

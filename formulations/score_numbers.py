@@ -1,0 +1,212 @@
+"""Numbers of scores from anything: lists, arrays and tensors of any library. Large negative ones forbid, with a notice."""
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from formulations.dtypes import Booleans, Floats
+from formulations.errors import ScoreNotice, stack_level
+from formulations.messages import brief
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+MASK = -1e8
+"""Nats; scores from here down forbid, as -inf does: other tools mask with -1e9, or with the smallest number of float32."""
+
+MASKS = "scores at or below -1e8 nats, which forbid as -inf does"
+NUMBERS = (float, int, np.floating, np.integer)
+
+
+def floats(values: Any, what: str) -> Floats:
+    """The numbers; ValueError for masked arrays, truth values, texts, complex numbers, and rows of different lengths."""
+    if _plain(values):
+        return _joined(values, what)
+    return _read(values, what)
+
+
+def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats:
+    """Numbers of nats that are finite or -inf, which is also in place of large negative ones, perhaps in so many dimensions."""
+    array = floats(values, what)
+    if dimensions == 2 and array.shape == (0,):
+        array = array.reshape(0, 0)  # a list without rows
+    if dimensions is not None and array.ndim != dimensions:
+        letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"
+        hint = "; give one sequence at a time" if array.ndim == dimensions + 1 else ""
+        raise ValueError(f"{what} has shape {array.shape}; expected ({letters}){hint}")
+    check_finite(array, what)
+    return without_masks(array, what)
+
+
+def check_finite(array: Floats, what: str) -> None:
+    """Raise ValueError for NaN and +inf."""
+    bad = np.isnan(array) | (array == np.inf)
+    if bad.any():
+        raise ValueError(f"{what}{place(bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
+
+
+def without_masks(array: Floats, what: str) -> Floats:
+    """The array with -inf in place of numbers from `MASK` down, which are counted for a notice."""
+    if array.min(initial=0.0) > MASK:
+        return array
+    masks = (array <= MASK) & ~np.isneginf(array)
+    if not masks.any():
+        return array
+    with OneNotice() as notice:
+        notice.add(MASKS, int(masks.sum()), f"{what}{place(masks)} = {array[masks][0]:g}")
+    return np.where(masks, -np.inf, array)
+
+
+def place(mask: Booleans) -> str:
+    """The first place in brackets; empty for a single number."""
+    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]" if mask.ndim else ""
+
+
+class OneNotice:
+    """One notice at the end for each kind of odd scores that are read within; with `everywhere`, also by other threads, as for a command.
+
+    The outermost one gives the notices. It gives none where the work within fails.
+    """
+
+    _lock = threading.Lock()
+    _everywhere: "OneNotice | None" = None
+    _own = threading.local()
+
+    def __init__(self, *, everywhere: bool = False) -> None:
+        self.everywhere = everywhere
+        self.found = dict[str, tuple[int, str]]()  # by kind, how many there are, and which is the first
+        self._outer: OneNotice | None = None
+
+    def __enter__(self) -> "OneNotice":
+        self._outer = getattr(self._own, "open", None) or OneNotice._everywhere
+        if self.everywhere:
+            OneNotice._everywhere = self
+        else:
+            self._own.open = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.everywhere:
+            OneNotice._everywhere = None
+        else:
+            self._own.open = None if self._outer is OneNotice._everywhere else self._outer
+        if error is not None:
+            return
+        for what, (count, first) in self.found.items():
+            if self._outer is not None:
+                self._outer.add(what, count, first)
+            else:
+                warnings.warn(_said(what, count, first), ScoreNotice, stacklevel=stack_level())
+
+    def add(self, what: str, count: int, first: str) -> None:
+        with self._lock:
+            before, known = self.found.get(what, (0, first))
+            self.found[what] = before + count, known
+
+    @property
+    def texts(self) -> list[str]:
+        """What the notices say."""
+        return [_said(what, count, first) for what, (count, first) in self.found.items()]
+
+
+def _said(what: str, count: int, first: str) -> str:
+    return f"{what}: {count}, {'the first is ' if count > 1 else ''}{first}"
+
+
+def one_notice(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """The function, which gives at most one notice of each kind a call."""
+
+    @wraps(function)
+    def called(*given: Arguments.args, **options: Arguments.kwargs) -> Result:
+        with OneNotice():
+            return function(*given, **options)
+
+    return called
+
+
+def _plain(values: Any) -> bool:
+    """Whether it is nested lists of nothing but numbers; True and False are none."""
+    if not isinstance(values, list | tuple):
+        return False
+    kinds = set(map(type, values))
+    if all(issubclass(kind, NUMBERS) and kind is not bool for kind in kinds):
+        return True
+    return kinds <= {list, tuple} and all(map(_plain, values))
+
+
+def _joined(values: Sequence[Any], what: str) -> Floats:
+    try:
+        return np.array(values, np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
+        ) from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}") from None
+
+
+def _read(value: Any, what: str) -> Floats:
+    if isinstance(value, list | tuple):
+        return _rows(value, what)
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):  # importing it takes time
+        raise ValueError(f"{what} is a masked array; fill it: filled(-inf) forbids what is masked")
+    try:
+        array = np.asarray(_in_memory(value))
+        kind = array.dtype.kind
+        if kind == "V" and not array.dtype.names and not array.dtype.name.startswith("void"):
+            return array.astype(np.float32).astype(np.float64)  # a type of another library, such as bfloat16
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{what} must hold numbers, not {brief(value)}: {error}") from None
+    if kind in "iuf":
+        return array.astype(np.float64)
+    if kind == "O":
+        return _rows(list(array), what) if array.ndim else _number(array.item(), what)
+    if array.size == 0:
+        return np.zeros(array.shape)
+    way = "; np.where(allowed, 0, -np.inf) makes scores of truth values" if kind == "b" else ""
+    raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}{way}")
+
+
+def _rows(values: Sequence[Any], what: str) -> Floats:
+    inner = f"{what[:-1]}, " if what.endswith("]") else f"{what}["
+    rows = [each if isinstance(each, float) else _read(each, f"{inner}{n}]") for n, each in enumerate(values)]
+    if len(set(map(np.shape, rows))) > 1:
+        raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}")
+    return np.array(rows, np.float64)
+
+
+def _number(value: Any, what: str) -> Floats:
+    """A number of another type, such as a fraction."""
+    try:
+        if isinstance(value, str | bytes | bool | np.bool_):
+            raise TypeError
+        return np.array(float(value))
+    except OverflowError:
+        raise ValueError(
+            f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
+        ) from None
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold numbers, not {brief(value)}") from None
+
+
+def _in_memory(value: Any) -> Any:
+    """The value without the graph of a tensor, and copied from another device; in single precision where numpy lacks its type."""
+    for step in ("detach", "cpu"):
+        value = getattr(value, step)() if callable(getattr(value, step, None)) else value
+    if not callable(getattr(value, "numpy", None)):
+        return value
+    try:
+        return value.numpy()
+    except TypeError:
+        if not hasattr(value, "float"):
+            raise
+    wide = value.float()
+    return wide.numpy() if hasattr(wide, "numpy") else wide

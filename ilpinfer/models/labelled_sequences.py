@@ -1,0 +1,87 @@
+"""Labelled sequences as people write them: tokens and labels apart, or pairs of a word and its tag, as those of NLTK."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from formulations.arguments import iterable
+from formulations.errors import stack_level
+from formulations.messages import brief, counted
+from ilpinfer.corpus.examples import InputNotice
+
+APART, PAIRS = "(tokens, labels)", "pairs (word, tag)"
+EXPECTED = "expected (tokens, labels), a tuple of two lists, or a list of tuples (word, tag)"
+
+
+def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[tuple[Any, Any]]:
+    """Tokens and labels of each sequence; ValueError for a sequence of neither form, or that could be of both.
+
+    Sequences of two tokens can be read both ways. They are of the form of the others; where all are so short, a tuple is
+    tokens and labels, and a list of tuples is pairs.
+    """
+    given = [_listed(each) for each in iterable(sequences, f"{what}s", "labelled sequences")]
+    forms = [_form(each, f"{what} {number}") for number, each in enumerate(given)]
+    known = {form: number for number, form in reversed(list(enumerate(forms))) if form}
+    if len(known) == 2:
+        places = [f"{what} {known[form]} is {form}" for form in sorted(known, key=known.__getitem__)]
+        raise ValueError(f"{', but '.join(places)}; give all in one form")
+    result = []
+    for number, (each, form) in enumerate(zip(given, forms, strict=True)):
+        form = form or _form_of_two(each, next(iter(known), ""))
+        if not form:
+            raise ValueError(f"{what} {number} is {brief(each)}, which is {APART} or {PAIRS}; {EXPECTED}")
+        apart = form == APART and len(each) > 0
+        result.append(tuple(each) if apart else ([x for x, _ in each], [label for _, label in each]))
+    return result
+
+
+def without_empty(pairs: Sequence[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
+    """The sequences that have tokens; a notice counts the others, of which nothing can be learnt."""
+    empty = [number for number, (tokens, _) in enumerate(pairs) if not len(tokens)]
+    if empty:
+        first = f"{'the first is ' if len(empty) > 1 else ''}{what} {empty[0]}"
+        text = f"left out, as they have no token: {counted(len(empty), 'sequence')}, {first}"
+        warnings.warn(text, InputNotice, stacklevel=stack_level())
+    return [pair for pair in pairs if len(pair[0])]
+
+
+def _listed(each: Any) -> Any:
+    """A sequence whose items can be counted, also where it is one such as `zip(words, tags)`."""
+    lazy = isinstance(each, Iterable) and not isinstance(each, str | bytes | Mapping | Sequence)
+    return list(each) if lazy else each
+
+
+def _form(each: Any, what: str) -> str:
+    """The form of a sequence; empty for one without tokens, and one of two tokens, which can be of both."""
+    if isinstance(each, Sequence) and not isinstance(each, str | bytes):
+        if not len(each) or (len(each) == 2 and all(map(_is_pair_of_texts, each))):
+            return ""
+        if all(map(_is_pair, each)):
+            return PAIRS
+        if len(each) == 2 and not any(isinstance(part, str | bytes) for part in each):
+            return APART
+    raise ValueError(f"{what} is {brief(each)}; {EXPECTED}")
+
+
+def _form_of_two(each: Any, known: str) -> str:
+    """The form of a sequence that can be of both, given that of others; empty where nothing tells it."""
+    if not len(each):
+        return APART
+    of_tuples = isinstance(each, list) and all(isinstance(part, tuple) for part in each)
+    if known:
+        return "" if of_tuples and known == APART else known
+    return APART if isinstance(each, tuple) else PAIRS if of_tuples else ""
+
+
+def _is_pair(part: Any) -> bool:
+    """Whether it is a word, or the features of one, and a tag."""
+    return (
+        isinstance(part, list | tuple)
+        and len(part) == 2
+        and isinstance(part[0], str | Mapping)
+        and isinstance(part[1], str)
+    )
+
+
+def _is_pair_of_texts(part: Any) -> bool:
+    return _is_pair(part) and isinstance(part[0], str)
