@@ -113,7 +113,7 @@ class MinedRules:
 
     Parameters
     ----------
-    rules : tuple of MinedRule
+    entries : tuple of MinedRule
         Rules by decreasing discrimination, or by decreasing gain.
     dropped : tuple of DroppedCandidates
         Candidates that were dropped, by reason.
@@ -125,7 +125,7 @@ class MinedRules:
         Number of wrong labellings that rules had to detect.
     proved : bool
         Whether no cheaper set of rules detects as many of them.
-    rule_set : RuleSet
+    rules : RuleSet
         The rules with declared fields, for `formulations.dump_rules`.
 
     Examples
@@ -133,23 +133,23 @@ class MinedRules:
     >>> from ilpinfer.learning import RuleMiner
     >>> pairs = [(["Ada", str(year)], ["author", "date"]) for year in range(1843, 1873)]
     >>> mined = RuleMiner(families=["first-field"]).fit(pairs)
-    >>> [rule.title for rule in mined.rule_set.rules]
+    >>> [rule.title for rule in mined.rules.rules]
     ['starts_with(author)']
     """
 
-    rules: tuple[MinedRule, ...]
+    entries: tuple[MinedRule, ...]
     dropped: tuple[DroppedCandidates, ...]
     confidence: float
     sequences: int
     tokens: int
     wrong: int
     proved: bool
-    rule_set: RuleSet
+    rules: RuleSet
 
     @property
     def remark(self) -> str:
         """Reason why no rule survives, with a remedy; empty if some do."""
-        if self.rules:
+        if self.entries:
             return ""
         counts = ", ".join(f"{d.number} {d.reason}" for d in self.dropped) or "no candidate at all"
         largest = max(self.dropped, key=lambda d: d.number, default=None)
