@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations import Rule, RuleSet
+from formulations.messages import counted
 from formulations.plain_values import PlainValues
+from ilpinfer.core.printing import short
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,14 @@ class MinedRules:
     wrong: int
     proved: bool
     rules: RuleSet
+
+    def __repr__(self) -> str:
+        return f"MinedRules({counted(len(self.entries), 'rule')} of {counted(self.sequences, 'sequence')})"
+
+    def __str__(self) -> str:
+        first = f"{counted(len(self.entries), 'rule')} of {counted(self.sequences, 'sequence')}"
+        rules = [f"{each.rule.title}: holds {each.held}, broken {each.broken}" for each in self.entries]
+        return "\n".join((first, short(rules, "rule") if rules else self.remark))
 
     @property
     def remark(self) -> str:

@@ -257,7 +257,9 @@ def test_pruning_keeps_few_rules_in_the_order_of_their_power():
     assert pruned and all(dropped.number == len(dropped.rules) for dropped in pruned)
     assert len(few.entries) + sum(dropped.number for dropped in pruned) == len(every.entries)
     strong = RuleMiner(support=5, power=power[0]).fit(pairs)
-    assert [each.rule for each in strong.entries] == [r.rule for r in few.entries if r.discrimination == power[0]]
+    assert [each.rule for each in strong.entries] == [
+        r.rule for r in few.entries if r.discrimination == power[0]
+    ]
     assert RuleMiner(support=5, most=2).fit(pairs).entries == few.entries[:2]
 
 
