@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,7 +112,14 @@ def path(value: Any, what: str = "path") -> Path:
 
 def items(value: Any, what: str, of: str = "values") -> list[Any]:
     """The items of an iterable that has an order and is no text."""
-    return list(iterable(value, what, f"a list of {of}", bytearray, Set))
+    return list(plain_texts(list(iterable(value, what, f"a list of {of}", bytearray, Set))))
+
+
+def plain_texts(values: Sequence[Any]) -> Sequence[Any]:
+    """The values, with texts of other classes, such as numpy's, as plain ones."""
+    if any(issubclass(kind, str) and kind is not str for kind in {*map(type, values)}):
+        return [str(each) if isinstance(each, str) else each for each in values]
+    return values
 
 
 def iterable(value: Any, what: str, of: str, *others: type) -> Iterable[Any]:
@@ -124,7 +131,7 @@ def iterable(value: Any, what: str, of: str, *others: type) -> Iterable[Any]:
 
 
 def texts(value: Any, what: str, of: str = "texts") -> tuple[str, ...]:
-    result: tuple[str, ...] = value if type(value) is tuple else tuple(items(value, what, of))
+    result: tuple[str, ...] = tuple(plain_texts(value) if type(value) is tuple else items(value, what, of))
     try:
         "".join(result).encode()
     except (TypeError, UnicodeEncodeError):

@@ -209,8 +209,7 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         budget, scores, listed = [max_steps], [level["score"] for level in record["levels"]], list[Any]()
-        problem = read(record, budget)
-        order = [-2 * LARGEST if score is None else score for score in scores]
+        problem, order = read(record, budget), [-2 * LARGEST if n is None else n for n in scores]
         need(order and order == sorted({*order}, reverse=True), "no levels, or their scores do not decrease")
         need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
         for level in record["levels"]:
@@ -229,7 +228,7 @@ def main() -> int:
     parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of one; default about a minute")
     options, code = parser.parse_args(), 0
     most = min(MOST_BYTES, max(options.max_steps, 4) // 4)  # a byte costs 4 steps
-    for path, name, number in [(path, repr(path)[1:-1], 0) for path in options.files]:
+    for path, name, number, text in [(path, repr(path)[1:-1], 0, b"") for path in options.files]:
         try:
             with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
                 while (text := (stream.readline if ".jsonl" in path else stream.read)(most)) or not number:
@@ -241,8 +240,9 @@ def main() -> int:
                         print(f"{name}: reference {number}: {fault}")
             print(f"{name}: {number} checked")
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
-            code, what = 2, str(error) or type(error).__name__
-            print(f"{name}: reference {number} cannot be read in {most} bytes: {what}", file=sys.stderr)
+            code, kind = 2, "is no JSON" if isinstance(error, ValueError) else "cannot be read"
+            kind = f"cannot be read in {most} bytes" if len(text) == most else kind
+            print(f"{name}: reference {number} {kind}: {str(error) or type(error).__name__}", file=sys.stderr)
     return code
 
 

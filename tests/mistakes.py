@@ -76,4 +76,4 @@ program.write("x.lp", unit="grid")  # mistake
 program.labelling("optimal", 1)  # mistake
 RuleMiner(pruning="some")  # mistake
 RuleMiner(supports=3)  # mistake
-mined.rules[0].penalty  # mistake
+mined.entries[0].penalty  # mistake

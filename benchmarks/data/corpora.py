@@ -166,7 +166,7 @@ def implications(examples: Sequence[Labelled], number: int) -> list[Rule]:
 def _mine(examples: Sequence[Labelled], families: Sequence[str]) -> tuple[MinedRule, ...]:
     """Every rule that holds more often than not."""
     miner = RuleMiner(families, support=1, confidence=0.5, gain=0, folds=0, pruning="none")
-    return miner.fit(examples).rules
+    return miner.fit(examples).entries
 
 
 def _log_odds(holding: int, occasions: int) -> float:

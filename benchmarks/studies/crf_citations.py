@@ -66,8 +66,8 @@ def umass_rules(sources: Sources, training: int, name: str) -> RuleSet:
     if name in (NONE, SCHEME):
         return cora_rules(name)
     mined = umass.mined_rules(sources.folder, sources.scale, training, umass.FOUR)
-    kept = [one.rule for one in mined.rules if name == SOFT or not one.broken]
-    return with_factor(umass.with_valid(kept, mined.rule_set.fields), np.inf if name == HARD else 1.0)
+    kept = [one.rule for one in mined.entries if name == SOFT or not one.broken]
+    return with_factor(umass.with_valid(kept, mined.rules.fields), np.inf if name == HARD else 1.0)
 
 
 def cora_rules(name: str) -> RuleSet:

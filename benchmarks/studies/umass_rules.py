@@ -94,12 +94,12 @@ def statements(sources: Sources, cell: Cell) -> tuple[RuleSet, dict[str, int]]:
         return umass.with_valid([]), {}
     miner = {PENALTIES: umass.ALL, FAMILIES: umass.FOUR, TRAINING: umass.MANY}[cell.part]
     mined = umass.mined_rules(sources.folder, sources.scale, cell.training, miner)
-    chosen = [one for one in mined.rules if cell.part != FAMILIES or one.family in cell.rules.split("+")]
+    chosen = [one for one in mined.entries if cell.part != FAMILIES or one.family in cell.rules.split("+")]
     families, rules = Counter(one.family for one in chosen), [one.rule for one in chosen]
     if cell.part == TRAINING:
         lengths = umass.run_lengths(umass.training_part(sources, cell.training))
         families, rules = families + Counter({"lengths of runs": len(lengths)}), [*rules, *lengths]
-    return umass.with_valid(rules, mined.rule_set.fields), dict(sorted(families.items()))
+    return umass.with_valid(rules, mined.rules.fields), dict(sorted(families.items()))
 
 
 def scored(model: SequenceModel, pairs: Sequence[Labelled], places: Iterable[int]) -> list[ScoredExample]:

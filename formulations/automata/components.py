@@ -182,7 +182,7 @@ MOST_COUNTED = 100_000
 class FunctionCount:
     """A component without a machine, whose violations a function counts; `prefix` bounds those of labellings that begin alike."""
 
-    name: str
+    rule: str  # its name
     count: Count
     prefix: Count | None
     labels: tuple[str, ...]
@@ -193,13 +193,13 @@ class FunctionCount:
     machines = None
 
     def violations(self, path: LabelIds) -> int:
-        return call_count(self.count, self.name, self._names(path), self.tokens)
+        return call_count(self.count, self.rule, self._names(path), self.tokens)
 
     def at_least(self, path: LabelIds) -> int:
         """A lower bound on the violations of every labelling that begins with these labels."""
         if self.prefix is None:
             return 0
-        return call_count(self.prefix, f"{self.name}, prefix", self._names(path), self.tokens)
+        return call_count(self.prefix, self.rule, self._names(path), self.tokens, "prefix function")
 
     def bound_after(self, before: int, path: LabelIds) -> int:
         """`at_least` of a prefix, or the violations of a whole labelling; ValueError where they fall below those `before` the last label."""
@@ -210,7 +210,7 @@ class FunctionCount:
         t = len(path) - 1
         after = "all labels, which the function counts" if whole else counted(t + 1, "label")
         raise ValueError(
-            f"predicate {self.name!r}: its prefix function returned {before} after {counted(t, 'label')}, more than the {now} after "
+            f"rule {self.rule!r}: its prefix function returned {before} after {counted(t, 'label')}, more than the {now} after "
             f"{after} (token {t}, {brief(self.tokens[t])}, label {self.labels[path[t]]}); expected a lower bound that does not fall"
         )
 
@@ -218,17 +218,19 @@ class FunctionCount:
         return [self.labels[k] for k in path]
 
 
-def call_count(function: Count, name: str, labels: list[str], tokens: tuple[str, ...]) -> int:
+def call_count(
+    function: Count, rule: str, labels: list[str], tokens: tuple[str, ...], what: str = "function"
+) -> int:
     """What a function returns; ValueError where it fails, and unless it is a whole number in range."""
     try:
         count: Any = function(labels, tokens)
     except time_limits.OutOfTime:
         raise
     except Exception as error:
-        raise ValueError(f"predicate {name!r} failed: {type(error).__name__}: {error}") from error
+        raise ValueError(f"rule {rule!r}: its {what} failed: {type(error).__name__}: {error}") from error
     if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_COUNTED:
         raise ValueError(
-            f"predicate {name!r} returned {brief(count)}; expected a number of violations from 0, where the rule holds, "
+            f"rule {rule!r}: its {what} returned {brief(count)}; expected a number of violations from 0, where the rule holds, "
             f"to {MOST_COUNTED}"
         )
     return int(count)

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from formulations.arguments import items, real, text, texts
 from formulations.automata.circuit import Circuit
-from formulations.automata.components import Component, UnboundComponent
+from formulations.automata.components import Component, FunctionCount, UnboundComponent, call_count
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import TooManyStates
 from formulations.caches import MOST_LABEL_SETS, RecentValues
@@ -200,6 +200,8 @@ class Rule:
             raise ValueError(f"tokens is {brief(tokens)}; expected a list of texts")
         statements = self.statements(labels.field_names)
         components = tuple(component for s in statements for component in s.ground(labels, tokens))
+        if self.statement.form == "function":
+            return tuple(replace(p, rule=self.title) for p in components if isinstance(p, FunctionCount))
         if self.hard or self.distance != "count":
             components = tuple(replace(p, once=True) if isinstance(p, Circuit) else p for p in components)
         if self.distance != "hamming" or not components:
@@ -237,6 +239,13 @@ class Rule:
         """
         if not len(reading):
             return []
+        if self.statement.form == "function":
+            counts = self.ground(reading.labels, tuple(reading.tokens))
+            return [
+                Trial((), call_count(each.count, each.rule, list(reading.names), each.tokens))
+                for each in counts
+                if isinstance(each, FunctionCount)
+            ]
         result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
         if self.distance != "hamming":
             return result

@@ -3,12 +3,19 @@
 import warnings
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from formulations import time_limits
 from formulations.arguments import instance
-from formulations.automata.components import Condition, StepChoice, UnboundComponent, Window
+from formulations.automata.components import (
+    Component,
+    Condition,
+    FunctionCount,
+    StepChoice,
+    UnboundComponent,
+    Window,
+)
 from formulations.automata.lattice import StepTable
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
@@ -107,13 +114,17 @@ class CompiledRule:
         """The rule on one sequence, given the tokens at which others have priority."""
         time_limits.check()
         if self.components is None:
-            components = self.rule.ground(self.labels, window.tokens)
+            components = tuple(map(self._named, self.rule.ground(self.labels, window.tokens)))
         else:
             components = tuple(component.on(window) for component in self.components)
         if overruled:
             components = tuple(mask_tokens(component, overruled) for component in components)
         forced = self.rule.partial == "forced"
         return GroundRule(self.name, self.rule.units, self.binary, components, forced, tuple(overruled))
+
+    def _named(self, component: Component) -> Component:
+        """A function with the unique name of its rule; another component as it is."""
+        return replace(component, rule=self.name) if isinstance(component, FunctionCount) else component
 
 
 @dataclass(frozen=True)

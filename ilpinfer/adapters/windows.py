@@ -28,6 +28,11 @@ class MergedWindows:
     window: Integers  # (S,)
     position: Integers  # (S,)
 
+    def __repr__(self) -> str:
+        pieces, labels = self.logits.shape
+        windows = counted(len(np.unique(self.window)), "window")
+        return f"MergedWindows({counted(pieces, 'piece')}, {counted(labels, 'label')}, {windows})"
+
 
 @one_notice
 def join_windows(

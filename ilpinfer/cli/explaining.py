@@ -66,7 +66,8 @@ def show_methods(as_json: arguments.AsJson = False) -> None:
 
     if as_json:
         fields = [
-            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.options} for m in methods()
+            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.all_options}
+            for m in methods()
         ] + [
             {"name": name, "exact": False, "summary": place, "options": ("seed",)}
             for name, place in offered()
@@ -75,7 +76,7 @@ def show_methods(as_json: arguments.AsJson = False) -> None:
         return
     result = table("method", "kind", "what it does", "options")
     for m in methods():
-        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.options))
+        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.all_options))
     for name, place in offered():
         add_row(result, name, "heuristic", f"{place}, of another package", "seed")
     console().print(result)

@@ -119,9 +119,9 @@ def mine(options: MineOptions) -> None:
         with outputs.reserved(), about(source):
             with progress("mining", len(miner.families) + 1) as advance:
                 result = miner.fit(pairs, scheme, predictions, lambda step: advance())
-            if not result.rules:
+            if not result.entries:
                 raise Failure(f"{source}: {result.remark}", 1)
-            write_atomically(options.output, dump_rules(result.rule_set))
+            write_atomically(options.output, dump_rules(result.rules))
     except PredictionsError as error:
         raise InputError(f"{options.predictions}: {error}") from None
     except ValueError as error:
@@ -157,22 +157,22 @@ def _tell(result: "MinedRules") -> None:
 
 def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
     shown = table("rule", "family", numbers=("support", "held %", "lift", "penalty", "folds", "power"))
-    for mined in result.rules[:MOST_ROWS]:
+    for mined in result.entries[:MOST_ROWS]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
         power = str(mined.discrimination) if options.pruning == "cover" else "-"
         add_row(shown, mined.rule.title, mined.family, *counts, f"{mined.cost:.2f}", folds, power)
     screen.print(shown)
-    if len(result.rules) > MOST_ROWS:
-        screen.print(f"and {len(result.rules) - MOST_ROWS} more")
-    families = Counter(mined.family for mined in result.rules)
+    if len(result.entries) > MOST_ROWS:
+        screen.print(f"and {len(result.entries) - MOST_ROWS} more")
+    families = Counter(mined.family for mined in result.entries)
     screen.print(
         "families: " + ", ".join(f"{name} {n}" for name, n in families.most_common()), soft_wrap=True
     )
     if result.dropped:
         reasons = ", ".join(f"{dropped.number} {dropped.reason}" for dropped in result.dropped)
         screen.print(f"left out: {reasons}", soft_wrap=True)
-    count = len(result.rules)
+    count = len(result.entries)
     remark(
         f"{options.output}: {counted(count, 'rule')} from {counted(result.sequences, 'sequence')} of {counted(result.tokens, 'token')}, "
         f"confidence {result.confidence:g}"
@@ -189,6 +189,6 @@ def _record(result: "MinedRules") -> dict[str, object]:
         "confidence": result.confidence,
         "wrong_labellings": result.wrong,
         "proved": result.proved,
-        "rules": [mined.to_dict() for mined in result.rules],
+        "rules": [mined.to_dict() for mined in result.entries],
         "dropped": [{"reason": dropped.reason, "number": dropped.number} for dropped in result.dropped],
     }

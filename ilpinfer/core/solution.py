@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from formulations.arguments import flag, whole
 from formulations.grid import nats
+from formulations.messages import counted
 from formulations.plain_values import plain, read_values
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.explanation import Changes, Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
+from ilpinfer.core.printing import broken_rules, in_runs, short
 from ilpinfer.core.solution_fields import LARGEST_FILE, solution_fields, write_values
 from ilpinfer.core.status import Status
 
@@ -138,6 +140,27 @@ class Solution:
             None if each.path is None else (each.path.tolist(), each.labels) for each in (self, other)
         )
         return same and mine == theirs
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.path), 'token')}" if self.path is not None else "no labelling"
+        return (
+            f"{type(self).__name__}({self.status}, score={self.score:.10g}, bound={self.bound:.10g}, {size})"
+        )
+
+    def __str__(self) -> str:
+        return short(self._lines())
+
+    def _lines(self) -> list[str]:
+        """Status and score, labels, broken rules, and the method."""
+        proof = {"exact": ", with proof", "solver": ", by the word of a solver"}.get(
+            self.certificate.kind, ""
+        )
+        by = f"by {self.method} in {self.seconds:.3g} s"
+        if self.path is None:
+            return [f"{self.status}{proof}: no labelling", *([self.reason] if self.reason else []), by]
+        score = f"score {self.score:.6g} nats, bound {self.bound:.6g}, gap {self.gap:.6g}"
+        labels = f"{counted(len(self.path), 'label')}: {in_runs(self.labels)}"
+        return [f"{self.status}{proof}: {score}", labels, broken_rules(self.violations), by]
 
     @property
     def has_labelling(self) -> bool:

@@ -12,8 +12,10 @@ from formulations import Trellis
 from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from formulations.messages import counted
 from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
+from ilpinfer.core.printing import in_runs, short
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
@@ -53,6 +55,15 @@ class Labellings:
     scores: NDArray[np.float64]
     names: tuple[str, ...] = field(repr=False)
     make: Callable[[], list[Solution]] = field(repr=False)
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self), 'labelling')}, {counted(self.ids.shape[1], 'token')}"
+        return f"Labellings({size}, scores={self.scores[:3].round(6).tolist()}{'…' * (len(self) > 3)})"
+
+    def __str__(self) -> str:
+        pairs = zip(self.scores.tolist(), self.labels, strict=True)
+        lines = [f"score {score:.6g} nats: {in_runs(labels)}" for score, labels in pairs]
+        return short(lines, "labelling") or "no labelling"
 
     def __len__(self) -> int:
         return len(self.ids)

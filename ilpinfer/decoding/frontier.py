@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from formulations.messages import counted
 from formulations.plain_values import PlainRecord, items, number, record
+from ilpinfer.core.printing import broken_rules, in_runs, short
 from ilpinfer.core.solution import finite
 
 ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
@@ -51,6 +53,13 @@ class FrontierPoint(PlainRecord):
     labels: tuple[str, ...]
     weights: tuple[float, float] | None
     proved: bool = True
+
+    def __repr__(self) -> str:
+        return f"FrontierPoint(cost={self.cost:.10g}, score={self.score:.10g}, {counted(len(self.labels), 'token')})"
+
+    def __str__(self) -> str:
+        worth = f"cost {self.cost:.6g} nats, score {self.score:.6g}"
+        return short([f"{worth}, {broken_rules(self.violations)}: {in_runs(self.labels)}"])
 
     @property
     def supported(self) -> bool:
@@ -111,6 +120,16 @@ class Frontier(PlainRecord):
     complete: bool
     seconds: float
     reason: str = ""
+
+    def __repr__(self) -> str:
+        return f"Frontier({counted(len(self.points), 'point')}, {'complete' if self.complete else 'not complete'})"
+
+    def __str__(self) -> str:
+        said = f"{counted(len(self.points), 'point')}, {'complete' if self.complete else 'not complete'}"
+        first = f"{said}{f': {self.reason}' if self.reason else ''}"
+        return "\n".join(
+            (short([first]), *([short(list(map(str, self.points)), "point")] * bool(self.points)))
+        )
 
     @property
     def supported(self) -> tuple[FrontierPoint, ...]:

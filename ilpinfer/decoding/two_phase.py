@@ -35,7 +35,7 @@ Floor = Literal["relative", "odds"]
 """Definition of the floor; see `decode_two_phase`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoPhaseSolution(Solution):
     """A solution with the figures of both phases.
 
@@ -73,6 +73,14 @@ class TwoPhaseSolution(Solution):
         "tau": number,
         "floor_kind": partial(choice, options=("relative", "odds", "score")),
     }
+
+    def _lines(self) -> list[str]:
+        """With the floor in place of the score's bound, which it has none of."""
+        first, *others = super()._lines()
+        if self.path is None:
+            return [first, *others]
+        phases = f"cost {self.penalty:.6g} nats, at least {self.cost_bound:.6g}; score {self.score + self.penalty:.6g}"
+        return [f"{self.status}: {phases}, floor {self.floor:.6g}, best {self.best_score:.6g}", *others]
 
 
 def check_method(method: str) -> None:

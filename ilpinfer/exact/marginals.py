@@ -13,8 +13,10 @@ from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
+from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.product import MARGINALS, product_of
@@ -66,6 +68,22 @@ class Marginals:
     problem: Problem = field(repr=False)
     product: Any = field(repr=False)
     budget: int = field(repr=False)
+
+    def __repr__(self) -> str:
+        T, K = self.labels.shape
+        size = f"{counted(T, 'token')}, {counted(K, 'label')}"
+        return f"Marginals({size}, log_partition={self.log_partition:.10g})"
+
+    def __str__(self) -> str:
+        (T, K), names = self.labels.shape, self.problem.labels.names
+        lines = [f"{counted(T, 'token')}, {counted(K, 'label')}, log partition {self.log_partition:.6g} nats"]
+        for t in np.argsort(self.labels.max(axis=1, initial=0), kind="stable")[:1].tolist():
+            likely = [k for k in np.argsort(-self.labels[t], kind="stable")[:3].tolist() if self.labels[t, k]]
+            chances = ", ".join(f"{names[k]} {self.labels[t, k]:.3f}" for k in likely)
+            lines.append(f"least certain: token {t}, {chances}")
+        expected = {name: count for name, count in self.expected_violations.items() if count}
+        counts = ", ".join(f'"{name}" {count:.3g}' for name, count in expected.items()) or "none"
+        return short([*lines, f"expected violations: {counts}"])
 
     @cached_property
     def edges(self) -> Floats:

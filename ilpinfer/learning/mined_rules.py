@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations import Rule, RuleSet
+from formulations.messages import counted
 from formulations.plain_values import PlainValues
+from ilpinfer.core.printing import short
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class MinedRules:
 
     Parameters
     ----------
-    rules : tuple of MinedRule
+    entries : tuple of MinedRule
         Rules by decreasing discrimination, or by decreasing gain.
     dropped : tuple of DroppedCandidates
         Candidates that were dropped, by reason.
@@ -125,7 +127,7 @@ class MinedRules:
         Number of wrong labellings that rules had to detect.
     proved : bool
         Whether no cheaper set of rules detects as many of them.
-    rule_set : RuleSet
+    rules : RuleSet
         The rules with declared fields, for `formulations.dump_rules`.
 
     Examples
@@ -133,23 +135,31 @@ class MinedRules:
     >>> from ilpinfer.learning import RuleMiner
     >>> pairs = [(["Ada", str(year)], ["author", "date"]) for year in range(1843, 1873)]
     >>> mined = RuleMiner(families=["first-field"]).fit(pairs)
-    >>> [rule.title for rule in mined.rule_set.rules]
+    >>> [rule.title for rule in mined.rules.rules]
     ['starts_with(author)']
     """
 
-    rules: tuple[MinedRule, ...]
+    entries: tuple[MinedRule, ...]
     dropped: tuple[DroppedCandidates, ...]
     confidence: float
     sequences: int
     tokens: int
     wrong: int
     proved: bool
-    rule_set: RuleSet
+    rules: RuleSet
+
+    def __repr__(self) -> str:
+        return f"MinedRules({counted(len(self.entries), 'rule')} of {counted(self.sequences, 'sequence')})"
+
+    def __str__(self) -> str:
+        first = f"{counted(len(self.entries), 'rule')} of {counted(self.sequences, 'sequence')}"
+        rules = [f"{each.rule.title}: holds {each.held}, broken {each.broken}" for each in self.entries]
+        return "\n".join((first, short(rules, "rule") if rules else self.remark))
 
     @property
     def remark(self) -> str:
         """Reason why no rule survives, with a remedy; empty if some do."""
-        if self.rules:
+        if self.entries:
             return ""
         counts = ", ".join(f"{d.number} {d.reason}" for d in self.dropped) or "no candidate at all"
         largest = max(self.dropped, key=lambda d: d.number, default=None)

@@ -80,9 +80,9 @@ class RuleMiner:
     --------
     >>> pairs = [(["Ada", "Notes", str(year)], ["author", "title", "date"]) for year in range(1843, 1873)]
     >>> mined = RuleMiner(families=["precedence", "first-field"]).fit(pairs)
-    >>> [mined_rule.rule.title for mined_rule in mined.rules]
+    >>> [mined_rule.rule.title for mined_rule in mined.entries]
     ['precedence(author, title)', 'starts_with(author)']
-    >>> mined.rules[0].rule.reason
+    >>> mined.entries[0].rule.reason
     'held 30, broken 0 of 30 (100.0 %), lift 2.0, 5 of 5 folds'
     """
 
@@ -192,14 +192,14 @@ class RuleMiner:
             else []
         )
         return MinedRules(
-            rules=tuple(result[:most]),
+            entries=tuple(result[:most]),
             dropped=(*dropped, *more, *pruned, *cut),
             confidence=confidence,
             sequences=len(texts),
             tokens=int(table.lengths.sum()),
             wrong=len(wrong),
             proved=proved,
-            rule_set=self._rule_set(result[:most], labels, texts, examples, confidence),
+            rules=self._rule_set(result[:most], labels, texts, examples, confidence),
         )
 
     def _folds(self, sequences: int) -> Integers:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from formulations.messages import counted
+from ilpinfer.core.printing import short
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.candidates import Candidate, Prior, read_candidates
@@ -46,6 +48,15 @@ class SpanSelection:
     solution: Solution
     duplicates: int = 0
     below: int = 0
+
+    def __repr__(self) -> str:
+        return f"SpanSelection({counted(len(self.spans), 'span')}, {self.solution.status}, loss={self.loss:.10g})"
+
+    def __str__(self) -> str:
+        said = f"{counted(len(self.spans), 'span')}, {self.solution.status}"
+        first = f"{said}, score {self.solution.score:.6g} nats; the greedy choice loses {self.loss:.6g} nats"
+        spans = [f"{each.label} {each.start}-{each.end}, score {each.score:.6g}" for each in self.spans]
+        return "\n".join((first, *([short(spans, "span")] * bool(spans))))
 
 
 def select_spans(

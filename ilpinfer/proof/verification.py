@@ -11,6 +11,7 @@ from formulations.arguments import number, seconds, whole
 from formulations.grid import UNITS_PER_NAT, nats, snap
 from formulations.messages import counted
 from ilpinfer.core.certificate import KINDS, Phases
+from ilpinfer.core.printing import short
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
 from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
@@ -49,6 +50,13 @@ class Verdict:
     def __bool__(self) -> bool:
         """Whether it is proved."""
         return self.proved
+
+    def __str__(self) -> str:
+        if not self.ok:
+            said = "wrong, or without support"
+        else:
+            said = "proved" if self.proved else "not proved, and no claim is wrong"
+        return short([said, *(f"  {reason}" for reason in self.reasons)], "reason")
 
 
 def verify(

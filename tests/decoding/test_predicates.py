@@ -175,9 +175,26 @@ def test_an_error_of_a_function_names_it():
         return {}["x"]
 
     rules = [C.predicate(looks_up, penalty=1.0)]
-    with pytest.raises(ValueError, match="predicate 'looks_up' failed: KeyError: 'x'") as raised:
+    with pytest.raises(ValueError, match=r"^rule 'looks_up': its function failed: KeyError: 'x'$") as raised:
         ilpinfer.decode(random_trellis(2, T=6), rules)
     assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_an_error_of_a_lambda_names_the_rule():
+    trellis = random_trellis(2, T=6)
+    rule = C.predicate(lambda labels, tokens: None, penalty=1.0, name="even")
+    said = "^rule 'even': its function returned None; expected a number of violations"
+    for call in (
+        lambda: ilpinfer.decode(trellis, [rule]),
+        lambda: rule.violations(["a"] * 6, labels=trellis.labels, tokens=["x"] * 6),
+        lambda: ilpinfer.evaluate_labelling(trellis, [rule], [0] * 6),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    fine = C.predicate(lambda labels, tokens: 0, penalty=1.0)
+    unnamed = C.predicate(lambda labels, tokens: -1, penalty=1.0)
+    with pytest.raises(ValueError, match=r"^rule 'predicate #2': its function returned -1"):
+        ilpinfer.decode(trellis, [fine, unnamed])
 
 
 def test_what_takes_functions():

@@ -27,7 +27,7 @@ EDITED = pair("Ed Ward , Notes , 1990", "editor editor O title O date")
 
 def mined(pairs, families, **options):
     result = RuleMiner(families=families, **{**NONE, "support": 2, "word_support": 2, **options}).fit(pairs)
-    return {each.rule.title: each for each in result.rules}
+    return {each.rule.title: each for each in result.entries}
 
 
 def test_costs_are_log_probabilities_of_violations():
@@ -92,12 +92,12 @@ def test_a_capitalised_word_before_a_company_suffix():
     pairs.append(pair("Berlin grew", "O O"))
     miner = RuleMiner(families=["next-words"], support=10, gain=0.5, pruning="none")
     result = miner.fit(pairs * 6)
-    found = next(each for each in result.rules if each.rule.title.startswith("tag_at(company"))
+    found = next(each for each in result.entries if each.rule.title.startswith("tag_at(company"))
     suffixes = C.tokens(["corp", "ltd"])
     expected = C.tag_at("company", token_class="capitalised", following=suffixes)
     assert found.rule.statement == expected.statement
     assert (found.held, found.broken, found.base) == (24, 0, pytest.approx(60 / 66))
-    assert not any(each.rule.title.startswith("right_before(company") for each in result.rules)
+    assert not any(each.rule.title.startswith("right_before(company") for each in result.entries)
 
 
 def test_clauses_have_no_literal_too_many():
@@ -113,7 +113,7 @@ def test_clauses_have_no_literal_too_many():
     result = RuleMiner(families=["conjunctions"], **NONE, support=2, word_support=2, confidence=1.0).fit(
         pairs
     )
-    statements = {each.rule.statement for each in result.rules}
+    statements = {each.rule.statement for each in result.entries}
     sample = [(tokens, t, labels[t] == "volume") for tokens, labels in pairs for t in range(6)]
     texts = "7", "1998", "in", ","
 
@@ -156,10 +156,10 @@ def test_rare_words_need_more_occurrences_where_they_do_not_hold_held_out():
     frequent = [pair("often z", "a b")] * 100
     options = {"families": ["words"], "pruning": "none", "confidence": 0.8, "gain": 0.5, "folds": 4}
     kept = RuleMiner(**options).fit([*rare, *misleading, *frequent])
-    words = next(each.rule.statement.words for each in kept.rules if each.rule.statement.field == "a")
+    words = next(each.rule.statement.words for each in kept.entries if each.rule.statement.field == "a")
     assert "often" in words
     alone = RuleMiner(**{**options, "confidence": 0.9}).fit([*rare, *misleading, *frequent])
-    assert next(e.rule.statement.words for e in alone.rules if e.rule.statement.field == "a") == ("often",)
+    assert next(e.rule.statement.words for e in alone.entries if e.rule.statement.field == "a") == ("often",)
 
 
 ROUGH = ("Ada", "Inc", "x", ",", "1998", "", 'q"\\', "İ", "\u2028", "@newline@")
@@ -187,21 +187,21 @@ def test_random_data_of_every_scheme(scheme, seed):
         pairs.append((tokens, [names[k] for k in ids]))
     options = {"support": 2, "word_support": 1, "confidence": 0.6, "gain": 0.5, "folds": 2 * (seed % 2)}
     result = RuleMiner(pruning=("cover", "none")[seed % 3 == 0], seed=seed, **options).fit(pairs, scheme)
-    assert result.rules
+    assert result.entries
     labels = LabelSet(tuple(sorted({name for _, labelling in pairs for name in labelling})), scheme)
-    for each in result.rules:
+    for each in result.entries:
         trials = [t for tokens, names in pairs for t in each.rule.trials(Reading(names, tokens, labels))]
         assert (each.support, each.broken) == (len(trials), sum(t.amount > 0 for t in trials))
-    assert list(parse_rules(dump_rules(result.rule_set))) == [each.rule for each in result.rules]
+    assert list(parse_rules(dump_rules(result.rules))) == [each.rule for each in result.entries]
 
 
 def test_fields_that_contain_each_other_are_not_paired():
     pairs = [pair("x y z", "B-v/B-p I-v B-t")] * 8
     result = RuleMiner(support=2, word_support=2, **NONE).fit(pairs)
-    for each in result.rules:
+    for each in result.entries:
         fields = [name for name in each.rule.statement.selectors() if isinstance(name, str)]
         assert sorted(fields) != ["v", "v/p"]
-    assert any(each.rule.title == "requires_present(t, v)" for each in result.rules)
+    assert any(each.rule.title == "requires_present(t, v)" for each in result.entries)
 
 
 def test_rules_that_chance_would_keep_are_dropped():
@@ -210,7 +210,7 @@ def test_rules_that_chance_would_keep_are_dropped():
     pairs = [both] * 98 + [one] * 2
     assert "requires_present(a, b)" in mined(pairs, ["requires-present"])
     result = RuleMiner(families=["requires-present"], gain=5.0, folds=0).fit(pairs)
-    assert not result.rules
+    assert not result.entries
     assert [(d.reason, d.number) for d in result.dropped] == [("below the gain", 2)]
 
 
@@ -224,14 +224,14 @@ def test_rules_hold_on_held_out_folds():
     """The first sequences alone keep the rule, so that some folds break what the others teach."""
     pairs = [pair("x y z", "a b c")] * 95 + [pair("y x z", "b a c")] * 5
     result = RuleMiner(families=["precedence"], gain=0, confidence=0.9, pruning="none").fit(pairs)
-    rules = {each.rule.title: each for each in result.rules}
+    rules = {each.rule.title: each for each in result.entries}
     assert (rules["precedence(a, c)"].folds_held, rules["precedence(a, c)"].folds_applied) == (5, 5)
     odd = [pair("x y", "a b")] * 10 + [pair("u v", "d e")] * 90
     pairs = [*odd[:5], *odd[10:], *odd[5:10]]
     broken = [pair("x u", "a d"), pair("x v", "a e")]
     one_fold = RuleMiner(families=["requires-present"], gain=0, confidence=0.85, pruning="none", support=5)
     kept = one_fold.fit(pairs)
-    assert "requires_present(a, b)" in {each.rule.title for each in kept.rules}
+    assert "requires_present(a, b)" in {each.rule.title for each in kept.entries}
     mixed = one_fold.fit([*pairs[:50], *broken, *pairs[50:]])
     assert "requires_present(a, b)" not in {each.rule.title for each in mixed.rules}
 
@@ -239,8 +239,8 @@ def test_rules_hold_on_held_out_folds():
 def test_no_rule_is_kept_that_holds_in_no_held_out_fold():
     pairs = [REFERENCE] * 40 + [EDITED] * 40 + [pair("x y z", "note title author")] * 20
     result = RuleMiner(support=3, confidence=0.7, gain=0, word_support=2, pruning="none").fit(pairs)
-    assert result.rules
-    assert all(2 * r.folds_held >= r.folds_applied > 0 and r.folds_held for r in result.rules)
+    assert result.entries
+    assert all(2 * r.folds_held >= r.folds_applied > 0 and r.folds_held for r in result.entries)
     unstable = [d for d in result.dropped if d.reason == "not held in folds"]
     assert all(2 * r.folds_held < r.folds_applied or not r.folds_held for d in unstable for r in d.rules)
 
@@ -249,16 +249,18 @@ def test_pruning_keeps_few_rules_in_the_order_of_their_power():
     pairs = [REFERENCE, EDITED] * 20
     every = RuleMiner(support=5, pruning="none").fit(pairs)
     few = RuleMiner(support=5).fit(pairs)
-    power = [each.discrimination for each in few.rules]
+    power = [each.discrimination for each in few.entries]
     assert few.proved and power == sorted(power, reverse=True) and min(power) > 0
-    assert 0 < len(few.rules) < len(every.rules)
+    assert 0 < len(few.entries) < len(every.entries)
     reasons = {dropped.reason: dropped for dropped in few.dropped}
     pruned = [reasons[name] for name in ("redundant", "follows from another rule") if name in reasons]
     assert pruned and all(dropped.number == len(dropped.rules) for dropped in pruned)
-    assert len(few.rules) + sum(dropped.number for dropped in pruned) == len(every.rules)
+    assert len(few.entries) + sum(dropped.number for dropped in pruned) == len(every.entries)
     strong = RuleMiner(support=5, power=power[0]).fit(pairs)
-    assert [each.rule for each in strong.rules] == [r.rule for r in few.rules if r.discrimination == power[0]]
-    assert RuleMiner(support=5, most=2).fit(pairs).rules == few.rules[:2]
+    assert [each.rule for each in strong.entries] == [
+        r.rule for r in few.entries if r.discrimination == power[0]
+    ]
+    assert RuleMiner(support=5, most=2).fit(pairs).entries == few.entries[:2]
 
 
 def test_predictions_are_what_rules_have_to_tell_apart():
@@ -266,8 +268,8 @@ def test_predictions_are_what_rules_have_to_tell_apart():
     pairs = [REFERENCE, EDITED] * 20
     forgets = [[name.replace("date", "O") for name in names] for _, names in pairs]
     result = RuleMiner(support=5).fit(pairs, predictions=forgets)
-    assert result.wrong == 40 and sum(each.discrimination for each in result.rules) == 40
-    assert len(result.rules) == 1 and "date" in result.rules[0].rule.title
+    assert result.wrong == 40 and sum(each.discrimination for each in result.entries) == 40
+    assert len(result.entries) == 1 and "date" in result.entries[0].rule.title
     some = [names if i == 0 else None for i, names in enumerate(forgets)]
     assert RuleMiner(support=5).fit(pairs, predictions=some).wrong == 1
 
@@ -283,7 +285,7 @@ def test_the_confidence_is_chosen_by_cross_validation():
 
 def test_where_no_rule_survives_it_says_which_threshold_to_lower():
     result = RuleMiner(support=1000).fit([REFERENCE] * 20)
-    assert result.rules == () and len(result.rule_set) == 0
+    assert result.entries == () and len(result.rules) == 0
     assert result.remark.startswith("no rule survives of 20 sequences (")
     assert result.remark.endswith("below the support): lower the support")
     nothing = RuleMiner(families=["adjacency"], folds=0).fit([pair("x y", "a O")] * 3)

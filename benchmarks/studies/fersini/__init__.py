@@ -101,7 +101,7 @@ def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Settin
 def soft_rules(sources: Sources, part: str, pairing: Pairing) -> tuple[Rule, ...]:
     if pairing.rules == "catalogue":
         return tuple(load_rules("entities").rules)
-    return tuple(one.rule for one in mined(sources, part, pairing.rule_size).rules)
+    return tuple(one.rule for one in mined(sources, part, pairing.rule_size).entries)
 
 
 def categories(sources: Sources, part: str, pairing: Pairing) -> Iterator[dict[str, Any]]:
