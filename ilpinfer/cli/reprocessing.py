@@ -4,10 +4,9 @@ import contextlib
 import hashlib
 import os
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
@@ -23,7 +22,6 @@ from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line, summary
-from ilpinfer.corpus.examples import Example, Rejection
 from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.addresses import file_size, open_bytes
 from ilpinfer.system.extras import require
@@ -56,7 +54,7 @@ class ReprocessOptions:
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
     budget: float | None = RUN.option(
-        None, "SECONDS: Seconds after which the run stops; --resume continues it."
+        None, "SECONDS: Seconds of decoding after which the run stops; --resume continues it."
     )
     shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
     longest: int = RUN.option(
@@ -110,12 +108,12 @@ def reprocess(options: ReprocessOptions) -> None:
             **parameters(options.option),
         )
     work = Work(decoder, job.model, job.scheme, manifest.run)
-    form = CorpusForm(options.input.reading, options.input.column, longest=options.longest)
+    form = CorpusForm(options.input.reading, options.input.column, longest=options.longest, slices=True)
     with ExampleStream(files, form, notice) as stream:
         if options.dry_run:
             _say_estimate(options, stream, work)
             return
-        _work(options, stream, islice(stream, part - 1, None, parts), work, manifest)
+        _work(options, stream, (part, parts), work, manifest)
 
 
 def _check(options: ReprocessOptions) -> None:
@@ -190,22 +188,21 @@ def _sha256(path: str) -> str:
 def _work(
     options: ReprocessOptions,
     stream: "ExampleStream",
-    records: Iterator[Example | Rejection],
+    part: tuple[int, int],
     work: "Work",
     manifest: "Manifest",
 ) -> None:
-    from ilpinfer.reprocessing.executors import Budget
     from ilpinfer.reprocessing.folder import Folder
     from ilpinfer.reprocessing.run import Run
 
-    folder, budget = Folder(options.output), Budget.of(options.budget)
+    folder = Folder(options.output)
     with folder.locked():
         retry = options.only_unproved
         begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
         again = ContinuedBy("" if retry else "--resume")
-        with again, _executor(options, work) as executor, _progress(stream, records) as (watched, watch):
-            run = Run(folder, begun, executor, options.shard_size, budget, watch, retry)
-            outcome = run.over(watched)
+        with again, _executor(options, work) as executor, _progress(stream) as watch:
+            run = Run(folder, begun, executor, options.shard_size, options.budget, watch, retry, *part)
+            outcome = run.over(stream)
     _report(options, outcome)
 
 
@@ -221,28 +218,19 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 
 @contextlib.contextmanager
-def _progress(
-    stream: "ExampleStream", records: Iterator[Example | Rejection]
-) -> Iterator[tuple[Iterator[Example | Rejection], Callable[["ShardEntry"], None]]]:
-    """The records, and a function of each finished shard: progress over the bytes of these, with the rate and the proved share."""
+def _progress(stream: "ExampleStream") -> Iterator[Callable[["ShardEntry", int | None], None]]:
+    """A function of each finished shard: progress over the bytes of the input, with the rate and the proved share."""
     with rate_progress("reprocessing", stream.total) as show:
         rows = proved = 0
-        ends = deque[int]()  # bytes up to the end of each sequence in work
 
-        def watched() -> Iterator[Example | Rejection]:
-            for record in records:
-                if not isinstance(record, Rejection):
-                    ends.append(stream.size)
-                yield record
-
-        def watch(entry: "ShardEntry") -> None:
+        def watch(entry: "ShardEntry", size: int | None) -> None:
             nonlocal rows, proved
             rows += entry.rows
             proved += entry.proved
-            size = [ends.popleft() for _ in range(entry.rows)][-1]
-            show(size, rows, proved)
+            if size is not None:
+                show(size, rows, proved)
 
-        yield watched(), watch
+        yield watch
 
 
 def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Work") -> None:
@@ -272,9 +260,10 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
 
 def _show(record: Mapping[str, Any]) -> None:
     sequences, files = counted(record["sequences"], "sequence"), counted(record["files"], "file")
+    checks = f"; checked {record['checked']} of {record['found']}, decoded {record['decoded']}"
     show_line(
         f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
-        f"{counted(record['rejected'], 'record')} rejected"
+        f"{counted(record['rejected'], 'record')} rejected{checks if record['found'] else ''}"
     )
 
 
@@ -291,6 +280,9 @@ def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
         "unproved": unproved,
         "failed": failed,
         "rejected": rejected,
+        "found": outcome.found,
+        "checked": outcome.checked,
+        "decoded": outcome.decoded,
     }
     summary.update(record)
     if options.as_json:
@@ -300,7 +292,9 @@ def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
     faults = []
     if not outcome.manifest.finished:
         how = "--only-unproved" if options.only_unproved else "--resume"
-        faults.append(f"--budget {options.budget:g} s are over; continue with {how}")
+        short = outcome.decoded or options.only_unproved
+        more = "" if short else " and more time, since no file was finished"
+        faults.append(f"--budget {options.budget:g} s are over; continue with {how}{more}")
     if outcome.first_rejection:
         faults.append(
             f"{counted(rejected, 'record')} rejected, see rejected.jsonl: first {outcome.first_rejection}"

@@ -55,7 +55,9 @@ def columns(
     if header and not whole and places.label is not None and not names:
         rows, unlike = _without_header(rows, first, places.label, name), header[places.label]
     blocks = _Blocks(lines, separator, len(first[1]), places, longest, unlike)
-    yield from _sequences(rows if header else chain([first], rows), places, separator, blocks)
+    if not lines.resume() and not header:
+        rows = chain([first], rows)
+    yield from _sequences(rows, places, separator, blocks)
 
 
 def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejection]:
@@ -174,9 +176,11 @@ def _sequences(
             cells = row[1]
             if not cells or (block and _begins(cells, block[-1][1], places)):
                 if block and not faulty:
+                    blocks.lines.held = bool(cells)
                     yield _example(
                         list(zip(*(row for _, row in block), strict=True)), block[0][0], places, name
                     )
+                    blocks.lines.held = False
                 block, faulty = [], False
             if not cells:
                 yield from blocks

@@ -104,6 +104,7 @@ def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> 
     if label and not names.label:
         shown = NAMED_ENTITIES if label.key else columns[label.at].lower()
         notify(f"{lines.name}: labels are {shown}; --column names others, such as xpos or misc.KEY")
+    lines.resume()
     for block in blocks(lines):
         if isinstance(block, Rejection):
             yield block

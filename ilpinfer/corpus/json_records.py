@@ -56,6 +56,7 @@ def json_lines(
 ) -> Iterator[Example | Rejection]:
     """One example for each non-empty line; lines that state none are rejected."""
     reader = _Reader(lines.name, "line", logits, names, Doubts(lines.name))
+    lines.resume()
     for number, line in lines:
         if isinstance(line, Rejection):
             yield line
@@ -65,14 +66,14 @@ def json_lines(
 
 
 def json_array(
-    text: str, name: str, logits: LogitsOptions | None, notify: Notify, names: ColumnNames
+    text: str, name: str, logits: LogitsOptions | None, notify: Notify, names: ColumnNames, after: int = 0
 ) -> Iterator[Example | Rejection]:
-    """The sequences of a text that holds a list of objects; InputError where it holds none."""
+    """The sequences of a text that holds a list of objects, after the first `after`; InputError where it holds none."""
     records = parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
     reader = _Reader(name, "item", logits, names, Doubts(name))
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(records[after:], after + 1):
         yield from reader.read(record, number)
     reader.doubts.tell(notify)
 

@@ -1,6 +1,7 @@
 """Lines of a text, read lazily; lines that were read ahead are kept."""
 
 import codecs
+import contextlib
 import os
 import re
 import stat
@@ -24,8 +25,18 @@ Line = tuple[int, str | Rejection]
 class Lines:
     """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns."""
 
-    def __init__(self, stream: BinaryIO, name: str, longest: int | None = LONGEST) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        longest: int | None = LONGEST,
+        *,
+        start: tuple[int, int] | None = None,
+        keep: bool = False,
+    ) -> None:
+        """`start` is a place to go on from, as `place` tells it; with `keep`, bytes are kept until `kept` returns them."""
         self._stream, self.name, self._longest = stream, name, longest
+        self.start, self._kept = start, bytearray() if keep else None
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number = list[bytes](), 0
         self.ended = False  # all lines were read, though perhaps not taken
@@ -33,6 +44,12 @@ class Lines:
         self.live, self._size = _is_live(stream), 0
         # of the lines that were read, and of those taken, without their ends
         self._characters, self._taken = 0, 0
+        # bytes of the file that were split into lines, those of lines that are no text, and where `_kept` begins
+        self._split, self._sizes_of_faults, self._kept_from = 0, dict[int, int](), 0
+        self._last: str | Rejection = ""
+        self._unended = 0  # the number of the last line, which has no end
+        self.held = False  # whether the last line that was taken belongs to the next sequence
+        self.is_one_text = False
 
     def __iter__(self) -> "Lines":
         return self
@@ -45,7 +62,57 @@ class Lines:
         self._number += 1
         line = self._lines.popleft()
         self._taken += _length(line)
+        self._last = line
         return self._number, line
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The bytes of the file up to the next line, and the number of the lines before it."""
+        first = self._number + 1
+        ahead = sum(self._bytes(number, line) for number, line in enumerate(self._lines, first))
+        held = self._bytes(self._number, self._last) if self.held else 0
+        return self._split - sum(map(len, self._rest)) - ahead - held, self._number - self.held
+
+    def resume(self) -> bool:
+        """Go on from the place of `start`, where there is one; to be called when the form of the file is known."""
+        if self.start is None:
+            return False
+        offset, self._number = self.start
+        try:
+            self._stream.seek(offset)
+        except OSError as error:
+            self._end(f": cannot be read: {error.strerror}")
+            return True
+        self._lines.clear()
+        self._rest, self.ended = [], False
+        self._split = self._size = self._characters = self._taken = self._kept_from = offset
+        if self._kept is not None:
+            self._kept.clear()
+        return True
+
+    def kept(self) -> bytes:
+        """The bytes up to `place` since the last call."""
+        assert self._kept is not None
+        count = self.place[0] - self._kept_from
+        result = bytes(self._kept[:count])
+        del self._kept[:count]
+        self._kept_from += count
+        return result
+
+    def rest(self) -> Iterator[bytes]:
+        """All further bytes of the file that `kept` did not return."""
+        assert self._kept is not None
+        yield bytes(self._kept)
+        self._kept.clear()
+        with contextlib.suppress(OSError):  # the lines have said so
+            while chunk := self._stream.read(CHUNK_SIZE):
+                yield chunk
+
+    def _bytes(self, number: int, line: str | Rejection) -> int:
+        """The size of a line with its end."""
+        if isinstance(line, Rejection):
+            return self._sizes_of_faults.get(number, 0)
+        return (len(line) if line.isascii() else len(line.encode())) + (number != self._unended)
 
     def block(self) -> tuple[int, list[str]]:
         """The number of the next line and the lines up to an empty one, not taken; none before that is read, or with a rejection."""
@@ -105,6 +172,7 @@ class Lines:
             if isinstance(line, Rejection):
                 raise line.error
         self._lines.clear()
+        self.is_one_text = True
         return "\n".join(map(str, lines))
 
     def _fill(self) -> None:
@@ -114,6 +182,8 @@ class Lines:
         except OSError as error:
             self._end(f": cannot be read: {error.strerror}")
             return
+        if self._kept is not None:
+            self._kept += chunk
         if not self._size:
             if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 self._end(", line 1: UTF-16; save it as UTF-8")
@@ -121,7 +191,9 @@ class Lines:
             if chunk.startswith(GZIP):
                 self._end(": compressed by gzip; unpack it, or let the name of a file end in .gz")
                 return
-            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            if chunk.startswith(codecs.BOM_UTF8):
+                chunk = chunk.removeprefix(codecs.BOM_UTF8)
+                self._split += len(codecs.BOM_UTF8)
         self._size += len(chunk)
         text, zero, _ = chunk.partition(b"\0")
         if text or not zero:
@@ -137,13 +209,15 @@ class Lines:
     def _take(self, chunk: bytes) -> None:
         """Add a chunk; an empty one is the end."""
         self.ended = not chunk
+        self._split += len(chunk)
         if self._next == 1 and self._is_macintosh(chunk):
             self._rest, chunk, self._returns = [], b"".join([*self._rest, chunk]), True
         first, *others = re.split(rb"[\r\n]", chunk) if self._returns else chunk.split(b"\n")
         self._rest.append(first)
         if others or self.ended:
+            self._unended = self._next + len(others) if self.ended else 0
             self._add(b"".join(self._rest))
-            self._rest = [others.pop()] if others else []
+            self._rest = [others.pop()] if others and not self.ended else []
             try:
                 if others:
                     text = b"\n".join(others).decode()
@@ -169,11 +243,13 @@ class Lines:
         try:
             return line.decode()
         except UnicodeDecodeError as error:
+            self._sizes_of_faults[self._next] = len(line) + (self._next != self._unended)
             byte = line[error.start]
             text = f"{self.name}, line {self._next}: byte {byte:#04x} is not UTF-8; save it as UTF-8"
             return Rejection(self.name, self._next, text)
 
     def _end(self, why: str) -> None:
+        self._split -= sum(map(len, self._rest))
         self.ended, self._rest = True, []
         place = re.match(r", line ([0-9]+)", why)
         self._lines.append(Rejection(self.name, int(place[1]) if place else 0, f"{self.name}{why}"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from formulations.arguments import one_of
-from formulations.files import plain_name
+from formulations.files import CHUNK_SIZE, plain_name
 from ilpinfer.corpus import brat, conllu, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
@@ -22,6 +22,7 @@ from ilpinfer.corpus.json_records import json_array, json_lines
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.records import EXPECTED
+from ilpinfer.corpus.slices import Place, SliceDigest, open_content
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (
@@ -59,6 +60,8 @@ class CorpusForm:
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
+    slices: bool = False
+    """Whether places and digests of what was read are told."""
 
     def __post_init__(self) -> None:
         one_of(self.unit, "unit", brat.UNITS, InputError)
@@ -75,6 +78,8 @@ class ExampleStream:
         self.done, self._of_table = 0, 0
         self.reject: Callable[[InputError], None] | None = None
         """Takes the errors of rejections, which are then left out of the stream."""
+        self._file_number, self._last_line, self._content_size = 0, 0, 0
+        self._slice = SliceDigest()
 
     def __iter__(self) -> Self:
         return self
@@ -92,6 +97,37 @@ class ExampleStream:
         if found is not None:
             self._ahead.append(found)
         return found
+
+    def go_to(self, place: Place) -> None:
+        """Go on from a place, as `place` tells it, where a slice begins."""
+        self._found.close()
+        self._stack.close()
+        self._slice, self._lines, self._of_table = SliceDigest(), None, 0
+        self.done = sum(map(file_size, self.files[: place.file]))
+        self._found = self._all(place)
+
+    @property
+    def place(self) -> Place | None:
+        """The end of the example that came last, or of the input; None in a stream that cannot be read again.
+
+        It is not told rightly behind a rejection, whose sequence may go on.
+        """
+        if self._lines is None:
+            return Place(self._file_number, self._content_size, self._last_line)
+        if self._lines.live:
+            return None
+        offset, line = self._lines.place
+        return Place(self._file_number, offset, self._last_line if self._lines.is_one_text else line)
+
+    def end_slice(self) -> str:
+        """The digest of the bytes up to `place` since the last call; a new slice begins."""
+        if self._lines is not None:
+            self._slice.add(self._lines.kept())
+        result = self._slice.text
+        self._slice = SliceDigest()
+        if self._file_number < len(self.files):
+            self._slice.begin(self._file_number)
+        return result
 
     def __enter__(self) -> Self:
         return self
@@ -117,15 +153,24 @@ class ExampleStream:
             return None
         return sum(map(file_size, self.files)) or None
 
-    def _all(self) -> Generator[Found, None, None]:
-        empty = True
-        for file in self.files:
+    def _all(self, start: Place | None = None) -> Generator[Found, None, None]:
+        empty = start is None
+        begin = start or Place()
+        for number, file in enumerate(self.files[begin.file :], begin.file):
+            self._file_number = number
+            begun = begin if number == begin.file else Place()
+            self._slice.begin(self._file_number)
+            self._content_size = -1
             try:
-                for each in self._file(file):
+                for each in self._file(file, begun):
                     empty = False
+                    self._last_line = each.line
                     yield self._limited(each)
             except (InputError, ModelError) as error:
                 empty = False
+                self._last_line = 0
+                if self._lines is None and self._content_size < 0:
+                    self._note_content(file, begun)
                 yield Rejection(file, 0, str(error))
             except Exception as error:
                 if not without_place(error):
@@ -135,6 +180,7 @@ class ExampleStream:
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)
             self._lines, self._of_table = None, 0
+        self._file_number, self._content_size, self._last_line = len(self.files), 0, 0
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
@@ -148,7 +194,8 @@ class ExampleStream:
             return found
         return Rejection(found.file, found.line, f"{found.where}: a sequence of more than {longest} tokens")
 
-    def _file(self, file: str) -> Iterator[Found]:
+    def _file(self, file: str, start: Place) -> Iterator[Found]:
+        """The records of a file, those up to a place left out."""
         form, name = self._form, plain_name(file)
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
@@ -156,30 +203,56 @@ class ExampleStream:
             raise InputError(
                 f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
             )
+        if name.endswith(UNPACKED) or brat.is_brat(file):
+            self._note_content(file, start)
         if file.endswith(".npz"):
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
-                yield replace(each, file=file, line=number)
+                if number > start.line:
+                    yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
-            for number, row in enumerate(read_table(file, form.logits, ColumnNames.read(form.column)), 1):
+            found = read_table(file, form.logits, ColumnNames.read(form.column), start.line)
+            for number, row in enumerate(found, start.line + 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
         elif file.endswith(docbin.SUFFIX):
-            yield from docbin.read_docbin(file, self._notify)
+            yield from (each for each in docbin.read_docbin(file, self._notify) if each.line > start.line)
         elif brat.is_brat(file):
-            yield from brat.read_brat(file, self._notify, form.unit)
+            documents = brat.read_brat(file, self._notify, form.unit)
+            yield from (each for each in documents if each.line > start.line)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
                 f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
                 "that there are no annotations"
             )
         else:
-            with opened_lines(file, form.longest_line) as lines:
+            with opened_lines(file, form.longest_line, start, keep=form.slices) as lines:
                 self._lines = lines
-                if name.endswith(conllu.SUFFIXES):
-                    yield from conllu.read_conllu(lines, form.column, self._notify, form.most)
-                else:
-                    yield from _of_text(lines, form, self._notify)
+                try:
+                    if name.endswith(conllu.SUFFIXES):
+                        yield from conllu.read_conllu(lines, form.column, self._notify, form.most)
+                    else:
+                        yield from _of_text(lines, form, self._notify)
+                except InputError:
+                    self._note_rest(lines)
+                    raise
+                self._note_rest(lines)
+
+    def _note_rest(self, lines: Lines) -> None:
+        """Note what was not read of a file, of which no further record comes."""
+        if self._form.slices:
+            for chunk in lines.rest():
+                self._slice.add(chunk)
+
+    def _note_content(self, file: str, start: Place) -> None:
+        """Note size and digest of a file that is read as a whole."""
+        self._content_size = start.offset
+        if self._form.slices and file != "-":
+            with contextlib.suppress(OSError), open_content(file) as stream:
+                stream.seek(start.offset)
+                while chunk := stream.read(CHUNK_SIZE):
+                    self._content_size += len(chunk)
+                    self._slice.add(chunk)
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
@@ -221,8 +294,13 @@ def _files_of(name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[Lines]:
-    """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened."""
+def opened_lines(
+    source: str | Path, longest: int | None = LONGEST, start: Place | None = None, *, keep: bool = False
+) -> Iterator[Lines]:
+    """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened.
+
+    `start` and `keep` are those of `Lines`.
+    """
     with contextlib.ExitStack() as stack:
         if str(source) == "-":
             stream: BinaryIO = sys.stdin.buffer
@@ -231,7 +309,8 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
                 stream = stack.enter_context(open_bytes(source))
             except OSError as error:
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-        yield Lines(stream, source_name(source), longest)
+        begin = (start.offset, start.line) if start and start.offset else None
+        yield Lines(stream, source_name(source), longest, start=begin, keep=keep)
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
@@ -250,7 +329,9 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     text = _json_text(lines, first.lstrip(), form)
     if text is not None:
         if text:
-            yield from json_array(text, lines.name, form.logits, notify, ColumnNames.read(form.column))
+            after = 0 if lines.start is None else lines.start[1]
+            lines.resume()
+            yield from json_array(text, lines.name, form.logits, notify, ColumnNames.read(form.column), after)
         else:
             yield from json_lines(lines, form.logits, notify, ColumnNames.read(form.column))
         return
@@ -258,7 +339,7 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     for each in columns(lines, form.column, notify, form.most, form.longest):
         empty = False
         yield each
-    if empty:
+    if empty and lines.start is None:
         raise InputError(
             f"{lines.name}: no sequence, but a header or borders only; expected token<TAB>label lines"
         )

@@ -24,11 +24,13 @@ RESULT_COLUMNS = (*ABOUT, "tokens", "columns", "labels", "sequence", FURTHER)
 """Columns that are read of files that `ilpinfer reprocess` wrote."""
 
 
-def read_table(path: str, reading: LogitsOptions | None, names: ColumnNames) -> Iterator[Example | Rejection]:
-    """The sequences of a Parquet file, or of an Arrow file or stream."""
-    begin = 1
+def read_table(
+    path: str, reading: LogitsOptions | None, names: ColumnNames, after: int = 0
+) -> Iterator[Example | Rejection]:
+    """The sequences of a Parquet file, or of an Arrow file or stream, after the first `after` rows."""
+    begin = after + 1
     try:
-        for rows in _batches(path, names):
+        for rows in _batches(path, names, after):
             yield from read_rows((_without_nulls(row, path) for row in rows), path, begin, reading, names)
             begin += len(rows)
     except OSError as error:
@@ -51,7 +53,7 @@ def count_rows(path: str) -> int:
         return 0
 
 
-def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
+def _batches(path: str, own: ColumnNames, after: int) -> Iterator[list[dict[str, Any]]]:
     require(path, "parquet", "pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -65,7 +67,9 @@ def _batches(path: str, own: ColumnNames) -> Iterator[list[dict[str, Any]]]:
             batches = _arrow_batches(pa, stream)
             names = None
         for batch in batches:
-            for begin in range(0, batch.num_rows, ROWS):
+            passed = min(after, batch.num_rows)
+            after -= passed
+            for begin in range(passed, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
                 yield part.select(names or _columns_to_read(path, part.schema.names, own)).to_pylist()
 

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
 from ilpinfer.reprocessing.storage import storage_of
 from ilpinfer.reprocessing.tables import ShardEntry, read_shard, shard_name
-from ilpinfer.system.addresses import is_file, joined, local_name
+from ilpinfer.system.addresses import is_file, joined, local_name, open_bytes
 from ilpinfer.system.output_paths import OutputError, write_errors
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
@@ -50,7 +51,9 @@ class Folder:
         elif not resume:
             raise OutputError(f"{self.path}: is not empty; continue with --resume, or choose another output")
         else:
-            self.manifest().check_same(manifest, self.path)
+            before = self.manifest()
+            before.check_same(manifest, self.path)
+            manifest = replace(manifest, shards=before.shards, rest=before.rest)
         return manifest
 
     def reopen(self, manifest: Manifest) -> Manifest:
@@ -75,6 +78,26 @@ class Folder:
                 f"{path}: belongs to another run; delete it and continue with --resume, or choose another output"
             )
         return entry, columns
+
+    @property
+    def shard_count(self) -> int:
+        """Number of files that have the name of a shard."""
+        return sum(fnmatchcase(name, "part-*.parquet") for name in self._storage.names())
+
+    def content(self, name: str) -> bytes | None:
+        """The bytes of a file; None where there is none, or it cannot be read."""
+        try:
+            with open_bytes(self.place(name)) as stream:
+                return stream.read()
+        except OSError:
+            return None
+
+    def rejections(self) -> list[dict[str, Any]]:
+        """The rejected records that an earlier run has listed; none where the list is missing or damaged."""
+        try:
+            return [json.loads(line) for line in (self.content(REJECTED) or b"").splitlines()]
+        except ValueError:
+            return []
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file atomically and flush it to disk."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -10,7 +10,7 @@ from typing import Any
 
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
-from ilpinfer.reprocessing.tables import ShardEntry
+from ilpinfer.reprocessing.tables import InputSlice, ShardEntry
 from ilpinfer.system.addresses import joined, open_bytes
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
@@ -25,7 +25,8 @@ FORMAT = 2
 class Manifest:
     """The record of a run: names and sizes of its inputs, digests of model and rules, and the options that rows depend on.
 
-    `retries` has the time limits under which unproved sequences were decoded again; `finished` is whether the input was read to its end.
+    `retries` has the time limits under which unproved sequences were decoded again; `finished` is whether the input was read to its end,
+    and `rest` what it has after the slices of the shards.
     """
 
     inputs: Sequence[Mapping[str, Any]]
@@ -37,6 +38,7 @@ class Manifest:
     rejected: int = 0
     retries: Sequence[float | None] = ()
     finished: bool = False
+    rest: InputSlice | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: own_versions())
     format: int = FORMAT
 
@@ -48,7 +50,8 @@ class Manifest:
 
     def text(self) -> bytes:
         """Content of the file; equal for equal runs."""
-        values = {**vars(self), "run": self.run, "shards": [entry.to_dict() for entry in self.shards]}
+        shards = [entry.to_dict() for entry in self.shards]
+        values = {**vars(self), "run": self.run, "shards": shards, "rest": self.rest and asdict(self.rest)}
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
     def check_same(self, other: "Manifest", folder: str, *, limits: bool = True) -> None:

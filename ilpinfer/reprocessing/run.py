@@ -1,30 +1,57 @@
 """A run over a corpus: shards are decoded, and written in order."""
 
+import contextlib
+import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.reprocessing.executors import Budget, BudgetSpent, Done, Executor
 from ilpinfer.reprocessing.folder import REJECTED, UNPROVED, Folder, JsonLines, ShardContent
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest
-from ilpinfer.reprocessing.shards import Shard, shards
-from ilpinfer.reprocessing.tables import PROVED, ShardEntry, columns_of, shard_file, unproved_rows
+from ilpinfer.reprocessing.resuming import Finished, RejectedRecords
+from ilpinfer.reprocessing.shards import Shard, ShardReader
+from ilpinfer.reprocessing.tables import (
+    PROVED,
+    InputSlice,
+    ShardEntry,
+    columns_of,
+    shard_file,
+    unproved_rows,
+)
 from ilpinfer.system.output_paths import OutputError
 
-Pending = deque[tuple[Shard, ShardContent | None, Callable[[Budget], Done] | None]]
-"""Shards in order, their content in the folder, and functions that wait for new results, if there are some."""
+CHECKPOINT = 5.0
+"""Seconds after which the manifest is written again with the shards that are finished, if these are a twentieth more."""
+
+
+@dataclass
+class Pending:
+    """A shard in order: its slice, its content in the folder, and a function that waits for a new result, if there are some."""
+
+    shard: Shard | None
+    slice: InputSlice | None
+    size: int | None
+    content: ShardContent | None
+    wait: Callable[[Budget], Done] | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The manifest of a run, as it was written, and the messages of its first rejected record and first failed sequence."""
+    """The manifest of a run, as it was written, and the messages of its first rejected record and first failed sequence.
+
+    Of the `found` shards in the folder, `checked` are those of this input; `decoded` is the number of shards written.
+    """
 
     manifest: Manifest
     first_rejection: str = ""
     first_failure: str = ""
+    found: int = 0
+    checked: int = 0
+    decoded: int = 0
 
     def count(self, what: str) -> int:
         """Sum of "rows", "proved", "unproved" or "failed" over all shards."""
@@ -35,48 +62,68 @@ class Outcome:
 class Run:
     """A run over a corpus that writes shards of `size` sequences to a folder, which the caller has locked.
 
-    With `only_unproved`, shards that are there are decoded again where sequences have no proof. A row is replaced if the new one is proved,
-    or has a higher score, or the same score and a lower bound. A shard without new rows is not written.
+    Finished shards are passed over by the digests in the manifest, and read where these do not suffice. `seconds` is the time for
+    decoding, from the first shard that is decoded on. With `only_unproved`, shards that are there are decoded again where sequences have
+    no proof. A row is replaced if the new one is proved, or has a higher score, or the same score and a lower bound. A shard without
+    new rows is not written. `watch` gets entries and the bytes of the input up to their end, None where they were passed over.
     """
 
     folder: Folder
     manifest: Manifest
     executor: Executor
     size: int
-    budget: Budget
-    watch: Callable[[ShardEntry], None] = lambda _: None
+    seconds: float | None = None
+    watch: Callable[[ShardEntry, int | None], None] = lambda *_: None
     only_unproved: bool = False
+    part: int = 1
+    parts: int = 1
     entries: list[ShardEntry] = field(default_factory=list)
+    _budget: Budget | None = field(default=None, init=False)
     _in_time: bool = field(default=True, init=False)
-    _first_rejection: str = field(default="", init=False)
+    _checked: int = field(default=0, init=False)
+    _decoded: int = field(default=0, init=False)
+    _saved: tuple[float, int] = field(default_factory=lambda: (time.monotonic(), 0), init=False)
     _first_failure: str = field(default="", init=False)
 
-    def over(self, records: Iterable[Example | Rejection]) -> Outcome:
+    def over(self, stream: ExampleStream) -> Outcome:
         """Decode what is not finished yet, until the input or the time limit ends."""
-        pending: Pending = deque()
-        done = self.manifest
+        pending = deque[Pending]()
+        found = self.folder.shard_count
         with ExitStack() as stack, self.folder.lines(UNPROVED) as unproved:
             # a retry has the rejected records of its run
-            rejected = None if self.only_unproved else stack.enter_context(self.folder.lines(REJECTED))
-
-            def reject(rejection: Rejection) -> None:
-                if rejected is not None:
-                    self._first_rejection = self._first_rejection or rejection.message
-                    line = rejection.line or None
-                    rejected.add({"file": rejection.file, "line": line, "reason": rejection.reason})
-
-            for shard in shards(records, self.size, reject):
-                there = self._existing_shard(shard)
-                pending.append((shard, there, self._submit(shard, there)))
-                if not self._finish(pending, unproved, self.executor.width - 1):
+            lines = None if self.only_unproved else stack.enter_context(self.folder.lines(REJECTED))
+            rejected = RejectedRecords(lines, deque(self.folder.rejections()))
+            reader = ShardReader(stream, self.size, rejected.add, self.part, self.parts)
+            before = Finished(self.folder, self.manifest, reader, rejected, self.only_unproved)
+            stack.enter_context(contextlib.closing(before))
+            while self._finish(pending, unproved, self.executor.width - 1):
+                if (content := before.next()) is not None:
+                    self._checked += 1
+                    pending.append(Pending(None, content[0].slice, None, content))
+                elif before.is_all() or (read := reader.read()) is None:
+                    self._finish(pending, unproved, 0)
                     break
-            else:
-                self._finish(pending, unproved, 0)
-            if rejected is not None:
-                done = replace(done, rejected=rejected.count, finished=self._in_time)
-        done = replace(done, shards=tuple(self.entries))
-        self.folder.write(MANIFEST, done.text())
-        return Outcome(replace(done, finished=self._in_time), self._first_rejection, self._first_failure)
+                else:
+                    before.compare(read[0].number, read[1])
+                    pending.append(self._begun(*read, stream.size))
+            done = self.manifest
+            if lines is not None:
+                done = replace(done, rejected=lines.count, finished=self._in_time, rest=reader.rest)
+        rest = () if done.finished else self._unread
+        self.folder.write(MANIFEST, replace(done, shards=(*self.entries, *rest)).text())
+        done = replace(done, shards=tuple(self.entries), finished=self._in_time)
+        counts = (found, self._checked, self._decoded)
+        return Outcome(done, "" if lines is None else rejected.first, self._first_failure, *counts)
+
+    @property
+    def _unread(self) -> Sequence[ShardEntry]:
+        """Entries of an earlier run for shards that this one has not come to."""
+        return self.manifest.shards[len(self.entries) :]
+
+    def _begun(self, shard: Shard, slice_: InputSlice | None, size: int) -> Pending:
+        """The shard as it is in the folder, or submitted."""
+        there = self._existing_shard(shard)
+        return Pending(shard, slice_, size, there, self._submit(shard, there))
 
     def _existing_shard(self, shard: Shard) -> ShardContent | None:
         """The shard if an earlier run has written it; OutputError if it has other sequences."""
@@ -91,6 +138,7 @@ class Run:
                 f"{self.folder.place(there[0].file)}: has other sequences than those from {shard.examples[0].where} on; "
                 "give the same input as before, or choose another output"
             )
+        self._checked += there is not None
         return there
 
     def _submit(self, shard: Shard, there: ShardContent | None) -> Callable[[Budget], Done] | None:
@@ -103,29 +151,33 @@ class Run:
             shard = replace(shard, examples=tuple(each for each, status in rows if status not in PROVED))
         try:
             if self._in_time:
-                self.budget.check()
+                self._budget = self._budget or Budget.of(self.seconds)
+                self._budget.check()
                 return self.executor.submit(shard)
         except BudgetSpent:
             self._in_time = False
         return None
 
-    def _finish(self, pending: Pending, unproved: JsonLines, most: int) -> bool:
+    def _finish(self, pending: deque[Pending], unproved: JsonLines, most: int) -> bool:
         """Wait for shards, write and list them, until `most` are pending; False at one that there was no time for."""
         while len(pending) > most:
-            shard, content, wait = pending.popleft()
+            each = pending.popleft()
+            content = each.content
             try:
-                if wait is not None and self._in_time:
-                    content = self._written(shard, content, wait(self.budget))
+                if each.shard is not None and each.wait is not None and self._in_time:
+                    assert self._budget is not None
+                    content = self._written(each.shard, content, each.wait(self._budget))
             except BudgetSpent:
                 self._in_time = False
             if content is None:
                 return False
-            self._note(*content, unproved)
+            self._note(replace(content[0], slice=each.slice), content[1], each.size, unproved)
         return True
 
     def _written(self, shard: Shard, there: ShardContent | None, done: Done) -> ShardContent:
         """Write a shard, or the better rows of its new results."""
         data, entry = done
+        self._decoded += 1
         if there is None:
             columns = columns_of(data) if entry.unproved else {}
         else:
@@ -136,7 +188,9 @@ class Run:
         self.folder.write(entry.file, data)
         return entry, columns
 
-    def _note(self, entry: ShardEntry, columns: dict[str, list[Any]], unproved: JsonLines) -> None:
+    def _note(
+        self, entry: ShardEntry, columns: dict[str, list[Any]], size: int | None, unproved: JsonLines
+    ) -> None:
         """Add the entry of a finished shard, and list its unproved sequences."""
         self.entries.append(entry)
         for row in unproved_rows(columns) if entry.unproved else ():
@@ -145,7 +199,11 @@ class Run:
                     self._first_failure or f"{row['file']}, line {row['line']}: {row['reason']}"
                 )
             unproved.add(row)
-        self.watch(entry)
+        self.watch(entry, size)
+        now, (before, count) = time.monotonic(), self._saved
+        if now > before + CHECKPOINT and len(self.entries) > 1.05 * count:
+            self._saved = now, len(self.entries)
+            self.folder.write(MANIFEST, replace(self.manifest, shards=(*self.entries, *self._unread)).text())
 
 
 def _improve(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:

@@ -2,16 +2,18 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
+from ilpinfer.corpus.slices import Place
+from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.scored_stream import Trellises, in_order
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
-from ilpinfer.reprocessing.tables import ShardEntry, table_of
+from ilpinfer.reprocessing.tables import InputSlice, ShardEntry, table_of
 
 TOKENS = 200_000
 """Largest size of a shard: it ends with the sequence by which it reaches this number of tokens."""
@@ -41,24 +43,60 @@ class Work:
     run: str
 
 
-def shards(
-    records: Iterable[Example | Rejection], size: int, reject: Callable[[Rejection], None]
-) -> Iterator[Shard]:
-    """Shards of `size` sequences, or fewer if these are long; `reject` receives rejected records."""
-    number = begin = tokens = 0
-    examples: list[Example] = []
-    for each in records:
-        if isinstance(each, Rejection):
-            reject(each)
-            continue
-        # other processes do not need the text of the whole document
-        examples.append(replace(each, passage=None))
-        tokens += len(each.tokens)
-        if len(examples) == size or tokens >= TOKENS:
-            yield Shard(number, begin, tuple(examples))
-            number, begin, tokens, examples = number + 1, begin + len(examples), 0, []
-    if examples:
-        yield Shard(number, begin, tuple(examples))
+@dataclass
+class ShardReader:
+    """Reads shards of `size` sequences, or fewer if these are long; `reject` receives rejected records.
+
+    Of `parts` parts it takes record number `part` and every `parts`-th after it. `number` and `begin` are those of the next shard,
+    and `place` is where its slice of the input begins, None where that is not known. `rest` is the slice after the last shard.
+    """
+
+    stream: ExampleStream
+    size: int
+    reject: Callable[[Rejection], None]
+    part: int = 1
+    parts: int = 1
+    number: int = field(default=0, init=False)
+    begin: int = field(default=0, init=False)
+    place: Place | None = field(default=Place(), init=False)
+    rest: InputSlice | None = field(default=None, init=False)
+    _records: int = field(default=0, init=False)
+    _passed: bool = field(default=False, init=False)
+
+    def read(self) -> tuple[Shard, InputSlice | None] | None:
+        """The next shard and its slice; None at the end of the input."""
+        if self._passed and self.place is not None:
+            self.stream.go_to(self.place)
+        self._passed = False
+        tokens = rejected = 0
+        examples: list[Example] = []
+        for each in self.stream:
+            self._records += 1
+            if (self._records - self.part) % self.parts:
+                continue
+            if isinstance(each, Rejection):
+                rejected += 1
+                self.reject(each)
+                continue
+            # other processes do not need the text of the whole document
+            examples.append(replace(each, passage=None))
+            tokens += len(each.tokens)
+            if len(examples) == self.size or tokens >= TOKENS:
+                break
+        place = None if self.place is None else self.stream.place
+        digest = self.stream.end_slice()
+        slice_ = place and InputSlice(place.file, place.offset, place.line, self._records, rejected, digest)
+        if not examples:
+            self.rest = slice_
+            return None
+        shard = Shard(self.number, self.begin, tuple(examples))
+        self.number, self.begin, self.place = self.number + 1, self.begin + len(examples), place
+        return shard, slice_
+
+    def pass_over(self, rows: int, slice_: InputSlice) -> None:
+        """Leave a shard out."""
+        self.number, self.begin, self._records = self.number + 1, self.begin + rows, slice_.records
+        self.place, self._passed = slice_.end, True
 
 
 def decode_shard(

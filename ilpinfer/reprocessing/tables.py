@@ -3,8 +3,8 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -12,6 +12,7 @@ from formulations.plain_values import parse_json, record
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
+from ilpinfer.corpus.slices import Place
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.output_paths import OutputError
@@ -33,14 +34,38 @@ TEXTS = (
 )
 """Columns of texts; notes about a sequence that are no texts are JSON."""
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
+OF_MANIFEST = ("file_sha256", "slice")
+"""What an entry has in the manifest alone."""
+OF_UNPROVED = ("sequence", "file", "line", "status", "gap", "reason", "error")
+"""Columns of what is told about sequences without a proof."""
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+@dataclass(frozen=True)
+class InputSlice:
+    """The part of the input of a shard, from the end of the slice before.
+
+    It has its end as a `Place`, the number of records before that, that of its rejected records, and the digest of its bytes.
+    """
+
+    file: int
+    offset: int
+    line: int
+    records: int
+    rejected: int
+    sha256: str
+
+    @property
+    def end(self) -> Place:
+        return Place(self.file, self.offset, self.line)
 
 
 @dataclass(frozen=True)
 class ShardEntry:
     """A shard in the manifest: its file, the digests of the run and of its sequences, and the number of the first one.
 
-    `sha256` is that of the content without the column `seconds`.
+    `sha256` is that of the content without the column `seconds`, `file_sha256` that of the file, and `slice` is None where the input
+    cannot be read again.
     """
 
     file: str
@@ -51,6 +76,8 @@ class ShardEntry:
     proved: int
     failed: int
     sha256: str
+    file_sha256: str = ""
+    slice: InputSlice | None = None
 
     @property
     def unproved(self) -> int:
@@ -89,20 +116,24 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
         sum(map(bool, errors)),
         content_digest(columns),
     )
-    schema = _schema().with_metadata({KEY: json.dumps(asdict(entry))})
+    own = {name: value for name, value in asdict(entry).items() if name not in OF_MANIFEST}
+    schema = _schema().with_metadata({KEY: json.dumps(own)})
     stream = io.BytesIO()
     pq.write_table(pa.table(columns, schema=schema), stream, compression="zstd")
-    return stream.getvalue(), entry
+    data = stream.getvalue()
+    return data, replace(entry, file_sha256=hashlib.sha256(data).hexdigest())
 
 
 def read_shard(path: str | Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
     """The entry and the columns of a file; OutputError for one that is damaged or no shard."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     way_out = "delete it and continue with --resume, or choose another output"
     try:
         with open_bytes(path) as stream:
-            table = pq.read_table(stream)
+            data = stream.read()
+        table = pq.read_table(pa.BufferReader(data))
         entry = record(
             ShardEntry, parse_json((table.schema.metadata or {})[KEY].decode("utf-8")), "the entry"
         )
@@ -116,14 +147,15 @@ def read_shard(path: str | Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
     columns = table.to_pydict()
     if content_digest(columns) != entry.sha256 or entry.file != PurePath(path).name:
         raise OutputError(f"{path}: damaged, its content does not match its digest; {way_out}")
-    return entry, columns
+    return replace(entry, file_sha256=hashlib.sha256(data).hexdigest()), columns
 
 
-def columns_of(data: bytes) -> dict[str, list[Any]]:
+def columns_of(data: bytes, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
+    """The columns of a file, or some of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: dict[str, list[Any]] = pq.read_table(pa.BufferReader(data)).to_pydict()
+    columns: dict[str, list[Any]] = pq.read_table(pa.BufferReader(data), columns=names).to_pydict()
     return columns
 
 
@@ -138,9 +170,8 @@ def content_digest(columns: dict[str, list[Any]]) -> str:
 
 def unproved_rows(columns: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     """Number, place and gap (nats) of each sequence without a proof."""
-    names = ("sequence", "file", "line", "status", "gap", "reason", "error")
-    for values in zip(*(columns[name] for name in names), strict=True):
-        row = dict(zip(names, values, strict=True))
+    for values in zip(*(columns[name] for name in OF_UNPROVED), strict=True):
+        row = dict(zip(OF_UNPROVED, values, strict=True))
         if row["status"] not in PROVED:
             yield row
 

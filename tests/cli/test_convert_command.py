@@ -7,6 +7,7 @@ import pytest
 from support.command_line import TRAIN, rows
 
 from ilpinfer.corpus.sequences import read
+from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions
 
 FORMATS = {
@@ -71,9 +72,10 @@ def test_every_format_is_reprocessed(corpus, cli):
 
 
 def test_shards_leave_texts_behind(corpus):
-    from ilpinfer.reprocessing.shards import shards
+    from ilpinfer.reprocessing.shards import ShardReader
 
-    (shard,) = shards(read(corpus, notify=lambda _: None), 10, print)
+    with open_stream(corpus, CorpusForm(slices=True), lambda _: None) as stream:
+        shard, _ = ShardReader(stream, 10, print).read()
     assert [(each.tokens, each.labels) for each in shard.examples] == pairs("train.tsv")
     assert all(each.passage is None for each in shard.examples)
 

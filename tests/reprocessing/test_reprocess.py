@@ -1,7 +1,9 @@
 """Corpora in shards: the same content however a run came about, and one clear message for what cannot be done."""
 
+import gzip
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -37,6 +39,10 @@ def contents(path):
         if file.suffix == ".parquet":
             columns = read_shard(file)[1].items()
             result[file.name] = [(name, values) for name, values in columns if name != "seconds"]
+        elif file.name == "manifest.json":
+            result[file.name] = re.sub(
+                rb'"file_sha256": "[0-9a-f]*"', b'"file_sha256": ""', file.read_bytes()
+            )
         else:
             result[file.name] = file.read_bytes()
     return result
@@ -285,20 +291,97 @@ def test_a_full_disk_keeps_what_is_there(whole, cli, monkeypatch):
 
 
 def test_a_budget_stops_the_run_and_resume_goes_on(whole, cli, monkeypatch):
-    calls = []
-
-    def check(self):
-        calls.append(1)
-        if len(calls) == 6:
-            raise executors.BudgetSpent
-
     with monkeypatch.context() as patch:
-        patch.setattr(executors.Budget, "check", check)
+        spent_after(patch, 6)
         code, _, err = cli(f"{HERE} --output out --budget 1000")
     assert (code, err) == (1, "ilpinfer: --budget 1000 s are over; continue with --resume\n")
     assert not json.loads(Path("out/manifest.json").read_text())["finished"]
     cli.done(f"{HERE} --output out --resume")
     assert contents("out") == whole
+
+
+def spent_after(patch, checks):
+    """Let the time of a run end at the given call for the time that is left."""
+    calls = []
+
+    def check(self):
+        calls.append(1)
+        if len(calls) == checks:
+            raise executors.BudgetSpent
+
+    patch.setattr(executors.Budget, "check", check)
+
+
+ROW = '{"tokens": ["Ada", "Notes", "."]}\n'
+INPUTS = {
+    "in.tsv": (TRAIN + "\n") * 4,
+    "faults.tsv": f"{TRAIN}\n\tO\n\n{TRAIN}\nnone\n\n{TRAIN}\n{TRAIN}\nnone\n",
+    "in.tsv.gz": gzip.compress(((TRAIN + "\n") * 4).encode()),
+    "in.jsonl": ROW * 4 + "{}\n" + ROW * 4,
+    "in.json": f"[{','.join([ROW] * 8)}]",
+    "many/*.jsonl": [ROW] * 8,
+    "some/*.jsonl": [ROW * 4, ROW, "{}", ROW * 3],
+}
+
+
+@pytest.mark.parametrize("source", INPUTS)
+def test_finished_shards_are_passed_over(folder, cli, monkeypatch, source):
+    """They are not read again, and what is listed of them stays."""
+    content = INPUTS[source]
+    for number, each in enumerate(content if isinstance(content, list) else [content]):
+        path = Path(source.replace("*", str(number)))
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(each if isinstance(each, bytes) else each.encode())
+    run = f"reprocess {source} --model hmm.json --rules rules.toml --shard-size 3 --jobs 1 --method viterbi --output"
+    cli(f"{run} whole")
+    for checks in (5, 8):
+        output = f"out{checks}"
+        with monkeypatch.context() as patch:
+            spent_after(patch, checks)
+            assert cli(f"{run} {output} --budget 1000")[0] == 1
+        there = len(list(Path(output).glob("*.parquet")))
+        with monkeypatch.context() as patch:
+            patch.setattr("ilpinfer.reprocessing.folder.read_shard", None)
+            _, out, _ = cli(f"{run} {output} --resume")
+        assert f"checked {there} of {there}, decoded {3 - there}" in out and there
+        assert contents(output) == contents("whole")
+        with monkeypatch.context() as patch:
+            patch.setattr("ilpinfer.reprocessing.run.ShardReader.read", lambda self: None)
+            _, out, _ = cli(f"{run} {output} --resume")
+        assert "checked 3 of 3, decoded 0" in out
+
+
+def test_checking_takes_no_time_of_the_budget(whole, cli):
+    """A run goes on however little time it has for decoding after the shards that are there."""
+    Path("whole/part-00001.parquet").unlink()
+    code, _, err = cli(f"{HERE} --output whole --resume --budget 1e-9")
+    assert code == 1 and "and more time, since no file was finished" in err
+    entries = json.loads(Path("whole/manifest.json").read_text())["shards"]
+    assert [entry["file"] for entry in entries] == [f"part-0000{n}.parquet" for n in range(3)]
+    assert "checked 2 of 2, decoded 1" in cli.done(f"{HERE} --output whole --resume").out
+    assert contents("whole") == whole
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_changed_slice_of_the_input_is_noticed(corpus, cli, packed):
+    text = Path("in.tsv").read_text()
+    name = "in.tsv.gz" if packed else "in.tsv"
+
+    def write(text):
+        # without compression, equal texts have equal sizes
+        Path(name).write_bytes(gzip.compress(text.encode(), 0, mtime=0) if packed else text.encode())
+
+    write(text)
+    run = f"reprocess {name} --model hmm.json --rules rules.toml --shard-size 3 --jobs 1 --output out"
+    cli.done(run)
+    Path("out/part-00002.parquet").unlink()
+    write(text.replace("Ada", "Eda", 1))
+    message = "part-00000.parquet: has other sequences than those from"
+    assert message in cli.refused(f"{run} --resume")
+    at = text.rindex("Ada")
+    write(text[:at] + "Eda" + text[at + 3 :])
+    cli.done(f"{run} --resume")
+    assert "Eda" in str(read_shard(Path("out/part-00002.parquet"))[1]["tokens"])
 
 
 def test_a_dry_run_writes_nothing(corpus, cli):

@@ -1,0 +1,83 @@
+"""Places in an input of several files, and digests of the bytes between two of them."""
+
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from ilpinfer.corpus import brat
+from ilpinfer.system.addresses import open_bytes, read_bytes
+
+READ = 2**16
+"""Bytes of a read; many files are small."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far an input was read: files before, bytes of the unpacked content of this one, and its last line, item or row."""
+
+    file: int = 0
+    offset: int = 0
+    line: int = 0
+
+
+def open_content(file: str) -> BinaryIO:
+    """The bytes that sequences of a file are read of: unpacked, and with the annotations where they are in a second file."""
+    if brat.is_brat(file):
+        name = file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS)
+        return io.BytesIO(b"".join(read_bytes(name + end, OSError) for end in (brat.TEXT, brat.ANNOTATIONS)))
+    return open_bytes(file)
+
+
+class SliceDigest:
+    """SHA-256 of a slice: the number of each file, and its bytes that belong to the slice."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def begin(self, file: int) -> None:
+        self._hash.update(f"{file}\n".encode())
+
+    def add(self, data: bytes) -> None:
+        self._hash.update(data)
+
+    @property
+    def text(self) -> str:
+        return self._hash.hexdigest()
+
+
+class SliceReader:
+    """Reads slices of files again, one after the other; to be closed."""
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self._files = files
+        self._number, self._stream, self._offset = -1, io.BytesIO(), 0
+
+    def digest(self, begin: Place, end: Place) -> str:
+        """The digest of the bytes between two places; OSError where a file cannot be read."""
+        result = SliceDigest()
+        for number in range(begin.file, min(end.file + 1, len(self._files))):
+            result.begin(number)
+            first = begin.offset if number == begin.file else 0
+            for chunk in self._content(number, first, end.offset if number == end.file else None):
+                result.add(chunk)
+        return result.text
+
+    def _content(self, number: int, first: int, last: int | None) -> Iterator[bytes]:
+        if number != self._number or first != self._offset:
+            self.close()
+            self._stream: Any = open_content(self._files[number])
+            self._number, self._offset = number, first
+            self._stream.seek(first)
+        while last is None or self._offset < last:
+            size = READ if last is None else min(READ, last - self._offset)
+            chunk = self._stream.read(size)
+            if not chunk:
+                return
+            self._offset += len(chunk)
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+        self._number = -1

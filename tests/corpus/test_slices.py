@@ -1,0 +1,124 @@
+"""Reading goes on at any place with what comes after it, and digests of slices are those of the bytes between two places."""
+
+import contextlib
+import gzip
+import hashlib
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ilpinfer.corpus.examples import Rejection
+from ilpinfer.corpus.slices import Place, SliceReader
+from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+
+ROWS = [{"tokens": ["Ada", "é"], "id": n} for n in range(4)]
+LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
+CONLLU = "# sent_id = {0}\n1\tAda\tada\tX\t_\t_\t0\troot\t_\t_\n\n"
+FILES = {
+    "tabs.tsv": "Ada\tX\né\tO\n\n\nb\tO\n\nc\tO\n\n",
+    "no end.tsv": "Ada\tX\n\nb\tO\n\nc\tO",
+    "header.tsv": "token\tlabel\nAda\tX\n\nb\tO\n\nc\tO\n",
+    "faults.tsv": "Ada\tX\nx\ty\tz\n\nb\tO\n\n\tO\nc\tO\n\nd\tO\n",
+    "returns.tsv": "Ada\tX\r\n\r\nb\tO\r\nc\tO\r\n\r\nd\tO\r\n",
+    "macintosh.tsv": "Ada\tX\rb\tO\r\rc\tO\r\rd\tO",
+    "spaces.txt": "Ada NNP X\nb NN O\n\nc NN O\n",
+    "words.txt": "Ada\nb\n\nc\n\nd\n",
+    "numbers.csv": "Sentence #,Word,Tag\n1,Ada,X\n1,b,O\n2,c,O\n3,d,O\n3,e,O\n",
+    "lines.jsonl": LINES + "{}\n\n" + LINES,
+    "list.json": json.dumps([*ROWS, {"tokens": 1}, *ROWS]),
+    "indented.json": json.dumps(ROWS, indent=1),
+    "ud.conllu": "".join(map(CONLLU.format, range(4))),
+    "bytes.tsv": b"Ada\tX\n\n\xff\tO\n\nb\tO\n\nc\tO\n",
+    "mark.tsv": b"\xef\xbb\xbfAda\tX\n\nb\tO\n\nc\tO\n",
+    "zero.tsv": b"Ada\tX\n\nb\tO\n\nc\0\tO\n\nd\tO\n",
+    "packed.tsv.gz": gzip.compress("Ada\tX\n\né\tO\n\nc\tO\n".encode() * 3),
+    "packed.jsonl.gz": gzip.compress(LINES.encode()),
+    "note.txt": "Ada met Bob.\nGrace slept.\n",
+    "note.ann": "T1\tP 0 3\tAda\n",
+}
+
+NOTHING = hashlib.sha256().hexdigest()
+
+
+def write(folder):
+    for name, content in FILES.items():
+        Path(folder, name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    np.savez(
+        Path(folder, "logits.npz"),
+        logits_0=np.zeros((2, 2)),
+        logits_1=np.ones((1, 2)),
+        label_names=["a", "b"],
+    )
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    table = arrow.table({"tokens": [["Ada"], ["b", "c"], ["d"]] * 200, "id": list(range(600))})
+    parquet.write_table(table, Path(folder, "rows.parquet"), row_group_size=100)
+    return sorted(
+        str(each) for each in Path(folder).iterdir() if each.suffix != ".txt" or each.stem != "note"
+    )
+
+
+def shown(found):
+    if isinstance(found, Rejection):
+        return found.file, found.message
+    scores = None if found.scores is None else found.scores.start is None
+    return found.where, found.tokens, found.labels, found.about, scores
+
+
+def opened(files):
+    return ExampleStream(files, CorpusForm(slices=True), lambda _: None)
+
+
+def slices(stream):
+    """Of each slice, which ends with an example or the input: its records, its end, its digest."""
+    result, records = [], []
+    for each in stream:
+        records.append(shown(each))
+        if not isinstance(each, Rejection):
+            result.append((records, stream.place, stream.end_slice()))
+            records = []
+    return [*result, (records, stream.place, stream.end_slice())]
+
+
+def check(files, *, every=1):
+    with opened(files) as stream:
+        whole = slices(stream)
+    ends = [end for _, end, _ in whole]
+    with contextlib.closing(SliceReader(files)) as reader:
+        assert [reader.digest(*pair) for pair in pairwise([Place(), *ends])] == [each[2] for each in whole]
+    for n in range(0, len(ends), every):
+        with opened(files) as stream:
+            stream.go_to(ends[n])
+            assert slices(stream) == (whole[n + 1 :] or [([], ends[-1], NOTHING)]), (files, n, ends[n])
+
+
+@pytest.mark.parametrize("chunk", [16, 2**20])
+def test_reading_goes_on_at_each_place_of_a_file(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr("ilpinfer.corpus.lines.CHUNK_SIZE", chunk)
+    monkeypatch.setattr("ilpinfer.corpus.streams.CHUNK_SIZE", chunk)
+    for file in write(tmp_path):
+        check([file], every=50 if file.endswith(".parquet") else 1)
+
+
+def test_reading_goes_on_in_many_files(tmp_path):
+    check(write(tmp_path), every=97)
+
+
+def test_a_changed_byte_changes_its_slice_alone(tmp_path):
+    files = write(tmp_path)
+    with opened(files) as stream:
+        whole = slices(stream)
+    changed = Path(tmp_path, "tabs.tsv")
+    changed.write_text(changed.read_text().replace("b\tO", "b\tX"))
+    with contextlib.closing(SliceReader(files)) as reader:
+        now = [reader.digest(*pair) for pair in pairwise([Place(), *(end for _, end, _ in whole)])]
+    odd = [files[end.file] for (_, end, one), two in zip(whole, now, strict=True) if one != two]
+    assert odd == [str(changed)]
+
+
+def test_the_last_line_of_an_old_macintosh_file_is_read(tmp_path):
+    Path(tmp_path, "x.tsv").write_bytes(b"a\tX\r\rb\tY")
+    with opened([str(tmp_path / "x.tsv")]) as stream:
+        assert [each.tokens for each in stream] == [("a",), ("b",)]
