@@ -18,6 +18,7 @@ from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.foreign import foreign_format
 from ilpinfer.corpus.json_records import json_array, json_lines
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
@@ -36,8 +37,6 @@ from ilpinfer.system.addresses import (
     source_name,
 )
 
-MARKUP = ("<?xml", "<!doctype", "<html")
-"""How files of markup begin, in lower case."""
 SUFFIXES = (
     *(".tsv", ".txt", ".csv", ".conll", *conllu.SUFFIXES, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
@@ -235,10 +234,8 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
             raise InputError(f"{lines.name}: empty; expected token<TAB>label lines or JSON lines")
         yield from faults
         return
-    if first.lstrip().lower().startswith(MARKUP):
-        raise InputError(
-            f"{lines.name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
-        )
+    if foreign := foreign_format(head):
+        raise InputError(f"{lines.name}: {foreign}")
     text = _json_text(lines, first.lstrip(), form)
     if text is not None:
         if text:
