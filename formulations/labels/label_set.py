@@ -42,7 +42,8 @@ class LabelSet:
         letters of any case; inferred from the names where not given, and then never IOB1, whose names are
         those of BIO.
     optional_fields : frozenset of str, optional
-        Fields that rules may name although no label carries them; they count as absent.
+        Fields that rules may name although no label carries them; they count as absent. With scheme "spans", that of candidates of
+        one text, all other fields do.
 
     Attributes
     ----------
@@ -229,7 +230,7 @@ class LabelSet:
         member = np.zeros(len(self), bool)
         if selector in self._index:
             member[self._index[selector]] = True
-        elif selector not in self.optional_fields:
+        elif selector not in self.optional_fields and self.scheme not in schemes.OPEN:
             known = [*self.fields, *self.names, *self.optional_fields]
             raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
         return Field(selector, member, _maximal(member))

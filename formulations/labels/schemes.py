@@ -23,6 +23,8 @@ SCHEMES = ("plain", *MARKS)
 CLOSED = ("iobes", "bilou", "bmes", "spans")  # schemes that mark the ends of runs, too
 WRITABLE = ("bio", "iob1", "iobes", "bilou", "bmes")
 """Schemes of one level with prefixes; labellings can be converted between them."""
+OPEN = ("spans",)
+"""Schemes of labels that are made for one text, with the fields that it has; all other fields are absent there."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou"}  # other names of schemes
 OUTSIDE = "O"
 
