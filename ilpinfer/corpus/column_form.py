@@ -85,17 +85,27 @@ class ColumnNames:
     label: str = ""
     token: str = ""
     unlabelled: bool = False
+    beside: bool = False
+    """Whether the file stands beside the one that they are of: where it has tokens and labels alone, these are read."""
 
     @classmethod
-    def read(cls, text: str) -> "ColumnNames":
+    def read(cls, text: str, beside: bool = False) -> "ColumnNames":
         """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out."""
         texts = [part.strip() for part in text.split(",")]
         if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
             raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
-        return cls(texts[0]) if len(texts) == 1 else cls(texts[1], texts[0], not texts[1])
+        label, token = (texts[0], "") if len(texts) == 1 else (texts[1], texts[0])
+        return cls(label, token, len(texts) == 2 and not label, beside)
 
     def __bool__(self) -> bool:
         return bool(self.label or self.token)
+
+    def fitting(self, cells: Cells) -> "ColumnNames":
+        """No names for a file with a token and a label a line that stands beside another, where it lacks one of them."""
+        low = [cell.strip().lower() for cell in cells]
+        known = (*low, *map(str, range(1, len(cells) + 1)))
+        lacking = any(name and name.lower() not in known for name in (self.token, self.label))
+        return ColumnNames() if self.beside and len(cells) == 2 and lacking else self
 
     def occur_in(self, cells: Cells) -> bool:
         low = [cell.strip().lower() for cell in cells]

@@ -32,10 +32,14 @@ LOOK_AHEAD = 2**20
 
 
 def columns(
-    lines: Lines, column: str, notify: Notify, most: int | None = LOOK_AHEAD, longest: int | None = None
+    lines: Lines,
+    names: ColumnNames,
+    notify: Notify,
+    most: int | None = LOOK_AHEAD,
+    longest: int | None = None,
 ) -> Iterator[Example | Rejection]:
     """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
-    names, name = ColumnNames.read(column), lines.name
+    name = lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in without_comments(texts)))
     separator = find_separator(head, name, names, notify)
     contents = contents_of(head, separator)
@@ -50,7 +54,7 @@ def columns(
             break
     if first is None:
         return
-    whole = lines.ended
+    whole, names = lines.ended, names.fitting(first[1])
     header = first[1] if is_header(first, head, separator, names, contents) else []
     if header:
         line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)

@@ -22,6 +22,8 @@ from ilpinfer.corpus.foreign import foreign_format
 from ilpinfer.corpus.json_records import json_array, json_lines
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.notices import Notices
+from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
@@ -58,20 +60,29 @@ class CorpusForm:
     longest: int | None = None
     longest_line: int | None = LONGEST
     unit: str = "line"
+    beside: bool = False
+    """Whether the column is that of another file with the same sequences."""
 
     def __post_init__(self) -> None:
         one_of(self.unit, "unit", brat.UNITS, InputError)
+
+    @property
+    def names(self) -> ColumnNames:
+        return ColumnNames.read(self.column, self.beside)
 
 
 class ExampleStream:
     """Examples and rejections of a source, in order; to be used in a `with` statement."""
 
     def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
-        self.files, self._form, self._notify = files, form, notify
+        self.files, self._form = files, form
+        self._notices = Notices(files, notify)
+        self._notify = self._notices.add
         self._lines: Lines | None = None
         self._stack = contextlib.ExitStack()
         self._found, self._ahead = self._all(), deque[Found]()
         self.done, self._of_table = 0, 0
+        self._doubts = Doubts(self._notices.name)
 
     def __iter__(self) -> Self:
         return self
@@ -126,6 +137,8 @@ class ExampleStream:
                 with contextlib.suppress(OSError):
                     self.done += file_size(file)
             self._lines, self._of_table = None, 0
+        self._doubts.tell(self._notices.notify)
+        self._notices.end()
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
@@ -143,7 +156,7 @@ class ExampleStream:
         form, name = self._form, plain_name(file)
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
-        if form.column and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
+        if form.column and not form.beside and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
             raise InputError(
                 f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
             )
@@ -152,13 +165,13 @@ class ExampleStream:
                 yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
-            for number, row in enumerate(read_table(file, form.logits, ColumnNames.read(form.column)), 1):
+            for number, row in enumerate(read_table(file, form.logits, form.names), 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
         elif file.endswith(docbin.SUFFIX):
             yield from docbin.read_docbin(file, self._notify)
         elif brat.is_brat(file):
-            yield from brat.read_brat(file, self._notify, form.unit)
+            yield from self._document(file)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
                 f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
@@ -168,9 +181,18 @@ class ExampleStream:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines
                 if name.endswith(conllu.SUFFIXES):
-                    yield from conllu.read_conllu(lines, form.column, self._notify, form.most)
+                    yield from conllu.read_conllu(lines, form.names, self._notify, form.most)
                 else:
                     yield from _of_text(lines, form, self._notify)
+
+    def _document(self, file: str) -> Iterator[Example]:
+        """The sequences of a document of BRAT. Its doubts, which name it where there are several, are told at the end."""
+        doubts = Doubts(file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS) + brat.ANNOTATIONS)
+        yield from brat.read_brat(file, doubts, self._form.unit)
+        if len(self.files) == 1:
+            doubts.tell(self._notify)
+        else:
+            self._doubts.take(doubts, f"{Path(file).name}: ")
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
@@ -239,12 +261,12 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     text = _json_text(lines, first.lstrip(), form)
     if text is not None:
         if text:
-            yield from json_array(text, lines.name, form.logits, notify, ColumnNames.read(form.column))
+            yield from json_array(text, lines.name, form.logits, notify, form.names)
         else:
-            yield from json_lines(lines, form.logits, notify, ColumnNames.read(form.column))
+            yield from json_lines(lines, form.logits, notify, form.names)
         return
     empty = True
-    for each in columns(lines, form.column, notify, form.most, form.longest):
+    for each in columns(lines, form.names, notify, form.most, form.longest):
         empty = False
         yield each
     if empty:

@@ -8,7 +8,7 @@ from formulations.labels import schemes
 from formulations.labels.schemes import CLOSED, OUTSIDE, WRITABLE
 from formulations.messages import counted
 from ilpinfer.corpus.conversion import convert_all, iob1_remark, shown_scheme, strip
-from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
+from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.system.addresses import source_name
 
@@ -29,8 +29,7 @@ def read_pairs(
     gold_examples = read(gold, column=column, notify=notices.append)
     golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
     examples = [
-        [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
-        for path in predictions
+        [each for each in read_beside(path, column, notices.append) if each.rank == 1] for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
         check_same(result, gold_examples, str(path), str(gold))
