@@ -45,7 +45,8 @@ class LabelSet:
         whose names are those of BIO. Labels are written `B-x`, or in another form: with the mark behind the field,
         with `:`, `_` or a space, in small letters. The form is inferred, too; "bio x-B" names it.
     optional_fields : frozenset of str, optional
-        Fields that rules may name although no label carries them; they count as absent.
+        Fields that rules may name although no label carries them; they count as absent. With scheme "spans", that of candidates of
+        one text, all other fields do.
     never : frozenset of str, optional
         Labels that are never predicted, such as `[PAD]`. They belong to no field, and the scheme is that of the
         others.
@@ -346,7 +347,7 @@ class LabelSet:
         member = np.zeros(len(self), bool)
         if selector in self._index:
             member[self._index[selector]] = True
-        elif selector not in self.optional_fields:
+        elif selector not in self.optional_fields and self.scheme not in schemes.OPEN:
             known = [*self.fields, *self.names, *self.optional_fields]
             raise ValueError(f'no field "{selector}"{suggestion(selector, known)}')
         return Field(selector, member, _maximal(member))

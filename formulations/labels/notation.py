@@ -24,6 +24,8 @@ SCHEMES = ("plain", *MARKS)
 CLOSED = ("iobes", "bilou", "bmes", "bmewo", "bmewo+", "spans")  # schemes that mark the ends of runs, too
 WRITABLE = ("bio", "iob1", "iobes", "bilou", "bmes", "bmewo")
 """Schemes of one level with marks; labellings can be converted between them."""
+OPEN = ("spans",)
+"""Schemes of labels that are made for one text, with the fields that it has; all other fields are absent there."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou", "bmew": "bmewo"}  # other names of schemes
 OUTSIDE = "O"
 OUTSIDES = ("O", "o")

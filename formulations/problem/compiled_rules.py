@@ -23,6 +23,7 @@ from formulations.constraints.rule_set import RuleSet
 from formulations.constraints.template import Template
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.label_set import LabelSet
+from formulations.labels.schemes import OPEN
 from formulations.messages import counted, distinct
 from formulations.problem.digest import decoding_digest, digest
 from formulations.problem.problem import (
@@ -270,7 +271,7 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
 
 def absence(rules: RuleSet, labels: LabelSet) -> str:
     """A notice about declared fields that no label carries; empty where there are none."""
-    absent = rules.absent(labels)
+    absent = [] if labels.scheme in OPEN else rules.absent(labels)
     return f"no label for {', '.join(absent)}: counted as absent" if absent else ""
 
 

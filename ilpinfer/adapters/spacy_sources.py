@@ -8,10 +8,10 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.messages import counted, suggestion
+from formulations.messages import suggestion
 from formulations.score_numbers import one_notice, score_array
 from ilpinfer.adapters.decisions import AdapterError
-from ilpinfer.corpus.candidates import CandidateError, CandidateSet, read_candidate
+from ilpinfer.corpus.candidates import CandidateError, CandidateSet, listed
 from ilpinfer.corpus.logits import from_logits
 
 Source = str | Callable[[Any], Any]
@@ -78,21 +78,13 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
         raise AdapterError(
             f"doc.spans has no {key!r}{known}; a component before this one has to put spans there"
         )
-    group = doc.spans[key]
-    scores = group.attrs.get("scores")
-    if scores is None or len(scores) != len(group):
-        count = "none" if scores is None else len(scores)
-        raise AdapterError(
-            f"doc.spans[{key!r}].attrs['scores']: {count}, for {counted(len(group), 'span')}; expected a probability for each"
-        )
     words = [token.text for token in doc]
     try:
-        candidates = [
-            read_candidate((span.start, span.end, span.label_, float(p)), n)
-            for n, (span, p) in enumerate(zip(group, scores, strict=True))
-        ]
+        candidates = listed(doc.spans[key], tokens=True)
     except CandidateError as error:
-        raise AdapterError(f"doc.spans[{key!r}]: {error}") from None
+        raise AdapterError(
+            str(error) if str(error).startswith("doc.spans") else f"doc.spans[{key!r}]: {error}"
+        ) from None
     group = CandidateSet.of(words, candidates, fields)
     return group.scores.trellis(group.names, words)
 

@@ -25,7 +25,7 @@ from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.sequences import read, read_plain_text
+from ilpinfer.corpus.sequences import read_beside, read_plain_text
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
@@ -187,7 +187,7 @@ def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> li
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:
-        examples = read(options.pool, column=options.column, notify=notice)
+        examples = read_beside(options.pool, options.column, notice)
     for example in examples:
         if not any(example.tokens):
             raise InputError(f"{example.where}: no tokens; expected sequences of tokens")

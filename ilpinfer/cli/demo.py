@@ -89,7 +89,8 @@ def _show_items(
 
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
     changed.sort(key=lambda pair: len(pair[0].tokens))
-    screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings. The shortest:\n")
+    shortest = " The shortest:" if changed else ""
+    screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings.{shortest}\n")
     for item, before, after in changed[:EXAMPLES]:
         width = max(20, (screen.width - 4) // 2)
         left, right = (_lines(item.tokens, s.labels, width) for s in (before, after))
@@ -100,6 +101,8 @@ def _show_items(
             two = right[row] if row < len(right) else blank
             screen.print(_pad(one, width) + Text("    ") + two)
         screen.print(_change(item, before, after, model.trellis(item.tokens)), "\n", sep="")
+    if not changed:
+        return
     legend = Text("colours: ").append_text(Text("  ").join(Text(n, style) for n, style in COLOURS.items()))
     screen.print(legend, "\n")
 

@@ -7,7 +7,7 @@ from formulations.labels.schemes import scheme_of
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.corpus.sequences import read, read_beside, require_labels
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import rewrite
 
@@ -20,7 +20,7 @@ def read_labelled(source: str, column: str, scheme: str, first: int | None = Non
 
 def held_out_of_file(path: str, column: str, scheme: str, pairs: Sequence[Labelled]) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    examples = read(path, column=column, notify=notice)
+    examples = read_beside(path, column, notice)
     labels = convert_all([names for _, names in require_labels(examples)], scheme)
     source, is_sound = shown_scheme(labels), sound(labels)
     if not scheme and {scheme_of(source), scheme_of(shown_scheme([names for _, names in pairs]))} == {

@@ -222,7 +222,9 @@ def _lines(reference: Reference) -> Iterator[str]:
         yield f"  rule     {title}"
     for level in reference.levels:
         what = "no other labelling" if level.score is None else f"score {level.score} / 2^20"
-        yield f"  proof    {what}: {_leaves(level.proof['tree'])} leaves, {level.proof['steps']} steps"
+        leaves = _leaves(level.proof["tree"])
+        shown = f"{leaves} {'leaf' if leaves == 1 else 'leaves'}"
+        yield f"  proof    {what}: {shown}, {counted(level.proof['steps'], 'step')}"
     yield f"  digest   {reference.digest}"
 
 

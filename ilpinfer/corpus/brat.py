@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from formulations.messages import brief
-from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
 from ilpinfer.system.addresses import files_beside, is_file, read_bytes
 
@@ -15,6 +15,9 @@ TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
 """Units of sequences: a line of the text, or the whole text."""
 DISCONTINUOUS = "discontinuous spans are read from their first character to their last one"
+LINE_ENDS = (
+    "offsets that count line ends, or a byte order mark, in another way than the text has them are read so"
+)
 OVER_LINES = "spans that go on over a line break are read as a span in each line"
 
 MOST_DIGITS = 18
@@ -41,12 +44,12 @@ def lacks_annotations(path: str) -> bool:
     )
 
 
-def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example]:
+def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example]:
+    """The sequences of a document; `doubts` are those of all documents of a folder."""
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
     if not is_file(name + TEXT):
         raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
-    text, doubts = _read(name + TEXT), Doubts(name + ANNOTATIONS)
-    spans = list(_spans(_read(name + ANNOTATIONS), name + ANNOTATIONS, text, doubts))
+    text, spans = _fitting(_read(name + TEXT), _read(name + ANNOTATIONS), name + ANNOTATIONS, doubts)
     stretches = [each.span() for each in _LINE.finditer(text)] if unit == "line" else [(0, len(text))]
     for begin, end in stretches:
         offsets = token_offsets(text, begin, end)
@@ -57,7 +60,25 @@ def read_brat(path: str, notify: Notify, unit: str = "line") -> Iterator[Example
         labels = labels_of(_within(spans, begin, end, doubts), text, offsets, doubts)
         passage = Passage(text, offsets, name, "brat")
         yield Example(passage.tokens, labels, where, file=name + TEXT, line=number, passage=passage)
-    doubts.tell(notify)
+
+
+def _fitting(text: str, annotations: str, path: str, doubts: Doubts) -> tuple[str, list[Span]]:
+    """The text with the line ends that the offsets count, and the spans; InputError where they fit neither way to count."""
+    unix = text.replace("\r\n", "\n")
+    versions = (text, unix, unix.replace("\n", "\r\n"))
+    faults = []
+    for version in dict.fromkeys(each for one in versions for each in (one, one.removeprefix("\ufeff"))):
+        own = Doubts(path)
+        try:
+            spans = list(_spans(annotations, path, version, own))
+        except InputError as error:
+            faults.append(error)
+            continue
+        doubts.take(own)
+        if version != text:
+            doubts.add(LINE_ENDS, f"{spans[0].where} at {spans[0].begin}-{spans[0].end}")
+        return version, spans
+    raise faults[0]
 
 
 def _read(path: str) -> str:

@@ -99,7 +99,7 @@ def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
         start, end, label, score = _of_object(value, where, tokens)
     try:
         first, after = _whole(start, "start"), _whole(end, "end")
-        p = number(score, "score", 0, 1)
+        p = number(_without_rounding(score), "score", 0, 1)
     except (TypeError, ValueError) as error:
         raise CandidateError(f"{where}: {error}") from None
     if not isinstance(label, str) or not label or "/" in label or label == OUTSIDE:
@@ -107,6 +107,32 @@ def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
     if not 0 <= first < after:
         raise CandidateError(f"{where}: start {first} and end {after}: expected 0 <= start < end")
     return Candidate(first, after, label, p)
+
+
+def _without_rounding(score: Any) -> Any:
+    """A probability that exceeds its limits by the rounding of single precision at most, within them; others as they are."""
+    if isinstance(score, bool | np.bool_) or not isinstance(score, float | int | np.number):
+        return score
+    inside = min(max(float(score), 0.0), 1.0)
+    return inside if abs(inside - score) < CLIP else score
+
+
+def listed(candidates: Iterable[Any], tokens: bool) -> list[Candidate]:
+    """The candidates of a list, or of a span group of spaCy, whose `attrs["scores"]` are the probabilities of its spans."""
+    attributes = getattr(candidates, "attrs", None)
+    if isinstance(attributes, Mapping):
+        group, scores = list(candidates), attributes.get("scores")
+        if scores is None or len(scores) != len(group):
+            raise CandidateError(
+                f"doc.spans[{getattr(candidates, 'name', '')!r}].attrs['scores']: {'none' if scores is None else len(scores)}, for "
+                f"{counted(len(group), 'span')}; expected a probability for each"
+            )
+        ends = ("start", "end") if tokens else ("start_char", "end_char")
+        candidates = [
+            (*(getattr(span, end) for end in ends), span.label_, float(p))
+            for span, p in zip(group, scores, strict=True)
+        ]
+    return [read_candidate(each, n, tokens) for n, each in enumerate(candidates)]
 
 
 def _of_object(value: Any, where: str, tokens: bool) -> tuple[Any, Any, Any, Any]:
@@ -278,6 +304,8 @@ def read_candidates(
     fields: Iterable[str] = (),
 ) -> tuple[CandidateSet, int]:
     """The candidates of a text or of tokens, and the number of those below the threshold; CandidateError or ValueError."""
+    if hasattr(text, "spans") and hasattr(text, "text"):  # a document of spaCy
+        text = [word.text for word in text]
     offsets = offsets or OFFSETS[not isinstance(text, str)]
     if offsets not in OFFSETS:
         raise ValueError(f"offsets is {brief(offsets)}; expected one of {', '.join(OFFSETS)}")
@@ -289,7 +317,7 @@ def read_candidates(
             number(probability, f"prior of {brief(label)}", 0, 1)
     else:
         number(prior, "prior", 0, 1)
-    every = [read_candidate(each, n, offsets == "tokens") for n, each in enumerate(candidates)]
+    every = listed(candidates, offsets == "tokens")
     kept = [each for each in every if each.score >= threshold]
     tokens, placed = () if isinstance(text, str) else tuple(text), kept
     if isinstance(text, str):

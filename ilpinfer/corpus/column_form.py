@@ -3,8 +3,10 @@
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from formulations.messages import counted, suggestion
+from ilpinfer.corpus.column_contents import ROWS, Cells, Contents
 from ilpinfer.corpus.examples import InputError, Notify
 
 DOCUMENT = "-DOCSTART-"
@@ -13,20 +15,19 @@ SEPARATORS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons"}
 UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-break spaces"}
 """Separators of files that are refused."""
 
-Cells = list[str]
-
 
 def split(line: str, separator: str) -> Cells:
     """The cells of a line, none for a border between sequences; runs of spaces separate once."""
     line = line.rstrip("\r")
-    if not line.strip() and "\t" not in line:
+    if not line.strip():
         return []
+    if separator == "\t":
+        return line.split("\t")
+    line = line.rstrip("\t")
     if not separator:
         return [line.strip(" ")]
     if separator == " ":
         return [cell for cell in line.split(" ") if cell]
-    if separator == "\t":
-        return line.split("\t")
     try:
         return next(csv.reader([line], delimiter=separator, strict=True, skipinitialspace=True))
     except (csv.Error, StopIteration):
@@ -49,6 +50,12 @@ def width(lines: list[str], separator: str) -> int:
             if len(widths) > 1 or not cells[0]:
                 return 1
     return widths.pop() if widths else 1
+
+
+def without_comments(lines: list[str]) -> list[str]:
+    """The lines, those that begin with # empty, if others have a text."""
+    result = ["" if line.startswith("#") else line for line in lines]
+    return result if any(map(str.strip, result)) else lines
 
 
 def first_line(lines: list[str]) -> int:
@@ -78,17 +85,27 @@ class ColumnNames:
     label: str = ""
     token: str = ""
     unlabelled: bool = False
+    beside: bool = False
+    """Whether the file stands beside the one that they are of: where it has tokens and labels alone, these are read."""
 
     @classmethod
-    def read(cls, text: str) -> "ColumnNames":
+    def read(cls, text: str, beside: bool = False) -> "ColumnNames":
         """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out."""
         texts = [part.strip() for part in text.split(",")]
         if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
             raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
-        return cls(texts[0]) if len(texts) == 1 else cls(texts[1], texts[0], not texts[1])
+        label, token = (texts[0], "") if len(texts) == 1 else (texts[1], texts[0])
+        return cls(label, token, len(texts) == 2 and not label, beside)
 
     def __bool__(self) -> bool:
         return bool(self.label or self.token)
+
+    def fitting(self, cells: Cells) -> "ColumnNames":
+        """No names for a file with a token and a label a line that stands beside another, where it lacks one of them."""
+        low = [cell.strip().lower() for cell in cells]
+        known = (*low, *map(str, range(1, len(cells) + 1)))
+        lacking = any(name and name.lower() not in known for name in (self.token, self.label))
+        return ColumnNames() if self.beside and len(cells) == 2 and lacking else self
 
     def occur_in(self, cells: Cells) -> bool:
         low = [cell.strip().lower() for cell in cells]
@@ -117,8 +134,10 @@ class Places:
 
 
 def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
-    """The separator of columns; empty where each line is a token."""
-    if any("\t" in line for line in lines):
+    """The separator of columns; empty where each line is a token. Lines that begin with # count where no others do."""
+    every, lines = lines, without_comments(lines)
+    tabs = [line for line in lines if "\t" in line and line.strip()]
+    if any("\t" in line.rstrip() or " " not in line.strip() for line in tabs):
         return "\t"
     at = first_line(lines)
     for separator in ",;":
@@ -128,23 +147,35 @@ def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Noti
             return separator
     separator, count = next(((each, result) for each in ",; " if (result := width(lines, each)) > 1), ("", 1))
     if not separator:
-        _check_tokens(lines, name, names, notify)
+        _check_tokens(every, name, names, notify)
         return ""
+    contents = contents_of(lines, separator)
     has_names = names or names.occur_in(split(lines[at - 1], separator))
     if not has_names and (separator != " " or count > 2):
         raise InputError(
             f"{name}, line {at}: {excerpt(lines[at - 1])} has {counted(count, 'column')} separated by {SEPARATORS[separator]}, as all "
-            f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count)}, or in a "
+            f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count, contents)}, or in a "
             f"header token,label; or {AS_JSON}"
         )
     notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
     return separator
 
 
-def _column_hint(line: str, separator: str, count: int) -> str:
+def contents_of(lines: list[str], separator: str) -> Contents:
+    """The contents of the columns of some lines."""
+    cells = (split(line, separator) for line in without_comments(lines))
+    return Contents.of(list(islice((row for row in cells if not is_border(row)), ROWS)))
+
+
+def _column_hint(line: str, separator: str, count: int, contents: Contents) -> str:
     """A value for --column that fits the first line."""
     cells = split(line, separator)
     low = [cell.strip().lower() for cell in cells]
+    marked = [at for at in contents.label_columns() if contents.has_labels(at)]
+    if marked:
+        places = (1 if contents.numbered else 0, marked[0])
+        named = contents.begins_with_names(marked)
+        return ",".join(cells[at] if named else str(at + 1) for at in places)
     for known in (LABEL_NAMES, TOKEN_NAMES):
         at = next((place for place, cell in enumerate(low) if cell in known), None)
         if at is not None:
@@ -193,11 +224,13 @@ def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
             )
 
 
-def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames) -> bool:
+def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames, contents: Contents) -> bool:
     number, cells = first
     places = list(range(len(cells)))
     if names.label.isdecimal():
         places = [place for place in places if str(place + 1) == names.label]
+    if cells == contents.first and contents.begins_with_names([at for at in places if at]):
+        return True
     at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
     if len(cells) < 2 or not (names.occur_in(cells) or (at is not None and names.label.isdecimal())):
         return False
@@ -215,21 +248,25 @@ def further_labels(header: Cells, names: ColumnNames) -> str:
     return f"; labels are in column {found[0]}; --column {found[1]} reads them from another"
 
 
-def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separator: str) -> Places:
+def find_places(
+    first: Row, header: Cells, names: ColumnNames, name: str, separator: str, contents: Contents
+) -> Places:
     number, cells = first
     where = f"{name}, line {number}: {excerpt((separator or ' ').join(cells))}"
     if len(cells) == 1:
         return Places(0, None)
-    if len(cells) > 2 and not (names or header):
-        raise InputError(
-            f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {len(cells)} for a column of labels"
-        )
     low = [cell.strip().lower() for cell in header]
 
     def index_of(known: Sequence[str]) -> int | None:
         return next((at for at, cell in enumerate(low) if cell in known), None)
 
-    token = _column_index(names.token, cells, low, where) if names.token else index_of(TOKEN_NAMES) or 0
+    if len(cells) > 2 and not names and index_of(LABEL_NAMES) is index_of(GIVEN_NAMES) is None:
+        raise InputError(
+            f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {_proposed(contents, header)}"
+        )
+    named = index_of(TOKEN_NAMES)
+    usual = named if named is not None else 1 if contents.numbered and len(cells) > 2 else 0
+    token = _column_index(names.token, cells, low, where) if names.token else usual
     sequence, given = index_of(SEQUENCE_NAMES), index_of(GIVEN_NAMES)
     if names.unlabelled:
         return Places(token, None, sequence, given)
@@ -240,6 +277,15 @@ def find_places(first: Row, header: Cells, names: ColumnNames, name: str, separa
             f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
         )
     return Places(token, label, sequence, None if given == label else given)
+
+
+def _proposed(contents: Contents, header: Cells) -> str:
+    """The column that looks like labels, with the others that do, too."""
+    at, *others = contents.label_columns() or [contents.width - 1]
+    shown = [header[n].strip() if header and "," not in header[n] else str(n + 1) for n in (at, *others)]
+    verb = "looks" if len(others) == 1 else "look"
+    more = f"; {' and '.join([', '.join(shown[1:-1]), shown[-1]] if len(others) > 1 else shown[1:])} {verb} like labels, too"
+    return f"{shown[0]} for a column of labels{more if others else ''}"
 
 
 def _column_index(name: str, cells: Cells, low: Cells, where: str) -> int:

@@ -4,14 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from formulations.messages import counted
+from ilpinfer.corpus.column_contents import Cells, Contents
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
     SEPARATORS,
     UNKNOWN,
-    Cells,
     ColumnNames,
     Places,
     Row,
+    contents_of,
     excerpt,
     find_places,
     find_separator,
@@ -19,6 +21,7 @@ from ilpinfer.corpus.column_form import (
     is_border,
     is_header,
     split,
+    without_comments,
 )
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
@@ -29,13 +32,19 @@ LOOK_AHEAD = 2**20
 
 
 def columns(
-    lines: Lines, column: str, notify: Notify, most: int | None = LOOK_AHEAD, longest: int | None = None
+    lines: Lines,
+    names: ColumnNames,
+    notify: Notify,
+    most: int | None = LOOK_AHEAD,
+    longest: int | None = None,
 ) -> Iterator[Example | Rejection]:
     """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
-    names, name = ColumnNames.read(column), lines.name
-    head = lines.ahead(most, lambda texts: any("\t" in text for text in texts))
+    name = lines.name
+    head = lines.ahead(most, lambda texts: any("\t" in text for text in without_comments(texts)))
     separator = find_separator(head, name, names, notify)
-    rows = _rows(lines, head, separator)
+    contents = contents_of(head, separator)
+    comments: dict[str, list[tuple[int, str]]] = {"comment": [], "border": []}
+    rows = _rows(lines, separator, contents, comments)
     first = None
     for row in rows:
         if isinstance(row, Rejection):
@@ -45,12 +54,12 @@ def columns(
             break
     if first is None:
         return
-    whole = lines.ended
-    header = first[1] if is_header(first, head, separator, names) else []
+    whole, names = lines.ended, names.fitting(first[1])
+    header = first[1] if is_header(first, head, separator, names, contents) else []
     if header:
         line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)
         notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header{further_labels(header, names)}")
-    places = find_places(first, header, names, name, separator).with_further(len(first[1]), header)
+    places = find_places(first, header, names, name, separator, contents).with_further(len(first[1]), header)
     unlike = None
     if header and not whole and places.label is not None and not names:
         rows, unlike = _without_header(rows, first, places.label, name), header[places.label]
@@ -58,21 +67,38 @@ def columns(
     if not lines.resume() and not header:
         rows = chain([first], rows)
     yield from _sequences(rows, places, separator, blocks)
+    for kind, found in comments.items():
+        if found:
+            number, line = found[0]
+            more = f", like {counted(len(found) - 1, 'other line')}" if len(found) > 1 else ""
+            what = "a comment" if kind == "comment" else "a border between sequences"
+            notify(f"{name}, line {number}: {excerpt(line)} is read as {what}{more}")
 
 
-def _rows(lines: Lines, head: list[str], separator: str) -> Iterator[Row | Rejection]:
-    """Lines as cells; each has as many as the first. Comments beside three and more columns are left out."""
+def _rows(
+    lines: Lines, separator: str, contents: Contents, comments: dict[str, list[tuple[int, str]]]
+) -> Iterator[Row | Rejection]:
+    """Lines as cells; each has as many as the first. Comments are left out, and listed where they could be taken for rows."""
     first: Row | None = None
+    begins = True
     for number, line in lines:
         if isinstance(line, Rejection):
             yield line
             continue
         cells = split(line, separator)
         if is_border(cells):
+            begins = True
             yield number, []
             continue
-        if separator == "\t" and len(cells) == 1 and line.startswith("#") and _wide(first, head, number):
+        kind = contents.comment(line, cells, begins=begins)
+        if kind:
+            if kind == "border":
+                begins = True
+                yield number, []
+            if len(cells) > 1 or contents.width == 2:
+                comments[kind].append((number, line))
             continue
+        begins, cells = False, contents.trimmed(cells)
         what = _fault(line, cells, first, separator)
         if what:
             yield Rejection(lines.name, number, f"{lines.name}, line {number}: {excerpt(line)} {what}")
@@ -95,15 +121,8 @@ def _without_header(
         yield row
 
 
-def _wide(first: Row | None, head: list[str], number: int) -> bool:
-    """Whether lines with tabs have three columns or more, as files of the Universal Dependencies do."""
-    if first is not None:
-        return len(first[1]) > 2
-    return next((line.count("\t") > 1 for line in head[number : number + 100] if "\t" in line), False)
-
-
 def _fault(line: str, cells: Cells, first: Row | None, separator: str) -> str:
-    if separator != "\t" and "\t" in line:
+    if separator != "\t" and "\t" in line.rstrip():
         return "has a tab, but no line before has one; separate all columns by tabs"
     if separator == "\t" and len(cells) == 1:
         return "has no tab; expected token<TAB>label, as on other lines"
@@ -148,6 +167,8 @@ class _Blocks:
         text = "".join(texts)
         if DOCUMENT in text or "\r" in text or (separator == " " and "\t" in text):
             return []
+        if separator and "#" in text and any(line.startswith("#") for line in texts):
+            return []
         if not separator:
             return [] if " " in text or not text.isprintable() else [tuple(texts)]
         rows = [line.split(separator) for line in texts]
@@ -159,6 +180,8 @@ class _Blocks:
             if self.unlike in columns[label]:
                 return []
             checked.append(columns[label])
+            if any(not cell.strip() for cell in {*columns[label]}):
+                return []
         return [] if any("" in cells for cells in checked) else columns
 
 
@@ -201,9 +224,13 @@ def _sequences(
 def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection | None:
     number, cells = row
     for what, place in (("token", places.token), ("label", places.label)):
-        if place is not None and not cells[place]:
+        if place is not None and not (cells[place] if what == "token" else cells[place].strip()):
             line = (separator or " ").join(cells)
-            return Rejection(name, number, f"{name}, line {number}: {excerpt(line)} has an empty {what}")
+            return Rejection(
+                name,
+                number,
+                f"{name}, line {number}: {excerpt(line)} has an empty {what}; write it, or take the line out",
+            )
     return None
 
 
@@ -217,7 +244,7 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
 
 def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
     tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
-    labels = None if places.label is None else tuple(columns[places.label])
+    labels = None if places.label is None else tuple(map(str.strip, columns[places.label]))
     cells = () if places.given is None else columns[places.given]
     given = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
     return Example(tokens, labels, f"{name}, line {number}", file=name, line=number, given=given)

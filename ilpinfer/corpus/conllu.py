@@ -29,6 +29,12 @@ class Cell:
     key: str = ""
 
     @classmethod
+    def occur(cls, names: ColumnNames, columns: Sequence[str]) -> bool:
+        """Whether a file has the columns that are named."""
+        known = {*map(str.lower, columns), *map(str, range(1, len(columns) + 1))}
+        return all(each.partition(".")[0].lower() in known for each in (names.token, names.label) if each)
+
+    @classmethod
     def named(cls, name: str, columns: Sequence[str], where: str) -> "Cell":
         """By number from 1, by name, or by `misc.KEY`; InputError for one that does not exist."""
         whole, _, key = name.partition(".")
@@ -87,12 +93,15 @@ _COMMENT = re.compile(r"#\s*(?P<key>[^=\s][^=]*?)\s*=\s*(?P<value>.*\S)\s*|#\s*(
 _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 
 
-def read_conllu(lines: Lines, column: str, notify: Notify, most: int | None) -> Iterator[Example | Rejection]:
+def read_conllu(
+    lines: Lines, names: ColumnNames, notify: Notify, most: int | None
+) -> Iterator[Example | Rejection]:
     """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
-    names = ColumnNames.read(column)
     head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
     named = (line.removeprefix(COLUMNS_COMMENT) for line in head if line.startswith(COLUMNS_COMMENT))
     columns = next((tuple(line.split()) for line in named), COLUMNS)
+    if names.beside and not Cell.occur(names, columns):
+        names = ColumnNames()
     token = Cell.named(names.token or "form", columns, lines.name)
     label = (
         None

@@ -8,13 +8,13 @@ from typing import Any
 from formulations.errors import InferenceError
 from formulations.messages import cut
 from formulations.plain_values import repeated
-from ilpinfer.corpus import label_studio, prodigy
+from ilpinfer.corpus import doccano, label_studio, prodigy
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import Doubts
-from ilpinfer.corpus.record_keys import OTHER_NAMES
+from ilpinfer.corpus.record_keys import OTHER_NAMES, is_output
 from ilpinfer.corpus.records import EXPECTED, example
 
 
@@ -94,9 +94,11 @@ def takes(names: ColumnNames, key: str) -> bool:
 
 def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
     """The record with the keys that a user names for tokens and labels under their usual names."""
-    if not names or not isinstance(record, dict):
+    if not names or not isinstance(record, dict) or is_output(record):
         return record
     token, label = names.token or "tokens", "" if names.unlabelled else names.label
+    if names.beside and label not in record and "labels" in record:
+        return record
     absent = next((key for key in (token, label) if key and key not in record), None)
     if absent is not None:
         keys = cut(", ".join(map(json.dumps, list(record)[:20])), 500)
@@ -121,6 +123,8 @@ def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts:
     """The sequence of an object or of a task; None for a task that is passed over."""
     if label_studio.is_task(record):
         return label_studio.example(record, where, doubts)
+    if doccano.is_document(record):
+        return doccano.example(record, where, doubts)
     if prodigy.is_task(record):
         return prodigy.example(record, where, doubts)
     return example(record, where, reading)

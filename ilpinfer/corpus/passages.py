@@ -144,6 +144,12 @@ class Doubts:
         count, known = self._found.get(kind, (0, first))
         self._found[kind] = count + 1, known
 
+    def take(self, others: "Doubts", where: str = "") -> None:
+        """Add those of another file; `where` says which, before the first of a kind."""
+        for kind, (count, first) in others._found.items():
+            known, before = self._found.get(kind, (0, f"{where}{first}"))
+            self._found[kind] = known + count, before
+
     def tell(self, notify: Callable[[str], None]) -> None:
         for kind, (count, first) in self._found.items():
             more = f", and {count - 1} more" if count > 1 else ""

@@ -10,7 +10,7 @@ from ilpinfer.corpus.tasks import place, task_example, text_value
 REFUSED = ("reject", "ignore")
 """Answers of tasks, and of spans, that are not taken."""
 PASSED_OVER = "tasks that were rejected or ignored are passed over"
-_OF_OTHERS = ("label", "labels", "entities")
+_OF_OTHERS = ("label", "labels", "entities", "ents", "annotations")
 """Keys of labels in records of other tools and of text classification."""
 
 

@@ -47,7 +47,11 @@ FORMS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "emissions": (FACTORED_KEYS, {"emissions", "transitions"}),
 }
 """For the main key of each form of scores, the keys that it may have, and those that it must have."""
-OTHER_NAMES = {"words": "tokens", **dict.fromkeys(("tags", "ner_tags", "gold"), "labels")}
+OTHER_NAMES = {
+    "words": "tokens",
+    "tokenized_text": "tokens",
+    **dict.fromkeys(("tags", "ner_tags", "gold"), "labels"),
+}
 """Names that other files have for tokens and labels."""
 
 

@@ -61,14 +61,24 @@ def read(
     """
     notices = list[str]()
     form = CorpusForm(reading, column, most=None, longest_line=None, unit=unit)
+    examples = _all(source, form, notify or notices.append)
+    for notice in notices:
+        warnings.warn(notice, InputNotice, stacklevel=2)
+    return examples
+
+
+def read_beside(source: str | Path, column: str, notify: Notify) -> list[Example]:
+    """As `read`, with the column of another file: one that has tokens and labels alone needs none, as the output of `ilpinfer decode`."""
+    return _all(source, CorpusForm(None, column, most=None, longest_line=None, beside=True), notify)
+
+
+def _all(source: str | Path, form: CorpusForm, notify: Notify) -> list[Example]:
     examples = []
-    with OneNotice(), open_stream(source, form, notify or notices.append) as stream:
+    with OneNotice(), open_stream(source, form, notify) as stream:
         for each in stream:
             if isinstance(each, Rejection):
                 raise each.error
             examples.append(each)
-    for notice in notices:
-        warnings.warn(notice, InputNotice, stacklevel=2)
     return examples
 
 

@@ -18,9 +18,12 @@ from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.foreign import foreign_format
 from ilpinfer.corpus.json_records import json_array, json_lines
 from ilpinfer.corpus.lines import LONGEST, Lines
 from ilpinfer.corpus.logits import LogitsOptions
+from ilpinfer.corpus.notices import Notices
+from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.slices import Place, SliceDigest, open_content
 from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
@@ -37,8 +40,6 @@ from ilpinfer.system.addresses import (
     source_name,
 )
 
-MARKUP = ("<?xml", "<!doctype", "<html")
-"""How files of markup begin, in lower case."""
 SUFFIXES = (
     *(".tsv", ".txt", ".csv", ".conll", *conllu.SUFFIXES, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
@@ -62,16 +63,24 @@ class CorpusForm:
     unit: str = "line"
     slices: bool = False
     """Whether places and digests of what was read are told."""
+    beside: bool = False
+    """Whether the column is that of another file with the same sequences."""
 
     def __post_init__(self) -> None:
         one_of(self.unit, "unit", brat.UNITS, InputError)
+
+    @property
+    def names(self) -> ColumnNames:
+        return ColumnNames.read(self.column, self.beside)
 
 
 class ExampleStream:
     """Examples and rejections of a source, in order; to be used in a `with` statement."""
 
     def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
-        self.files, self._form, self._notify = files, form, notify
+        self.files, self._form = files, form
+        self._notices = Notices(files, notify)
+        self._notify = self._notices.add
         self._lines: Lines | None = None
         self._stack = contextlib.ExitStack()
         self._found, self._ahead = self._all(), deque[Found]()
@@ -80,6 +89,7 @@ class ExampleStream:
         """Takes the errors of rejections, which are then left out of the stream."""
         self._file_number, self._last_line, self._content_size = 0, 0, 0
         self._slice = SliceDigest()
+        self._doubts = Doubts(self._notices.name)
 
     def __iter__(self) -> Self:
         return self
@@ -181,6 +191,8 @@ class ExampleStream:
                     self.done += file_size(file)
             self._lines, self._of_table = None, 0
         self._file_number, self._content_size, self._last_line = len(self.files), 0, 0
+        self._doubts.tell(self._notices.notify)
+        self._notices.end()
         if empty:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
@@ -199,7 +211,7 @@ class ExampleStream:
         form, name = self._form, plain_name(file)
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
-        if form.column and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
+        if form.column and not form.beside and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
             raise InputError(
                 f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
             )
@@ -211,15 +223,14 @@ class ExampleStream:
                     yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
-            found = read_table(file, form.logits, ColumnNames.read(form.column), start.line)
+            found = read_table(file, form.logits, form.names, start.line)
             for number, row in enumerate(found, start.line + 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
         elif file.endswith(docbin.SUFFIX):
             yield from (each for each in docbin.read_docbin(file, self._notify) if each.line > start.line)
         elif brat.is_brat(file):
-            documents = brat.read_brat(file, self._notify, form.unit)
-            yield from (each for each in documents if each.line > start.line)
+            yield from (each for each in self._document(file) if each.line > start.line)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
                 f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
@@ -230,7 +241,7 @@ class ExampleStream:
                 self._lines = lines
                 try:
                     if name.endswith(conllu.SUFFIXES):
-                        yield from conllu.read_conllu(lines, form.column, self._notify, form.most)
+                        yield from conllu.read_conllu(lines, form.names, self._notify, form.most)
                     else:
                         yield from _of_text(lines, form, self._notify)
                 except InputError:
@@ -253,6 +264,15 @@ class ExampleStream:
                 while chunk := stream.read(CHUNK_SIZE):
                     self._content_size += len(chunk)
                     self._slice.add(chunk)
+
+    def _document(self, file: str) -> Iterator[Example]:
+        """The sequences of a document of BRAT. Its doubts, which name it where there are several, are told at the end."""
+        doubts = Doubts(file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS) + brat.ANNOTATIONS)
+        yield from brat.read_brat(file, doubts, self._form.unit)
+        if len(self.files) == 1:
+            doubts.tell(self._notify)
+        else:
+            self._doubts.take(doubts, f"{Path(file).name}: ")
 
 
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
@@ -322,21 +342,19 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
             raise InputError(f"{lines.name}: empty; expected token<TAB>label lines or JSON lines")
         yield from faults
         return
-    if first.lstrip().lower().startswith(MARKUP):
-        raise InputError(
-            f"{lines.name}: XML or HTML, by its first line; expected token<TAB>label lines or JSON lines"
-        )
+    if foreign := foreign_format(head):
+        raise InputError(f"{lines.name}: {foreign}")
     text = _json_text(lines, first.lstrip(), form)
     if text is not None:
         if text:
             after = 0 if lines.start is None else lines.start[1]
             lines.resume()
-            yield from json_array(text, lines.name, form.logits, notify, ColumnNames.read(form.column), after)
+            yield from json_array(text, lines.name, form.logits, notify, form.names, after)
         else:
-            yield from json_lines(lines, form.logits, notify, ColumnNames.read(form.column))
+            yield from json_lines(lines, form.logits, notify, form.names)
         return
     empty = True
-    for each in columns(lines, form.column, notify, form.most, form.longest):
+    for each in columns(lines, form.names, notify, form.most, form.longest):
         empty = False
         yield each
     if empty and lines.start is None:

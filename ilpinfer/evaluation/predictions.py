@@ -6,7 +6,7 @@ from pathlib import Path
 from formulations import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
-from ilpinfer.corpus.sequences import Example, InputError, read, require_labels
+from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.system.addresses import source_name
@@ -23,8 +23,7 @@ def read_pairs(
     gold_examples = read(gold, column=column, notify=notices.append)
     golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
     examples = [
-        [each for each in read(path, column=column, notify=notices.append) if each.rank == 1]
-        for path in predictions
+        [each for each in read_beside(path, column, notices.append) if each.rank == 1] for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
         check_same(result, gold_examples, str(path), str(gold))

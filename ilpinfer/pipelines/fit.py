@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.constraints.formulas import Text
 from formulations.labels.reading import Reading
-from formulations.labels.schemes import OUTSIDE
+from formulations.labels.schemes import OPEN, OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
 from formulations.problem.compiled_rules import absence, unique_names
 from formulations.rulefiles.loading import rule_set
@@ -75,7 +75,7 @@ def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
 
 def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
     """Notices about rules, with one on a rule set that hardly fits in place of that of its absent fields."""
-    text = unfit(trellises, rules)
+    text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules)
     if not text:
         return list(notices)
     labels = trellises[0].labels

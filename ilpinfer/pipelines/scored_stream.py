@@ -1,14 +1,15 @@
 """Streams of scored sequences, and checks whether rules can be stated for their labels."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Self, TypeVar
 
-from formulations import RuleSet, Trellis
+from formulations import Feature, RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
-from formulations.labels.schemes import remark
-from formulations.messages import distinct
+from formulations.labels.schemes import OPEN, OUTSIDE, remark
+from formulations.labels.selectors import EACH_FIELD, names_in
+from formulations.messages import distinct, suggestion
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -33,10 +34,21 @@ class RuleCheck:
         self._odd: dict[str, None] = {}
         self._tried: dict[LabelKind, list[InputError]] = {}
         self._fitting: set[LabelKind] = set()
+        self._met: set[str] | None = None
 
     @property
     def remarks(self) -> list[str]:
         return [text for text in self._odd if text]
+
+    @property
+    def absent(self) -> str:
+        """A notice about names in rules that no text with candidates has; empty where there are none."""
+        if self._met is None:
+            return ""
+        fields = sorted(self._met)
+        lacking = [name for name in named_fields(self._rules, fields) if name not in self._met]
+        hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
+        return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
 
     @property
     def settled(self) -> bool:
@@ -48,6 +60,8 @@ class RuleCheck:
         if item.trellis is None or not len(item.trellis):
             return
         kind = (item.trellis.labels, any(item.trellis.tokens))
+        if kind[0].scheme in OPEN:
+            self._met = {*(self._met or ()), *kind[0].fields, *kind[0].names, *kind[0].optional_fields}
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
@@ -73,7 +87,19 @@ def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
     for item in scored:
         check.add(item)
     check.finish()
-    return check.remarks
+    return [*check.remarks, *filter(None, [check.absent])]
+
+
+def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
+    """The names in rules and features, those in place of each of the fields among them."""
+    names: dict[str, None] = {}
+    for item in rules:
+        if isinstance(item, Feature):
+            found = names_in((item.label, item.from_, item.to))
+        else:
+            found = [name for each in item.statements(fields) for name in each.names()]
+        names |= dict.fromkeys(name for name in found if name not in (OUTSIDE, EACH_FIELD))
+    return list(names)
 
 
 def _remark(labels: LabelSet) -> str:
@@ -146,6 +172,8 @@ class ScoredStream:
             raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
         self._check.finish()
         self._say()
+        if self._check.absent:
+            self._notify(self._check.absent)
         yield from self._released()
 
     def _score(self, example: Example) -> ScoredSequence:

@@ -75,12 +75,13 @@ def select_spans(
 
     A set scores the sum of its log odds, log p/(1-p), less those of the prior, less the penalties of rules. Candidates of any detector
     are read: dictionaries with `start`, `end`, `score` and `label` (or `entity_group`, `entity`, `entity_type`), tuples of start,
-    end, label and score, results of Presidio, and spans of spaCy with a `score`.
+    end, label and score, results of Presidio, spans of spaCy with a `score`, and span groups with `attrs["scores"]`. A field that
+    rules name and no candidate has is absent.
 
     Parameters
     ----------
     text : str or sequence of str
-        A text, or T tokens.
+        A text, or T tokens; also a document of spaCy.
     candidates : iterable
         Spans that may overlap, with probabilities.
     rules : Rules, str or Path, optional
@@ -94,7 +95,7 @@ def select_spans(
         Probability at which a span adds nothing to the score, for all labels or by label; a lower one lets rules choose more
         spans.
     fields : iterable of str, optional
-        Labels that the rules may speak of, though no candidate has them.
+        Further labels that "each field" speaks of, though no candidate has them.
     method, time_limit : str and float, optional
         As of `ilpinfer.decode`.
 

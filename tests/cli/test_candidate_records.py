@@ -49,3 +49,22 @@ def test_methods_are_compared_on_candidates(files, cli):
     }
     assert lines["greedy-spans"]["mean_gap"] > lines["auto"]["mean_gap"] == 0
     cli.done("reprocess in.jsonl --rules rules.toml --output run --jobs 1")
+
+
+PYTHON_RULES = (
+    "from formulations import constraints as C\nRULES = [C.at_most_runs('PER', 1), C.at_most_runs('{}', 1)]\n"
+)
+
+
+@pytest.mark.parametrize("command", ["decode in.jsonl", "compare in.jsonl --methods viterbi --output out"])
+def test_names_of_rules_that_no_text_has_are_one_notice(files, cli, command):
+    path = f"rules_of_{command.split()[0]}.py"
+    Path(path).write_text(PYTHON_RULES.format("PRE"))
+    said = cli.done(f"{command} --rules {path}").err
+    assert said.count("notice") == 1
+    assert 'no text has a candidate for PRE: counted as absent; did you mean "PER"?' in said
+
+
+def test_names_that_some_texts_lack_are_no_notice(files, cli):
+    Path("rules_some.py").write_text(PYTHON_RULES.format("ORG"))
+    assert "notice" not in cli.done("decode in.jsonl --rules rules_some.py").err

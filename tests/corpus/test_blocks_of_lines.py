@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
@@ -54,7 +55,7 @@ def read(kind: type[Lines], data: bytes, column: str, longest: int | None) -> li
     found: list[Example | Rejection | str] = []
     lines = kind(io.BytesIO(data), "refs.tsv")
     try:
-        found.extend(columns(lines, column, said.append, 40, longest))
+        found.extend(columns(lines, ColumnNames.read(column), said.append, 40, longest))
     except InputError as error:
         found.append(str(error))
     return [*found, said, lines.taken]

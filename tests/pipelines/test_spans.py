@@ -210,3 +210,44 @@ def test_thousands_of_candidates_need_no_dense_edges():
         candidates.append((start, start + draw.randint(1, 4), f"f{draw.randrange(8)}", draw.random()))
     group = ilpinfer.select_spans(["x"] * 4000, candidates, [C.at_most_runs("f0", 99, penalty=0.5)])
     assert group.solution.status == "optimal" and group.loss > 1
+
+
+NAMED = [C.at_most_runs("PER", 1), C.requires_present("ORG", "LOC"), C.logic("forall t: field(t) = DATE -> t > 0")]
+
+
+@pytest.mark.parametrize("candidates", [[(0, 3, "PER", 0.9)], []])
+def test_fields_that_no_candidate_has_are_absent(candidates):
+    chosen = ilpinfer.select_spans("Ada slept", candidates, NAMED).spans
+    assert [each.label for each in chosen] == [label for _, _, label, _ in candidates]
+    verdict = ilpinfer.select_spans("Ada slept", [(0, 3, "ORG", 0.9)], NAMED)
+    assert not verdict.spans and verdict.loss == math.inf
+
+
+@pytest.mark.parametrize("score", [1.0000001, float(np.float32(1.0000001)), np.float32(1.0000001), -1e-8])
+def test_rounding_of_single_precision_is_no_error(score):
+    found = ilpinfer.select_spans("Ada", [(0, 3, "PER", score)], prior=1e-7).solution
+    assert found.labels == ["S-PER" if score > 1 else "O"]
+
+
+@pytest.mark.parametrize("score", [1.00001, -0.001, math.nan, "1", True, None])
+def test_other_scores_outside_are_errors(score):
+    with pytest.raises(ValueError, match="candidate 0: score is"):
+        ilpinfer.select_spans("Ada", [(0, 3, "PER", score)])
+
+
+def test_span_groups_of_spacy_are_read():
+    doc = spacy.blank("en")("Ada Byron met Bob")
+    spans = [Span(doc, 0, 2, "PER"), Span(doc, 1, 2, "PER"), Span(doc, 3, 4, "PER")]
+    doc.spans["sc"] = spacy.tokens.SpanGroup(
+        doc, name="sc", spans=spans, attrs={"scores": np.float32([0.9, 0.95, 0.8])}
+    )
+    rules = [C.at_most_runs("PER", 1), C.at_most_runs("ORG", 1)]
+    for text, ends in ((doc.text, (4, 9)), (doc, (1, 2)), ([word.text for word in doc], (1, 2))):
+        (found,) = ilpinfer.select_spans(text, doc.spans["sc"], rules).spans
+        assert (found.start, found.end) == ends
+    doc.spans["bare"] = spans
+    with pytest.raises(
+        ValueError,
+        match=r"doc\.spans\['bare'\]\.attrs\['scores'\]: none, for 3 spans; expected a probability",
+    ):
+        ilpinfer.select_spans(doc, doc.spans["bare"])

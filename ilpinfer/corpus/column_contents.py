@@ -1,0 +1,121 @@
+"""What the columns of a file contain: numbers, labels or other texts; its comments, and where its labels may be."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+
+ROWS = 20_000
+"""Rows of the beginning of a file that are looked at."""
+_LABEL = re.compile(r"[BIO_]|[BIESLUMW][-_:]\S.*|.*\S[-_:][BIESLUMW]", re.IGNORECASE)
+"""Labels outside of all fields, and those with a mark of their place in a run."""
+_NAME = re.compile(r"[^\W\d_][\w .:/#()-]+")
+"""A name of a column."""
+_SEPARATOR_LINE = re.compile(r"###+\s*\S")
+CHUNKS = frozenset(["NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP"])
+"""Fields of chunking, which stand beside named entities in the files of CoNLL."""
+
+Cells = list[str]
+
+
+def is_label(text: str) -> bool:
+    return _LABEL.fullmatch(text) is not None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The first row of a file, its number of cells without those that are empty in all rows from the third on, and the other rows."""
+
+    width: int
+    first: Cells
+    others: tuple[Cells, ...]
+    columns: tuple[Counter[str], ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Cells]) -> "Contents":
+        """The contents of rows, without comments and borders; of no rows where there are none."""
+        if not rows:
+            return cls(0, [], (), ())
+        size = len(rows[0])
+        alike = [row for row in islice(rows, ROWS) if len(row) == size]
+        width = 1 + max(
+            (at for at in range(min(2, size), size) if any(row[at] for row in alike)),
+            default=min(1, size - 1),
+        )
+        others = tuple(alike[1:]) or tuple(alike)
+        return cls(
+            width,
+            alike[0],
+            others,
+            tuple(Counter(map(str.strip, cells)) for cells in zip(*others, strict=True)),
+        )
+
+    def trimmed(self, cells: Cells) -> Cells:
+        """The cells of a row without empty ones at its end that no column is of."""
+        return cells[: self.width] if self.width and not any(cells[self.width :]) else cells
+
+    def has_labels(self, at: int) -> bool:
+        """Whether a column consists of labels with marks, at least one of them in a field."""
+        return all(map(is_label, self.columns[at])) and self._in_fields(at) > 0
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether the first of three columns or more counts the tokens of a sequence."""
+        if self.width < 3 or len(self.others) < 2 or not all(cell.isdecimal() for cell in self.columns[0]):
+            return False
+        numbers = [int(row[0]) for row in self.others]
+        return all(two == one + 1 or two in (0, 1) for one, two in pairwise(numbers)) and len({*numbers}) > 1
+
+    def begins_with_names(self, places: Sequence[int]) -> bool:
+        """Whether the first row has names of columns: it differs in kind from all others at one of the places, or at the numbers."""
+        if self.width < 2 or self.others[0] is self.first:
+            return False
+        if self.numbered and not self.first[0].isdecimal():
+            return True
+        return any(
+            self.has_labels(at)
+            and not is_label(self.first[at].strip())
+            and self.first[at] not in self.columns[at]
+            and _NAME.fullmatch(self.first[at])
+            for at in places
+        )
+
+    def label_columns(self) -> list[int]:
+        """The columns that look like labels, the likeliest first; those of few different texts where none has marks."""
+        later = range(2 if self.numbered else 1, self.width)
+        marked = [at for at in later if self.has_labels(at)]
+        if marked:
+            return sorted(marked, key=lambda at: (self._is_chunking(at), -self._in_fields(at)))
+        sizes = {at: len(self.columns[at]) for at in later if not all(map(str.isdecimal, self.columns[at]))}
+        return sorted((at for at, size in sizes.items() if size > 1), key=sizes.__getitem__)[:1]
+
+    def _marked(self, at: int) -> Counter[str]:
+        """The labels in a field, that of the first row among them if it is one."""
+        first = self.first[at].strip()
+        column = self.columns[at] + Counter([first] if is_label(first) else [])
+        return Counter({cell: count for cell, count in column.items() if len(cell) > 1})
+
+    def _is_chunking(self, at: int) -> bool:
+        return {cell[2:] for cell in self._marked(at)} <= CHUNKS
+
+    def _in_fields(self, at: int) -> int:
+        return self._marked(at).total()
+
+    def comment(self, line: str, cells: Cells, *, begins: bool) -> str:
+        """Whether a line that begins with # is a "comment" or a "border"; empty for a row. `begins`: before the first row of a sequence."""
+        if not line.startswith("#") or self.width < 2:
+            return ""
+        cells = self.trimmed(cells)
+        if len(cells) == 1:
+            if _SEPARATOR_LINE.match(line):
+                return "border"
+            return "comment" if begins or self.width > 2 or line.startswith("# ") else ""
+        if cells[0] != "#" and not line.startswith("# ") and not self.numbered:
+            return ""
+        if len(cells) != self.width:
+            return "" if any(map(is_label, cells[1:])) else "comment"
+        unlike = (self.has_labels(at) and not is_label(cells[at]) for at in range(1, self.width))
+        spaced = " " in cells[-1] and not any(" " in cell for cell in self.columns[self.width - 1])
+        return "comment" if self.numbered or any(unlike) or spaced else ""
