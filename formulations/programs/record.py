@@ -34,6 +34,7 @@ class IntegerProgram:
     row_upper: Integers
     order: int = 1
     start: Integers | None = None  # (n,) a solution to begin with, -1 where undefined
+    constant: int | None = None  # grid units that are added to c·x; None where `shifted` has not been applied
 
     def __repr__(self) -> str:
         size = f"{self.n_columns} columns, {self.n_rows} rows, {len(self.data)} coefficients"
@@ -75,7 +76,22 @@ class IntegerProgram:
         return bool(np.all(activity >= self.row_lower) and np.all(activity <= self.row_upper))
 
     def value(self, x: Integers) -> int:
-        return int(self.objective @ x)
+        return int(self.objective @ x) + (self.constant or 0)
+
+    def shifted(self) -> "IntegerProgram":
+        """The same program, the best score of each token moved into the constant: solvers lose digits to large numbers."""
+        if self.constant is not None:
+            return self
+        T, S, width = self.tokens, self.states, self.states * self.labels
+        objective, possible, constant = self.objective.copy(), self.upper > 0, 0
+        for first, count, size in ((0, 1, S), (S, T - 1, width)):  # of each token's columns, a path takes one
+            block = slice(first, first + count * size)
+            scores, kept = objective[block].reshape(count, size), possible[block].reshape(count, size)
+            best = np.where(kept, scores, -UNBOUNDED).max(axis=1)
+            best[best == -UNBOUNDED] = 0
+            objective[block] -= np.repeat(best, size) * possible[block]
+            constant += sum(best.tolist())
+        return replace(self, objective=objective, constant=constant)
 
     def labelling(self, x: Integers) -> Integers:
         T, K, S = self.tokens, self.labels, self.states
