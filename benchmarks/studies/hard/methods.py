@@ -12,8 +12,8 @@ from typing import Any
 import formulations
 import ilpinfer
 from benchmarks.data.hard import Instance, by_name
-from benchmarks.journal import ROOT
 from benchmarks.data.sets import SOLVERS
+from benchmarks.journal import ROOT
 from benchmarks.methods import DEFAULTS, CannotState, of_peer
 from benchmarks.optimum import recheck
 from benchmarks.study import Disagreement, Row
