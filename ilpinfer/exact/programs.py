@@ -47,14 +47,13 @@ def solve(
     labelling: Callable[[Integers], LabelIds] | None = None,
     choices: Choices = NO_CHOICES,
 ) -> Reply:
-    """Solve a program, and end before the deadline; the first start of the solver does not count against it.
+    """Solve a program, and end before the deadline; the first start of the solver counts.
 
     `labelling` reads the labelling of a vector, by default that of the program.
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
     answer = solvers.solve(solver, program, time_limit=limit, threads=threads, choices=choices)
-    deadline.excuse(answer.warm_up_seconds)
     path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
@@ -71,6 +70,7 @@ def best_of_program(
 ) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
     options, begun, root = options or SolverOptions(), Beginning(), ""
+    solvers.start(solver)  # loads while the program is stated
     bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
     try:
         time_limits.check()
@@ -79,7 +79,7 @@ def best_of_program(
             with share_of(task.deadline) as share:
                 bound, certificate = _root_bound(problem, share)
         begun = beginning(options, problem, task)
-        program = formulate(problem).soft().starting_with(begun.path)
+        program = formulate(problem).soft().shifted().starting_with(begun.path)
     except time_limits.OutOfTime:
         yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return

@@ -72,7 +72,7 @@ def solve(
     program : IntegerProgram
         The program, whose objective is maximised.
     time_limit : float, optional
-        Time limit in seconds; the first start and loading of the solver does not count. None for no limit.
+        Time limit in seconds, the first start and loading of the solver included. None for no limit.
     threads : int, default 1
         Number of threads, for solvers that support it.
     choices : Choices, optional
@@ -113,6 +113,16 @@ def solve(
     return Answer(status, x, bound + constant, claim.version, claim.settings, seconds, warm_up)
 
 
+def start(name: str, *, wait: bool = False) -> None:
+    """Start the process of a solver, so that the time limit of a later call does not have to hold it; SolverError if waiting is in vain."""
+    from ilpinfer.solvers import pool
+
+    pool.start(name, SOLVERS[name])
+    if wait:
+        with pool.borrow_worker(name, SOLVERS[name], inf):
+            pass
+
+
 def _claim(
     name: str, program: IntegerProgram, time_limit: float | None, threads: int, choices: Choices
 ) -> tuple[Claim, float]:
@@ -125,4 +135,4 @@ def _claim(
     with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, warm_up):
         if worker is None:
             return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), warm_up
-        return worker.solve(program, deadline + warm_up, threads, choices), warm_up
+        return worker.solve(program, deadline, threads, choices), warm_up

@@ -100,7 +100,8 @@ class Answer:
     seconds : float
         Wall time, including the transfer of the program.
     warm_up_seconds : float
-        Time to start the solver's process and load its library for the first time, not part of `seconds`.
+        Time to start the solver's process and load its library for the first time, not part of `seconds`, but of a time
+        limit.
 
     Examples
     --------

@@ -137,14 +137,14 @@ _loaded: set[str] = emptied_by_forks(set())  # solvers that this process has loa
 
 @contextlib.contextmanager
 def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
-    """A worker for one request, None where none is loaded at the deadline, which the seconds of a first load postpone."""
+    """A worker for one request, None where none is loaded at the deadline; and the seconds of a first load."""
     began = time.monotonic()
     with _lock:
         first = name not in _loaded
     worker = _idle_worker(name, module)
     try:
-        loaded = worker.loaded(float("inf") if first else deadline)
-        if first:
+        loaded = worker.loaded(deadline)
+        if first and loaded:
             with _lock:
                 _loaded.add(name)
         yield (worker if loaded else None), (time.monotonic() - began if first else 0.0)
@@ -161,6 +161,16 @@ def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Wor
             idle.append(worker)
     if not kept:
         worker.end()
+
+
+def start(name: str, module: str) -> None:
+    """Start the process of a solver in the background, unless one waits for requests."""
+    with _lock:
+        waiting = bool(_idle.get(name))
+    if not waiting:
+        worker = Worker(name, module)
+        with _lock:
+            _idle.setdefault(name, []).append(worker)
 
 
 def _idle_worker(name: str, module: str) -> Worker:

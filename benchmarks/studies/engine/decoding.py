@@ -17,8 +17,8 @@ CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
     "solvers": ((*SOLVERS, *DEFAULTS), 5),
 }
 """The methods that a cell measures beside `auto`, and on how many sequences at most."""
-SOLVED = ("cora 20", "cora 20 implications", "resume hard")
-"""Corpora that solvers are given, beside generated documents: of those that differ in the model or in penalties, one."""
+SOLVED = ("cora 20", "resume hard")
+"""Corpora that solvers are given, beside generated documents: of those that differ in model, rules or penalties, one."""
 SOLVED_COLUMNS = 90_000, 450_000
 """Of a complete program that solvers are given, at sample and at full scale."""
 LENGTHS = (30, *sets.LENGTHS)
