@@ -29,11 +29,12 @@ PACKAGES = [
 
 
 def header() -> str:
-    """Date, versions of what is installed and size of the machine, one line."""
+    """Date, versions of what is installed, size of the machine and its load when the run begins, one line."""
     result = {name: _version(name) for name in PACKAGES}
     versions = ", ".join(f"{name} {number}" for name, number in result.items() if number)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    size = f"{os.cpu_count()} cores, {memory:.0f} GiB"
+    load = os.getloadavg()[0]  # beyond the number of cores, other programs share them
+    size = f"{os.cpu_count()} cores, {memory:.0f} GiB, load {load:.1f}"
     return f"{datetime.date.today()}, Python {platform.python_version()}, {versions}; {platform.machine()}, {size}"
 
 

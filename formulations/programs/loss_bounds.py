@@ -70,8 +70,10 @@ def reduce(
     upper = program.upper.copy()
     if path is not None:
         upper[: len(loss)] *= loss <= best - value
+    program = replace(program, upper=upper).shifted()
+    if path is not None:
         at = np.flatnonzero(program.objective)
-        program = program.with_row(at, program.objective[at], lower=value)
+        program = program.with_row(at, program.objective[at], lower=value - (program.constant or 0))
     places = np.flatnonzero((upper > 0) | (program.lower > 0))
     place = np.full(program.n_columns, -1)
     place[places] = np.arange(len(places))

@@ -27,7 +27,7 @@ def nl(program: IntegerProgram, style: Style) -> str:
     lines = [
         *head,
         *(line for row in range(m) for line in (f"C{row}", "n0")),
-        *("O0 1", "n0"),
+        *("O0 1", f"n{exact_decimal(program.constant or 0, style.scale)}"),
         *("r", *map(_range, lower.tolist(), upper.tolist())),
         *("b", *map(_range, program.lower.tolist(), program.upper.tolist())),
         *(f"k{n - 1}", *map(str, counts.tolist())),
@@ -63,12 +63,13 @@ def wcsp(program: IntegerProgram, style: Style) -> str:
     """Text of toulbar2: a variable for each column, whose value v stands for its lower side + v, and costs in grid units.
 
     A cost function of one column is what it loses against its best value, and each side of a row is a linear constraint. The
-    objective is `best_objective` less the cost.
+    objective is `best_objective` less the cost, the constant included.
     """
     sizes = (program.upper - program.lower + 1).tolist()
     constraints = list(_knapsacks(program))
     weighted = np.flatnonzero((program.objective != 0) & (program.upper > program.lower)).tolist()
-    most = best_objective(program) + 1 - int(np.minimum(*_ends(program)).sum())
+    least, greatest = np.sort(_ends(program), axis=0)
+    most = int((greatest - least).sum()) + 1
     lines = [
         f"{style.title} {len(sizes)} {max(sizes)} {len(weighted) + len(constraints)} {most}",
         " ".join(map(str, sizes)),
@@ -83,7 +84,7 @@ def wcsp(program: IntegerProgram, style: Style) -> str:
 
 def best_objective(program: IntegerProgram) -> int:
     """The sum of the best values of all columns, each by itself, in grid units."""
-    return int(np.maximum(*_ends(program)).sum())
+    return int(np.maximum(*_ends(program)).sum()) + (program.constant or 0)
 
 
 def _ends(program: IntegerProgram) -> tuple[Integers, Integers]:

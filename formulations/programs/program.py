@@ -18,7 +18,7 @@ from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, describe, file_names
 from formulations.programs.numbered_text import best_objective, nl, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
-from formulations.programs.text import Style, lp, mps
+from formulations.programs.text import Style, exact_decimal, lp, mps
 
 FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
@@ -138,6 +138,11 @@ class Program:
         return self.integer.objective
 
     @property
+    def constant(self) -> float:
+        """The best score of a path without rules, nats: files and solvers' models have it as a constant, and losses in columns."""
+        return (self.integer.shifted().constant or 0) / UNITS_PER_NAT
+
+    @property
     def lower(self) -> Integers:
         """(n,) lower sides of the boxes."""
         return self.integer.lower
@@ -180,7 +185,7 @@ class Program:
     @property
     def best_objective_units(self) -> int:
         """The sum of the best values of all columns, each by itself, grid units; a cost in a wcsp file is subtracted from it."""
-        return best_objective(self.integer)
+        return best_objective(self.integer.shifted())
 
     def start_text(self, labels: Sequence[str]) -> str:
         """A labelling as the start of a solver (MST text of Gurobi): the columns `x` of its path; solvers find the others.
@@ -272,6 +277,11 @@ class Program:
         - "wcsp" (toulbar2) has a variable for each column, and minimises what a solution loses against the best value of
           each column by itself, always in grid units. A solution of cost c has the objective `best_objective_units` - c.
 
+        The columns of the path have, in the place of their scores, what a step loses against the best path, and `constant` is the
+        score of that: solvers are slow and inexact where scores have a large part in common. The file adds the constant again:
+        "lp" and "nl" in the objective, "mps" as its right side with the opposite sign (here that of a minimum), so that a
+        reader's objective is that of the program.
+
         Parameters
         ----------
         format : str
@@ -295,10 +305,15 @@ class Program:
             f"it {sense} a score in {scale}",
             f"digest {self.digest}",
         ]
+        integer = self.integer.shifted()
+        if integer.constant:
+            remarks.append(
+                f"columns hold what is lost against the best path; the score is their sum plus the constant {exact_decimal(integer.constant, UNITS[units])}"
+            )
         if "floor" in self.row_names:
             remarks.append("the row floor_ counts grid units of 2^-20 nats")
         names, title = (self.file_columns, self.file_rows), f"ilpinfer_{self.digest[:16]}"
-        return FORMATS[format](self.integer, Style(*names, UNITS[units], title, tuple(remarks)))
+        return FORMATS[format](integer, Style(*names, UNITS[units], title, tuple(remarks)))
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
         """Write the program as a file, in the format that its name ends with.

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from formulations.automata.lattice import states_of
+from formulations import time_limits
+from formulations.automata.lattice import at_targets, states_of
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.messages import brief, counted, suggestion
 from formulations.programs.names import Meaning, file_names
 
+_NEVER = -(2**60)  # the score of a step that no path takes; two of them add without overflow
 UNBOUNDED = 2**62  # marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
 
 
@@ -34,6 +36,7 @@ class IntegerProgram:
     row_upper: Integers
     order: int = 1
     start: Integers | None = None  # (n,) a solution to begin with, -1 where undefined
+    constant: int | None = None  # grid units that are added to c·x; None where `shifted` has not been applied
 
     def __repr__(self) -> str:
         size = f"{self.n_columns} columns, {self.n_rows} rows, {len(self.data)} coefficients"
@@ -75,7 +78,32 @@ class IntegerProgram:
         return bool(np.all(activity >= self.row_lower) and np.all(activity <= self.row_upper))
 
     def value(self, x: Integers) -> int:
-        return int(self.objective @ x)
+        return int(self.objective @ x) + (self.constant or 0)
+
+    def shifted(self) -> "IntegerProgram":
+        """The same program with the best score of a path as its constant, and what is lost against it in the place of scores.
+
+        The best column of each token has 0 then. Scores that all labels of a token share would cost solvers digits and time.
+        """
+        if self.constant is not None:
+            return self
+        T, K, S = self.tokens, self.labels, self.states
+        scores = np.where(self.upper > 0, self.objective, _NEVER)[: self.n_edges]
+        steps, completion = scores[S:-S].reshape(T - 1, S, K), scores[-S:]
+        loss = np.zeros(self.n_edges, np.int64)
+        for t, own in zip(range(T - 2, -1, -1), loss[S:-S].reshape(T - 1, S, K)[::-1], strict=True):
+            time_limits.check()
+            through = np.maximum(steps[t] + at_targets(completion, K), _NEVER)
+            completion = through.max(axis=1)
+            own[:] = completion[:, None] - through
+        first = np.maximum(scores[:S] + completion, _NEVER)
+        best = int(first.max())
+        if best <= _NEVER // 2:
+            return replace(self, constant=0)
+        loss[:S] = best - first
+        objective = self.objective.copy()
+        objective[: self.n_edges] = np.where((scores > _NEVER) & (loss < -_NEVER // 2), -loss, 0)
+        return replace(self, objective=objective, constant=best)
 
     def labelling(self, x: Integers) -> Integers:
         T, K, S = self.tokens, self.labels, self.states

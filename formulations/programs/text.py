@@ -29,7 +29,9 @@ def mps(program: IntegerProgram, style: Style = PLAIN) -> str:
     comment = "".join(f"* {line}\n" for line in style.remarks)
     head = [f"{comment}NAME {style.title} FREE\nROWS\n N obj\n", *_row_kinds(program, rows)]
     entries = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_entries(program, columns, rows, style.scale)]
-    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *_sides(program, rows)]
+    constant = exact_decimal(program.constant or 0, style.scale)  # readers take the negative of this side
+    offset = [] if constant == "0" else [f" RHS obj {constant}\n"]
+    middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *offset, *_sides(program, rows)]
     return "".join([*head, *entries, *middle, "BOUNDS\n", *_bounds(program, columns), "ENDATA\n"])
 
 
@@ -53,7 +55,7 @@ def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
             rows.append(f" {names[row]}{'.upper' * several}: {terms} <= {upper}\n")
     binary = (program.lower == 0) & (program.upper == 1)
     weights = _objective(program.objective, style.scale)
-    objective = [term for term in _terms(weights, columns) if term[1] != "0"]
+    objective = [term for term in _terms(weights, columns) if term[1] != "0"] or empty
     others = np.flatnonzero(~binary).tolist()
     sections = {
         "Subject To": rows,
@@ -62,7 +64,9 @@ def lp(program: IntegerProgram, style: Style = PLAIN) -> str:
         "General": [f" {columns[c]}\n" for c in others],
     }
     body = "".join(f"{title}\n{''.join(lines)}" for title, lines in sections.items() if lines)
-    return f"{remarks}Maximize\n obj: {_sum(objective or empty)}\n{body}End\n"
+    constant = exact_decimal(program.constant or 0, style.scale)
+    added = "" if constant == "0" else f" {'-' if constant[0] == '-' else '+'} {constant.removeprefix('-')}"
+    return f"{remarks}Maximize\n obj: {_sum(objective)}{added}\n{body}End\n"
 
 
 def _box(program: IntegerProgram, name: str, column: int) -> str:

@@ -1,12 +1,18 @@
 """Methods written together with their options."""
 
 import json
+import re
 from typing import Any
+
+COLON = re.compile(r":(?![^{}]*\})")  # those outside of braces
 
 
 def configuration(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a text such as `lds:variant=admissible`; a number alone is a time limit in seconds."""
-    name, *rest = text.split(":")
+    """The name and the options of a text such as `lds:variant=admissible`; a number alone is a time limit in seconds.
+
+    A value is JSON or a text, and `NAME.KEY=VALUE` is an entry of an option that is a mapping.
+    """
+    name, *rest = COLON.split(text)
     options: dict[str, Any] = {}
     for piece in rest:
         option, equals, value = piece.partition("=")
@@ -18,9 +24,11 @@ def configuration(text: str) -> tuple[str, dict[str, Any]]:
             continue
         elif not (equals and option):
             raise ValueError(f"{text}: expected NAME=VALUE or seconds behind a colon, not {piece!r}")
-        if option in options:
-            raise ValueError(f"{text}: {option} is given twice")
-        options[option] = _value(value)
+        option, _, key = option.partition(".")
+        into = options.setdefault(option, {}) if key else options
+        if not isinstance(into, dict) or (key or option) in into:
+            raise ValueError(f"{text}: {option}{key and f'.{key}'} is given twice")
+        into[key or option] = _value(value)
     return name, options
 
 

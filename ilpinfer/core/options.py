@@ -1,7 +1,8 @@
 """Options of the methods, as keyword arguments that type checkers know."""
 
-from collections.abc import Sequence
-from typing import Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 
 class Options(TypedDict, total=False):
@@ -44,3 +45,5 @@ class Options(TypedDict, total=False):
     top_k: int
     budget: int
     root_bound: bool
+    solver_options: Mapping[str, Any] | None  # of solvers: parameters by their own names
+    solver_log: str | Path | None

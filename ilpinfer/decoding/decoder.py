@@ -22,6 +22,7 @@ from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of
+from ilpinfer.decoding.warming import start_solver
 
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution
@@ -84,6 +85,7 @@ class Decoder:
         **options: Unpack[Options],
     ) -> None:
         request, compiler = Request.of(method, time_limit, options), compiler_of(rules)
+        start_solver(request, wait=False)
         model, out = scorer_of(model), names(never, "never")
         known = known_labels(labels, model)
         if known is not None:

@@ -16,6 +16,7 @@ from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
 from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
+from ilpinfer.decoding.warming import start_solver
 from ilpinfer.exact.compiled import COMPILED, FEW
 from ilpinfer.system.threads import thread_pool
 
@@ -127,6 +128,7 @@ class Runner:
             return attempt(lambda: finish(item, self._alone(item, top, callback), callback), on_error, failed)
 
         if callback is not None or not self.request.direct or self.request.time_limit is not None:
+            start_solver(self.request, wait=True)
             yield from map(alone, items)
             return
         source, warm_up = (

@@ -1,8 +1,10 @@
 """Compilation of all kernels."""
 
+from contextlib import suppress
 from importlib import import_module
 
-from ilpinfer.core.methods import BUILT_IN
+from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
+from ilpinfer.core.request import Request
 from ilpinfer.kernels.warming import STAGES, Stage
 
 MODULES = ("ilpinfer.exact.compiled", "ilpinfer.exact.product")
@@ -27,6 +29,15 @@ def stages() -> list[Stage]:
     for name in (*MODULES, *(method.runner.partition(":")[0] for method in BUILT_IN)):
         import_module(name)
     return STAGES
+
+
+def start_solver(request: Request, *, wait: bool) -> None:
+    """Start the process of a request's solver, which else counts in the time limit of the first sequence."""
+    if request.method.runner == WHOLE_PROGRAM:
+        from ilpinfer import solvers
+
+        with suppress(solvers.SolverError):  # the first call raises it, with its place
+            solvers.start(request.method.name, wait=wait)
 
 
 def warm_up() -> float:

@@ -19,7 +19,7 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
 from ilpinfer.exact.stages import KERNELS, by_kernels
-from ilpinfer.solvers.answer import GRACE
+from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
@@ -45,15 +45,15 @@ def solve(
     deadline: Deadline,
     threads: int,
     labelling: Callable[[Integers], LabelIds] | None = None,
+    choices: Choices = NO_CHOICES,
 ) -> Reply:
-    """Solve a program, and end before the deadline; the first start of the solver does not count against it.
+    """Solve a program, and end before the deadline; the first start of the solver counts.
 
     `labelling` reads the labelling of a vector, by default that of the program.
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
-    answer = solvers.solve(solver, program, time_limit=limit, threads=threads)
-    deadline.excuse(answer.warm_up_seconds)
+    answer = solvers.solve(solver, program, time_limit=limit, threads=threads, choices=choices)
     path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
@@ -70,6 +70,7 @@ def best_of_program(
 ) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows."""
     options, begun, root = options or SolverOptions(), Beginning(), ""
+    solvers.start(solver)  # loads while the program is stated
     bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
     try:
         time_limits.check()
@@ -78,12 +79,13 @@ def best_of_program(
             with share_of(task.deadline) as share:
                 bound, certificate = _root_bound(problem, share)
         begun = beginning(options, problem, task)
-        program = formulate(problem).soft().starting_with(begun.path)
+        program = formulate(problem).soft().shifted().starting_with(begun.path)
     except time_limits.OutOfTime:
         yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return
     for _ in range(task.top):
-        reply = _not_below(solve(solver, program, task.deadline, task.threads), begun, problem)
+        found = solve(solver, program, task.deadline, task.threads, choices=options.choices)
+        reply = _not_below(found, begun, problem)
         if reply.status in ("feasible", "unknown") and bound < reply.bound:
             reply = replace(reply, bound=bound, certificate=certificate)
         value = FORBIDDEN if reply.path is None else problem.value(reply.path).score

@@ -1,10 +1,12 @@
 """What a solver is given beside the program: a labelling to begin with, and the root bound of the engine."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from formulations.dtypes import LabelIds
 from formulations.grid import nats
@@ -16,7 +18,9 @@ from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.methods import WHOLE_PROGRAM
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Task
+from ilpinfer.solvers.answer import Choices
 
+NAME = re.compile(r"[\w/]+")
 SHARE = 1 / 4
 """Share of the time that is left, for the method of a start, and for the root bound."""
 
@@ -26,12 +30,19 @@ class SolverOptions:
     """Options of solvers.
 
     `start` is a method, or T label names or ids; with `root_bound`, the engine bounds the score by its kernels, too.
+    `solver_options` are parameters of the solver by its own names, None for the solver's default, in the place of those that
+    the toolkit sets; what the solver prints is appended to the file `solver_log`.
     """
 
     start: str | Sequence[str] | Sequence[int] | None = None
     root_bound: bool = False
+    solver_options: Mapping[str, Any] | None = None
+    solver_log: str | Path | None = None
 
     def __post_init__(self) -> None:
+        _check_options(self.solver_options)
+        if not isinstance(self.solver_log, str | Path | None):
+            raise ValueError(f"solver_log is {brief(self.solver_log)}; expected the path of a file")
         if not isinstance(self.root_bound, bool):
             raise ValueError(f"root_bound is {brief(self.root_bound)}; expected true or false")
         known = self.request
@@ -41,9 +52,34 @@ class SolverOptions:
             raise ValueError(f"start is {brief(self.start)}; expected a method, or a label for each token")
 
     @cached_property
+    def choices(self) -> Choices:
+        """Options and log for the solver; OSError where the log cannot be written."""
+        log = "" if self.solver_log is None else str(Path(self.solver_log).absolute())
+        if log:
+            Path(log).open("a").close()
+        return Choices(dict(self.solver_options or {}), log)
+
+    @cached_property
     def request(self) -> Request | None:
         """The request of the method that makes the start."""
         return Request.of(self.start, None, {}) if isinstance(self.start, str) else None
+
+
+def _check_options(options: Any) -> None:
+    """Raise ValueError unless these are names with values that a solver can be given."""
+    if options is None:
+        return
+    if not isinstance(options, Mapping):
+        raise ValueError(f"solver_options is {brief(options)}; expected a mapping from names to values")
+    for name, value in options.items():
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise ValueError(f"solver_options: {brief(name)} is no name of an option")
+        for one in value if isinstance(value, list | tuple) else [value]:
+            plain = isinstance(one, str | bool | int | float | None)
+            if not plain or (isinstance(one, str) and not one.isprintable()):
+                raise ValueError(
+                    f"solver_options: {name} is {brief(value)}; expected a text, number, true or false"
+                )
 
 
 @contextmanager

@@ -3,9 +3,10 @@
 A solver is a module of this folder, with the name of its line in `ilpinfer.core.methods`, hyphens as underscores. It has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
-- `solve(program, deadline, threads, report) -> Claim`: maximise `program.objective` over integer vectors `x` with
+- `solve(program, deadline, threads, report, choices=NO_CHOICES) -> Claim`: maximise `program.objective` over integer vectors `x` with
   `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows. `deadline` is a time of `time.monotonic()`, or
-  inf. `report(Progress(x, bound))` may be called with each better vector and bound, which are kept if the solver must be killed;
+  inf. `report(Progress(x, bound))` may be called with each better vector and bound, which are kept if the solver must be killed.
+  `choices` are a user's options, given where there are some; what the solver prints goes to the user's log;
 - where the solver loads something late, `load()`, which makes it do so.
 
 `solve` runs in a process of its own, a fork of one that imported the module and called `load`, and is killed shortly after the
@@ -14,11 +15,20 @@ the caller. `tests/support/brute_force_solver.py` is an example to copy.
 """
 
 import time
+from dataclasses import replace
 from math import inf
 
 from formulations.programs.record import IntegerProgram
 from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
-from ilpinfer.solvers.answer import Answer, Claim, SolverError, check_claim
+from ilpinfer.solvers.answer import (
+    NO_CHOICES,
+    Answer,
+    Choices,
+    Claim,
+    SolverError,
+    SolverOptionError,
+    check_claim,
+)
 from ilpinfer.solvers.models import to_cp_sat, to_mathopt, to_pulp
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 from ilpinfer.system.posix import require_posix
@@ -26,8 +36,10 @@ from ilpinfer.system.posix import require_posix
 __all__ = [
     "SOLVERS",
     "Answer",
+    "Choices",
     "SolutionFile",
     "SolverError",
+    "SolverOptionError",
     "read_solution_file",
     "solve",
     "to_cp_sat",
@@ -43,7 +55,14 @@ SOLVERS = {
 """The module of each solver, by name."""
 
 
-def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None, threads: int = 1) -> Answer:
+def solve(
+    name: str,
+    program: IntegerProgram,
+    *,
+    time_limit: float | None = None,
+    threads: int = 1,
+    choices: Choices = NO_CHOICES,
+) -> Answer:
     """Solve a program and check the answer in exact integers.
 
     Parameters
@@ -53,9 +72,11 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     program : IntegerProgram
         The program, whose objective is maximised.
     time_limit : float, optional
-        Time limit in seconds; the first start and loading of the solver does not count. None for no limit.
+        Time limit in seconds, the first start and loading of the solver included. None for no limit.
     threads : int, default 1
         Number of threads, for solvers that support it.
+    choices : Choices, optional
+        Options by the solver's own names, in the place of those that the toolkit sets, and a file for its log.
 
     Returns
     -------
@@ -69,7 +90,7 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
     RuntimeError
         On systems that are not POSIX, which lack the processes that solvers run in.
     ValueError
-        For an unknown solver.
+        For an unknown solver, and for an option that it does not have or take.
 
     Examples
     --------
@@ -82,15 +103,29 @@ def solve(name: str, program: IntegerProgram, *, time_limit: float | None = None
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
     require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
-    claim, warm_up = _claim(name, program, time_limit, threads)
+    shifted = program.shifted()
+    constant, program = shifted.constant or 0, replace(shifted, constant=0)
+    claim, warm_up = _claim(name, program, time_limit, threads, choices)
     status, x, bound = check_claim(claim, program)
     if status == "unknown" and time_limit is None:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
-    return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
+    return Answer(status, x, bound + constant, claim.version, claim.settings, seconds, warm_up)
 
 
-def _claim(name: str, program: IntegerProgram, time_limit: float | None, threads: int) -> tuple[Claim, float]:
+def start(name: str, *, wait: bool = False) -> None:
+    """Start the process of a solver, so that the time limit of a later call does not have to hold it; SolverError if waiting is in vain."""
+    from ilpinfer.solvers import pool
+
+    pool.start(name, SOLVERS[name])
+    if wait:
+        with pool.borrow_worker(name, SOLVERS[name], inf):
+            pass
+
+
+def _claim(
+    name: str, program: IntegerProgram, time_limit: float | None, threads: int, choices: Choices
+) -> tuple[Claim, float]:
     """The solver's claim, and the seconds to start and load it for the first time."""
     if time_limit is not None and time_limit <= 0:
         return Claim("unknown", None, None, inf, name, {"time_limit": time_limit}), 0.0
@@ -100,4 +135,4 @@ def _claim(name: str, program: IntegerProgram, time_limit: float | None, threads
     with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, warm_up):
         if worker is None:
             return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), warm_up
-        return worker.solve(program, deadline + warm_up, threads), warm_up
+        return worker.solve(program, deadline, threads, choices), warm_up

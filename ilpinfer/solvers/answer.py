@@ -1,8 +1,8 @@
 """The records of a backend's claim and of the checked answer, and the check."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from math import floor, inf
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
+from formulations.messages import brief, suggestion
 from formulations.programs.record import IntegerProgram
 
 GRACE = 0.03  # seconds after the deadline before a request is stopped
@@ -17,6 +18,40 @@ GRACE = 0.03  # seconds after the deadline before a request is stopped
 
 class SolverError(InferenceError, RuntimeError):
     """Error of a solver that cannot be started or breaks down."""
+
+
+class SolverOptionError(InferenceError, ValueError):
+    """Error for an option that a solver does not have, or a value that it does not take."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user chose for a solver: options by its own names, None for its own default, and the file of its log."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    log: str = ""
+
+    def over(self, ours: Mapping[str, Any], reserved: Mapping[str, str]) -> dict[str, Any]:
+        """The settings that the toolkit makes, those of the user in their place; `reserved` ones belong to options of `decode`."""
+        for name in self.options:
+            if name in reserved:
+                raise SolverOptionError(
+                    f"solver option {name!r} follows from {reserved[name]}: set that instead"
+                )
+        both = {**ours, **self.options}
+        return {name: value for name, value in both.items() if value is not None}
+
+    def unknown(self, solver: str, name: str, names: Iterable[str]) -> SolverOptionError:
+        return SolverOptionError(f"{solver} has no option {name!r}{suggestion(name, names)}")
+
+    def refused(self, solver: str, name: str, why: str = "") -> SolverOptionError:
+        value = brief(self.options.get(name))
+        return SolverOptionError(
+            f"{solver} does not take {value} for its option {name!r}{why and f': {why}'}"
+        )
+
+
+NO_CHOICES = Choices()
 
 
 @dataclass(frozen=True)
@@ -65,7 +100,8 @@ class Answer:
     seconds : float
         Wall time, including the transfer of the program.
     warm_up_seconds : float
-        Time to start the solver's process and load its library for the first time, not part of `seconds`.
+        Time to start the solver's process and load its library for the first time, not part of `seconds`, but of a time
+        limit.
 
     Examples
     --------

@@ -6,7 +6,7 @@ import time
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pulp import PULP_CBC_CMD
@@ -14,7 +14,7 @@ from pulp import PULP_CBC_CMD
 from formulations.dtypes import Floats, Integers
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
-from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError
+from ilpinfer.solvers.answer import NO_CHOICES, Choices, Claim, Progress, Report, SolverError
 from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
@@ -24,14 +24,24 @@ STATUS = {
     "Stopped on time": "feasible",
 }
 SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off", "timeMode": "elapsed"}
+RESERVED = {"seconds": "time_limit", "timeMode": "time_limit", "threads": "threads"}
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
+def solve(
+    program: IntegerProgram,
+    deadline: float,
+    threads: int,
+    report: Report,
+    choices: Choices = NO_CHOICES,
+) -> Claim:
     """Relax with the dual simplex, then branch from its basis, in a process each: if the second is killed, the first has a bound."""
-    settings = {**SETTINGS, "threads": str(threads)} if threads > 1 else dict(SETTINGS)
+    choices = _by_full_names(choices)
+    settings = choices.over({**SETTINGS, "threads": str(threads) if threads > 1 else None}, RESERVED)
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
         Path(folder, "program.mps").write_text(mps(program))
         log = _run(folder, ["-dualSimplex", "-basisOut", "basis", "-solution", "relaxed"], deadline)
+        if choices.log:
+            print(_text(folder), flush=True)
         relaxed = _read(Path(folder, "relaxed"), program.n_columns)
         bound = relaxed.value if relaxed.status == "optimal" else inf
         report(Progress(relaxed.x, bound))
@@ -43,6 +53,9 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
         started = time.monotonic()
         if log is not None:
             log = _branch(folder, settings, deadline)
+            _check_values(_text(folder), choices)
+            if choices.log:
+                print(_text(folder), flush=True)
         branched = _read(Path(folder, "branched"), program.n_columns)
         branching = time.monotonic() - started
     limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
@@ -53,17 +66,61 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
     return Claim(status, x, branched.value, min(bound, _bound(log or "")), VERSION, settings)
 
 
-def _branch(folder: str, settings: dict[str, str], deadline: float) -> str | None:
+def _by_full_names(choices: Choices) -> Choices:
+    """The choices by the full names of CBC's parameters, which are written `ratio(Gap)` in its list."""
+    if not choices.options:
+        return choices
+    with TemporaryDirectory(prefix="ilpinfer-") as folder:
+        log = _run(folder, ["-allCommands", "all", "-?"], inf) or ""
+    listed = log.partition("Commands are:")[2].partition("Actions or string parameters:")[0]
+    words = [word for line in listed.splitlines() if not line.endswith(":") for word in line.split()]
+    names = {word.replace("(", "").replace(")", ""): len(word.partition("(")[0]) for word in words}
+    options: dict[str, Any] = {}
+    for name, value in choices.options.items():
+        full = next(
+            (
+                one
+                for one, least in names.items()
+                if len(name) >= least and one.lower().startswith(name.lower())
+            ),
+            None,
+        )
+        if full is None:
+            raise choices.unknown("CBC", name, names)
+        options[next((own for own in SETTINGS if full.startswith(own)), full)] = value
+    return Choices(options, choices.log)
+
+
+def _check_values(log: str, choices: Choices) -> None:
+    """Raise SolverOptionError where the log says that CBC has passed over a value."""
+    for name in choices.options:
+        full = rf"{re.escape(name)}\w*"
+        found = re.search(
+            rf".*(?:Possible options for {full} are|illegal for .* {full} |provided for {full} - ).*", log
+        )
+        if found:
+            raise choices.refused("CBC", name, " ".join(found[0].strip(" <>;").split()))
+
+
+def _branch(folder: str, settings: dict[str, Any], deadline: float) -> str | None:
     basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
     start = ["-mipStart", "start"] if Path(folder, "start").exists() else []
-    options = [word for name, value in settings.items() for word in (f"-{name}", value)]
+    options = [word for name, value in settings.items() for word in (f"-{name}", _word(value))]
     try:
         return _run(folder, [*basis, *start, *options, "-solve", "-solution", "branched"], deadline)
     except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs unless it preprocesses them
-        if settings["preprocess"] == "on":
+        if settings.get("preprocess") != "off":
             raise
         settings["preprocess"] = "on"
         return _branch(folder, settings, deadline)
+
+
+def _word(value: Any) -> str:
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)
+
+
+def _text(folder: str) -> str:
+    return Path(folder, "log").read_text("utf-8", errors="replace")
 
 
 def _start(values: Integers) -> str:
@@ -83,7 +140,8 @@ class _Solution(NamedTuple):
 
 def _run(folder: str, options: list[str], deadline: float) -> str | None:
     """The log; None when CBC was killed at the deadline."""
-    command = [PULP_CBC_CMD.pulp_cbc_path, "program.mps", *options]
+    program = ["program.mps"] if Path(folder, "program.mps").exists() else []
+    command = [PULP_CBC_CMD.pulp_cbc_path, *program, *options]
     with Path(folder, "log").open("w+b") as log:
         try:
             process = subprocess.Popen(

@@ -1,5 +1,7 @@
 """CP-SAT, through OR-tools, with integer coefficients throughout."""
 
+import json
+from collections.abc import Mapping
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -14,7 +16,7 @@ from ortools.sat.python.cp_model_helper import (
 )
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, Report, solver_seconds
+from ilpinfer.solvers.answer import NO_CHOICES, Choices, Claim, Progress, Report, solver_seconds
 from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
@@ -29,6 +31,12 @@ PARAMETERS = {
     "cp_model_presolve": False,
     "add_lp_constraints_lazily": False,
     "root_lp_iterations": 100_000,
+}
+RESERVED = {
+    "max_time_in_seconds": "time_limit",
+    "num_workers": "threads",
+    "num_search_workers": "threads",
+    "log_search_progress": "solver_log",
 }
 
 
@@ -51,16 +59,20 @@ def load() -> None:
     solve(smallest, inf, 1, lambda progress: None)
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    settings: dict[str, Any] = {**PARAMETERS, "num_workers": threads}
+def solve(
+    program: IntegerProgram,
+    deadline: float,
+    threads: int,
+    report: Report,
+    choices: Choices = NO_CHOICES,
+) -> Claim:
+    ours = {**PARAMETERS, "num_workers": threads, "log_search_progress": bool(choices.log) or None}
+    settings = choices.over(ours, RESERVED)
     model = model_of(program)
     if deadline < inf:
         settings["max_time_in_seconds"] = solver_seconds(deadline, late=0.03)
     solver: Any = SolveWrapper()
-    parameters = SatParameters()
-    for name, value in settings.items():
-        setattr(parameters, name, value)
-    solver.set_parameters(parameters)
+    solver.set_parameters(_parameters(settings, choices))
     solutions = _Solutions(report)  # which has to live as long as the solver
     solver.add_solution_callback(solutions)
     solver.add_best_bound_callback(lambda bound: report(Progress(bound=bound)))
@@ -78,6 +90,27 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
         version=VERSION,
         settings=settings,
     )
+
+
+def _parameters(settings: Mapping[str, Any], choices: Choices) -> SatParameters:
+    """The settings as CP-SAT reads them; an enumeration by the name of its value, and a list for a repeated field."""
+    lines = []
+    names = [name for name in dir(SatParameters) if name.islower() and not name.startswith(("_", "clear_"))]
+    for name, value in settings.items():
+        if name not in names:
+            raise choices.unknown("CP-SAT", name, names)
+        values = value if isinstance(value, list | tuple) else [value]
+        texts = [
+            "\n".join(f"{name}: {json.dumps(one)}" for one in values),
+            "\n".join(f"{name}: {one}" for one in values),
+        ]
+        read = next((text for text in texts if SatParameters().parse_text_format(text)), None)
+        if read is None:
+            raise choices.refused("CP-SAT", name)
+        lines.append(read)
+    result = SatParameters()
+    result.parse_text_format("\n".join(lines))
+    return result
 
 
 def model_of(program: IntegerProgram) -> CpModelProto:

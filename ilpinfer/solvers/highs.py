@@ -8,7 +8,7 @@ import highspy
 import numpy as np
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, Report, solver_seconds
+from ilpinfer.solvers.answer import NO_CHOICES, Choices, Claim, Progress, Report, solver_seconds
 from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
@@ -16,18 +16,26 @@ STATUS = {
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
 VERSION = VERSIONS["highs"]()
-OPTIONS = {"output_flag": False, "presolve": "off", "mip_rel_gap": 0.0}
+OPTIONS = {"presolve": "off", "mip_rel_gap": 0.0}
+RESERVED = {"time_limit": "time_limit", "threads": "threads", "output_flag": "solver_log"}
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
-    options: dict[str, Any] = {**OPTIONS, "threads": threads}
+def solve(
+    program: IntegerProgram,
+    deadline: float,
+    threads: int,
+    report: Report,
+    choices: Choices = NO_CHOICES,
+) -> Claim:
+    ours = {**OPTIONS, "output_flag": bool(choices.log), "threads": threads}
+    options = choices.over(ours, RESERVED)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     _pass(program, solver)
     if deadline < inf:
         options["time_limit"] = solver_seconds(deadline, late=0.05)
     for name, value in options.items():
-        solver.setOptionValue(name, value)
+        _set(solver, name, value, choices)
     if program.start is not None:
         _begin(program, solver, deadline)
     _watch(solver, report)
@@ -43,6 +51,17 @@ def solve(program: IntegerProgram, deadline: float, threads: int, report: Report
         version=VERSION,
         settings=options,
     )
+
+
+def _set(solver: highspy.Highs, name: str, value: Any, choices: Choices) -> None:
+    names = [one for one in dir(solver.getOptions()) if not one.startswith("_")]
+    if name not in names:
+        raise choices.unknown("HiGHS", name, names)
+    default = solver.getOptionValue(name)[1]
+    if isinstance(default, float) and isinstance(value, int):
+        value = float(value)
+    if solver.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+        raise choices.refused("HiGHS", name)
 
 
 def _begin(program: IntegerProgram, solver: highspy.Highs, deadline: float) -> None:

@@ -1,6 +1,7 @@
 """Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-`program.labelling({v.name: value, …})` reads a solution back. The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
+The objective is `program.constant` less what a labelling loses. `program.labelling({v.name: value, …})` reads a solution back.
+The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formulations.programs.program import Program, check_units
+from formulations.grid import UNITS_PER_NAT
+from formulations.programs.program import UNITS, Program, check_units
 from formulations.programs.record import UNBOUNDED
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
 def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
-    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores of up to 10^5 nats.
+    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for losses of up to 10^5 nats.
 
     Parameters
     ----------
@@ -49,14 +51,14 @@ def to_pulp(program: Program) -> "LpProblem":
     """
     import pulp
 
-    integer = program.integer
+    integer = program.integer.shifted()
     boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
     problem = pulp.LpProblem(f"ilpinfer_{program.digest[:16]}", pulp.LpMaximize)
     # PuLP 3.3.0 has `LpVariable` alone, later versions warn of it.
     new = getattr(problem, "add_variable", pulp.LpVariable)
     columns = [new(name, low, high, cat=pulp.LpInteger) for name, low, high in boxes]
-    scores = zip(columns, program.objective.tolist(), strict=True)
-    problem.setObjective(pulp.LpAffineExpression(list(scores)))
+    scores = zip(columns, (integer.objective / UNITS_PER_NAT).tolist(), strict=True)
+    problem.setObjective(pulp.LpAffineExpression(list(scores), constant=program.constant))
     sides = zip(program.file_rows, integer.row_lower.tolist(), integer.row_upper.tolist(), strict=True)
     for terms, (name, low, high) in zip(_rows(program, columns), sides, strict=True):
         below, above = low > -UNBOUNDED, high < UNBOUNDED
@@ -116,7 +118,9 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
     from ilpinfer.solvers.cp_sat import model_of
 
     model = cp_model.CpModel()
-    model.proto.copy_from(model_of(program.integer))
+    integer = program.integer.shifted()
+    model.proto.copy_from(model_of(integer))
+    model.proto.objective.offset = float(-(integer.constant or 0))
     model.proto.objective.scaling_factor = -(2.0**-20) if units == "nats" else -1.0
     model.name = f"ilpinfer_{program.digest[:16]}"
     for variable, name in zip(model.proto.variables, program.file_columns, strict=True):
@@ -150,12 +154,13 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     check_units(units)
     from ortools.math_opt.python import mathopt
 
-    integer = program.integer
+    integer = program.integer.shifted()
     model = mathopt.Model(name=f"ilpinfer_{program.digest[:16]}")
     boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
     columns = [model.add_integer_variable(lb=low, ub=high, name=name) for name, low, high in boxes]
-    objective = program.objective if units == "nats" else integer.objective.astype(float)
+    objective = integer.objective / UNITS[units]
     model.objective.is_maximize = True
+    model.objective.offset = (integer.constant or 0) / UNITS[units]
     for column in np.flatnonzero(objective).tolist():
         model.objective.set_linear_coefficient(columns[column], float(objective[column]))
     sides = zip(program.file_rows, program.row_lower.tolist(), program.row_upper.tolist(), strict=True)

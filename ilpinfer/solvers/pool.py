@@ -10,9 +10,19 @@ from dataclasses import replace
 from math import inf
 from multiprocessing.connection import Connection
 
+from formulations.errors import InferenceError
 from formulations.forks import emptied_by_forks, fork_safe
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import GRACE, Claim, Progress, SolverError, with_progress
+from ilpinfer.solvers.answer import (
+    GRACE,
+    NO_CHOICES,
+    Choices,
+    Claim,
+    Progress,
+    SolverError,
+    SolverOptionError,
+    with_progress,
+)
 from ilpinfer.solvers.worker import STOP, Message, Request
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
@@ -39,11 +49,13 @@ class Worker(Child):
             raise SolverError(f"{self.name}: not loaded after {START_LIMIT:.0f} s; try another solver")
         return bool(self.version)
 
-    def solve(self, program: IntegerProgram, deadline: float, threads: int) -> Claim:
+    def solve(
+        self, program: IntegerProgram, deadline: float, threads: int, choices: Choices = NO_CHOICES
+    ) -> Claim:
         """The solver's claim or, if it has to be stopped at the deadline, its last report."""
         with temporary_folders.temporary_folder() as folder:
             try:
-                claim, progress = self._request(Request(replace(program), deadline, threads, folder))
+                claim, progress = self._request(Request(replace(program), deadline, threads, folder, choices))
             except BaseException:
                 self.end()  # before its folder is removed
                 raise
@@ -91,8 +103,8 @@ class Worker(Child):
         except (EOFError, OSError):
             raise self._failure() from None
 
-    def _error(self, message: SolverError | str | int) -> SolverError:
-        if isinstance(message, SolverError):
+    def _error(self, message: SolverError | SolverOptionError | str | int) -> InferenceError:
+        if isinstance(message, SolverError | SolverOptionError):
             return message
         if isinstance(message, int):
             return self._failure(message)
@@ -125,14 +137,14 @@ _loaded: set[str] = emptied_by_forks(set())  # solvers that this process has loa
 
 @contextlib.contextmanager
 def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
-    """A worker for one request, None where none is loaded at the deadline, which the seconds of a first load postpone."""
+    """A worker for one request, None where none is loaded at the deadline; and the seconds of a first load."""
     began = time.monotonic()
     with _lock:
         first = name not in _loaded
     worker = _idle_worker(name, module)
     try:
-        loaded = worker.loaded(float("inf") if first else deadline)
-        if first:
+        loaded = worker.loaded(deadline)
+        if first and loaded:
             with _lock:
                 _loaded.add(name)
         yield (worker if loaded else None), (time.monotonic() - began if first else 0.0)
@@ -149,6 +161,16 @@ def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Wor
             idle.append(worker)
     if not kept:
         worker.end()
+
+
+def start(name: str, module: str) -> None:
+    """Start the process of a solver in the background, unless one waits for requests."""
+    with _lock:
+        waiting = bool(_idle.get(name))
+    if not waiting:
+        worker = Worker(name, module)
+        with _lock:
+            _idle.setdefault(name, []).append(worker)
 
 
 def _idle_worker(name: str, module: str) -> Worker:

@@ -12,7 +12,15 @@ from ortools.linear_solver.python.model_builder_helper import (
 from scipy.sparse import csr_matrix
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Report, check_claim, solver_seconds
+from ilpinfer.solvers.answer import (
+    NO_CHOICES,
+    Choices,
+    Claim,
+    Report,
+    SolverOptionError,
+    check_claim,
+    solver_seconds,
+)
 from ilpinfer.system.solver_versions import VERSIONS
 
 STATUS = {
@@ -31,26 +39,40 @@ PARAMETERS = {
 }
 """Settings of SCIP. Presolving a path program takes a hundred times as long as solving it. Rows of scores have
 coefficients of 2^24, where the default tolerance of 1e-6 amounts to whole units."""
+RESERVED = {"limits/time": "time_limit"}
 
 
-def solve(program: IntegerProgram, deadline: float, threads: int, report: Report) -> Claim:
+def solve(
+    program: IntegerProgram,
+    deadline: float,
+    threads: int,
+    report: Report,
+    choices: Choices = NO_CHOICES,
+) -> Claim:
     """Solve in this process, on one thread: SCIP has no callbacks in OR-tools."""
-    claim = _solve(program, deadline, PARAMETERS)
+    claim = _solve(program, deadline, PARAMETERS, choices)
     if deadline == inf and check_claim(claim, program)[0] == "unknown":  # an invalid status, or a broken row
         exact = {name: value for name, value in PARAMETERS.items() if name.startswith(("limits", "numerics"))}
-        return _solve(program, deadline, exact)
+        return _solve(program, deadline, exact, choices)
     return claim
 
 
-def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str]) -> Claim:
-    settings: dict[str, Any] = dict(parameters)
+def _solve(program: IntegerProgram, deadline: float, ours: dict[str, str], choices: Choices) -> Claim:
+    settings = choices.over(ours, RESERVED)
     solver = ModelSolverHelper("scip")
-    solver.set_solver_specific_parameters("".join(f"{name} = {value}\n" for name, value in settings.items()))
+    solver.enable_output(bool(choices.log))
+    solver.set_solver_specific_parameters(
+        "".join(f"{name} = {_text(value)}\n" for name, value in settings.items())
+    )
     model = _model(program)
     if deadline < inf:
         settings["time_limit"] = solver_seconds(deadline, late=0.3)
         solver.set_time_limit_in_seconds(settings["time_limit"])
     solver.solve(model)
+    if solver.status() == SolveStatus.INVALID_SOLVER_PARAMETERS:
+        raise SolverOptionError(
+            f"SCIP refuses the solver options {dict(choices.options)}: {solver.status_string()}"
+        )
     if solver.status() == SolveStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {solver.status_string()}")
     has_solution = solver.has_solution()
@@ -62,6 +84,10 @@ def _solve(program: IntegerProgram, deadline: float, parameters: dict[str, str])
         version=VERSION,
         settings=settings,
     )
+
+
+def _text(value: Any) -> str:
+    return str(value).upper() if isinstance(value, bool) else " ".join(str(value).split())
 
 
 def _model(program: IntegerProgram) -> ModelBuilderHelper:

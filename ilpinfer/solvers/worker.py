@@ -1,6 +1,7 @@
 """The process of a solver: it loads it once, and solves each request in a fork that can be killed in milliseconds."""
 
 import contextlib
+import ctypes
 import os
 import pickle
 import signal
@@ -16,7 +17,16 @@ from multiprocessing.connection import Connection, wait
 from types import ModuleType
 
 from formulations.programs.record import IntegerProgram
-from ilpinfer.solvers.answer import Claim, Progress, Report, SolverError, exact_solution
+from ilpinfer.solvers.answer import (
+    NO_CHOICES,
+    Choices,
+    Claim,
+    Progress,
+    Report,
+    SolverError,
+    SolverOptionError,
+    exact_solution,
+)
 from ilpinfer.system.processes import connect
 
 STOP = "stop"  # message that stops the running request
@@ -28,9 +38,10 @@ class Request:
     deadline: float  # a time of `time.monotonic()`, or inf
     threads: int
     folder: str  # for temporary files
+    choices: Choices = NO_CHOICES
 
 
-Message = Progress | Claim | SolverError | str | int | None
+Message = Progress | Claim | SolverError | SolverOptionError | str | int | None
 """From the solver's process: a text is an error message, a number the code of a process that exited without a claim, or the
 negative of the signal that ended it, and None the reply to `STOP`."""
 
@@ -113,15 +124,27 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
 def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
     """Send the solver's reports and its claim."""
     tempfile.tempdir = request.folder
-    answer: Claim | SolverError | str
+    answer: Claim | SolverError | SolverOptionError | str
+    chosen = () if request.choices == NO_CHOICES else (request.choices,)
     try:
+        if request.choices.log:
+            _log_to(request.choices.log)
         report = _reporter(request.program, pipe)
-        answer = backend.solve(request.program, request.deadline, request.threads, report)
-    except SolverError as error:
+        answer = backend.solve(request.program, request.deadline, request.threads, report, *chosen)
+    except (SolverError, SolverOptionError) as error:
         answer = error
     except Exception as error:
         answer = f"{type(error).__name__}: {error}"
+    if request.choices.log:
+        ctypes.CDLL(None).fflush(None)  # what C++ code has printed
     pipe.send(answer)
+
+
+def _log_to(path: str) -> None:
+    """Append what the solver prints to a file."""
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    os.dup2(log, sys.stdout.fileno())
+    os.close(log)
 
 
 def _reporter(program: IntegerProgram, pipe: Connection) -> Report:

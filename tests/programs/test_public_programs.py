@@ -413,13 +413,52 @@ def test_odd_names_go_through_solvers_and_back(tmp_path):
 
 
 def test_files_hold_exact_numbers(tmp_path):
-    trellis = Trellis([UNIT, -3 * UNIT], np.full((1, 2, 2), 1 / 3), labels=["a", "b"])
+    trellis = Trellis([UNIT, -2 * UNIT], np.full((1, 2, 2), 1 / 4), labels=["a", "b"])
     text = formulate(trellis).text("lp")
-    assert "+ 0.00000095367431640625 x.0.START.a - 0.00000286102294921875 x.0.START.b" in text
-    assert "it maximises a score in nats" in text
-    assert " - 3 x.0.START.b" in formulate(trellis).text("lp", units="grid")
+    assert "Maximize\n obj: - 0.00000286102294921875 x.0.START.b + 0.25000095367431640625\nSubject To" in text
+    assert "it maximises a score in nats" in text and "plus the constant 0.25000095367431640625\n" in text
+    assert " obj: - 3 x.0.START.b + 262145\n" in formulate(trellis).text("lp", units="grid")
     packed = formulate(trellis).text("mps")
     assert "minimises the negative" in packed and "NAME ilpinfer_" in packed
+    assert "RHS\n RHS obj 0.25000095367431640625\n" in packed and "obj 0.00000286102294921875\n" in packed
+
+
+CONSTANTS = [0.0, 1e5, -1e5]
+
+
+@pytest.mark.parametrize("program", KINDS)
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_on_each_token_leaves_columns_of_files_alone(constant, program):
+    """Solvers lose digits, and time, where scores have a large part in common; an integer column has at most the penalty."""
+    rng = np.random.default_rng(4)
+    trellis = Trellis.from_emissions(
+        constant + rng.normal(size=(6, 3)), rng.normal(size=(3, 3)), labels=["a", "b", "O"]
+    )
+    rules = [C.at_most_runs("a", 1, penalty=1.3), C.requires_before("b", "a", penalty=0.5)]
+    stated = formulate(trellis, rules, program=program)
+    shifted = stated.integer.shifted()
+    assert np.abs(shifted.objective).max() < 20 * UNITS_PER_NAT
+    assert shifted.objective[: shifted.n_edges].max() == 0
+    x = optimum(stated)
+    assert shifted.value(x) == stated.integer.value(x) and shifted.shifted() is shifted
+    files = [line.split() for line in stated.text("mps").splitlines()]
+    weights = [float(line[2]) for line in files if len(line) == 3 and line[1] == "obj" and line[0] != "RHS"]
+    assert max(map(abs, weights)) < 20
+    if program != "two-phase":
+        assert stated.constant == pytest.approx(6 * constant, abs=20)
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_readers_of_files_add_the_constant(constant, tmp_path):
+    rng = np.random.default_rng(5)
+    trellis = Trellis.from_emissions(
+        constant + rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), labels=["a", "b", "O"]
+    )
+    program = formulate(trellis, [C.at_most_runs("a", 1, penalty=1.3)])
+    best = ilpinfer.decode(trellis, [C.at_most_runs("a", 1, penalty=1.3)]).score
+    files = of_files(program, tmp_path, "shifted")
+    for answers in (highs.solved(files), list(map(cbc, files))):
+        assert [answer and answer[0] for answer in answers] == pytest.approx([best, -best], rel=1e-9)
 
 
 def test_files_are_written_whole_or_not_at_all(tmp_path):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchmarks.methods import SETTINGS
 from benchmarks.optimum import check_all
 from benchmarks.studies.engine import anytime, decoding, programs, report
 from benchmarks.study import Row, Study
@@ -31,8 +32,9 @@ STUDY = Study(
     rules="`citations`, alone and with the ten most telling counted implications; 240 mined soft rules for UMass; six kinds of "
     "résumé rules, soft and hard; four kinds of rules that generated documents keep",
     methods="`auto`, Viterbi, which ignores the rules, a bare Viterbi pass, which is given none, beams of 10 and 50 on every sequence. A beam of 200 on 5 sequences of each "
-    "data set (1 document of each size; full: all). CBC, CP-SAT, HiGHS and SCIP on the whole integer program of 2 sequences "
-    "(full: 10 and 4); not for UMass, and for documents of up to 90 000 columns (full: 450 000)",
+    "data set (1 document of each size; full: all). CBC, CP-SAT, HiGHS and SCIP on the whole integer program of 20 Cora references "
+    "(HMM of 20) and 20 résumé sections with hard rules, and of 4 documents of each size of up to 90 000 columns (full: 50, and 10 of up to 450 000); not for UMass. "
+    f"{SETTINGS}",
     limits="10 s a sequence, 0.8 s for UMass, 60 s where programs are compared",
     seeds="the number of a generated document",
     measures="milliseconds of one thread, each method after a warm-up call, on fresh scores, rules compiled from text once; "

@@ -5,7 +5,7 @@ from functools import cache
 
 from benchmarks.data import corpora, sets
 from benchmarks.data.sets import SOLVERS, DataSet, Item, spread
-from benchmarks.methods import AGAIN, PLAIN, side_by_side
+from benchmarks.methods import AGAIN, DEFAULTS, PLAIN, side_by_side
 from benchmarks.study import Cell, Row, Sources, grid
 
 CORA, UMASS, RESUME, GENERATED = "cora", "umass", "resume", "generated"
@@ -14,9 +14,11 @@ LIMIT, UMASS_LIMIT = 10.0, 0.8
 CHUNKS: Mapping[str, tuple[tuple[str, ...], int]] = {
     "heuristics": ((AGAIN, PLAIN, "viterbi", "beam 10", "beam 50"), 25),
     "wide beam": (("beam 200",), 5),
-    "solvers": (SOLVERS, 2),
+    "solvers": ((*SOLVERS, *DEFAULTS), 5),
 }
 """The methods that a cell measures beside `auto`, and on how many sequences at most."""
+SOLVED = ("cora 20", "resume hard")
+"""Corpora that solvers are given, beside generated documents: of those that differ in model, rules or penalties, one."""
 SOLVED_COLUMNS = 90_000, 450_000
 """Of a complete program that solvers are given, at sample and at full scale."""
 LENGTHS = (30, *sets.LENGTHS)
@@ -63,14 +65,14 @@ def chosen(sources: Sources, data: DataSet, name: str) -> tuple[Item, ...]:
 
 def _solved(sources: Sources, data: DataSet) -> int:
     """How many sequences solvers get: of documents along one line of lengths and one of sizes, none of the widest."""
-    if data.part == "umass" or (sources.scale == "smoke" and data.part != "generator"):
+    if data.name not in SOLVED and data.part != "generator":
         return 0
     if data.part != "generator":
-        return sources(smoke=0, sample=2, full=10)
+        return sources(smoke=0, sample=20, full=50)
     T, K = map(int, data.name.split()[1:])
     on_line = T == sets.RIVALS_LENGTH or K == sets.RIVALS_SIZE or sources.scale == "smoke"
     small = sources(smoke=300, sample=SOLVED_COLUMNS[0], full=SOLVED_COLUMNS[1]) >= T * K * K
-    return sources(smoke=1, sample=2, full=4) if on_line and small else 0
+    return sources(smoke=1, sample=4, full=10) if on_line and small else 0
 
 
 def _generated(sources: Sources) -> Iterator[DataSet]:

@@ -12,8 +12,9 @@ from typing import Any
 import formulations
 import ilpinfer
 from benchmarks.data.hard import Instance, by_name
+from benchmarks.data.sets import SOLVERS
 from benchmarks.journal import ROOT
-from benchmarks.methods import CannotState, of_peer
+from benchmarks.methods import DEFAULTS, CannotState, of_peer
 from benchmarks.optimum import recheck
 from benchmarks.study import Disagreement, Row
 from benchmarks.timing import timed
@@ -43,11 +44,9 @@ def publish(one: Instance) -> dict[str, Any]:
 
 
 ENGINE = "engine"
-SOLVERS = ("cbc", "cp-sat", "highs", "scip")
-RIVALS = (*SOLVERS, "toulbar2")
+DRAWN = (ENGINE, *SOLVERS, "toulbar2")
+RIVALS = (*SOLVERS, *DEFAULTS, "toulbar2")
 METHODS = (ENGINE, *RIVALS)
-ASSISTED = {f"{solver}, assisted": f"{solver}:start=greedy:root_bound=true" for solver in SOLVERS}
-"""Solvers that begin with a labelling and have the root bound of the engine; they are no rivals."""
 
 
 def viterbi(one: Instance) -> Row:
@@ -60,7 +59,7 @@ def answer(method: str, one: Instance, limit: float) -> Row:
     """Status, score, bound and path of a method, and its seconds without warming up."""
     if method == "toulbar2":
         return _by_toulbar2(one, limit)
-    name = {ENGINE: "auto", **ASSISTED}.get(method, method)
+    name = {ENGINE: "auto", **DEFAULTS}.get(method, method)
     try:
         solution, seconds = timed(ilpinfer.decode, one.trellis(), one.rules, method=name, time_limit=limit)
     except (InferenceError, MemoryError) as error:

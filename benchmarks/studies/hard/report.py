@@ -11,7 +11,7 @@ from pandas import Categorical, DataFrame, Series
 from benchmarks.data.hard import FAMILIES
 from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ASSISTED, ENGINE, METHODS
+from benchmarks.studies.hard.methods import DRAWN, ENGINE, METHODS
 from benchmarks.study import Row
 
 PROVED = ("optimal", "infeasible")
@@ -26,7 +26,6 @@ def report(rows: Sequence[Row], report: Report) -> None:
         return
     _families(instances, report)
     _times(instances, answers, report)
-    _assisted(rows, instances, report)
     _pictures(answers, report)
     _open(instances, answers, report)
     _list(instances, answers, report)
@@ -108,6 +107,9 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
     }
     report.pivot(given.assign(ran=ran), {"method": "method"}, cells)
     report.text(_sentences(answers, given, limit))
+    report.text(
+        "Solvers run with the settings of the toolkit, and with their defaults, as the protocol says."
+    )
     if notes := sorted(set(answers.note[answers.status.isin(["not run", "failed"])])):
         report.text("Not run, or failed: " + "; ".join(notes) + ".")
     report.text(
@@ -121,36 +123,6 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
         tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
     }
     report.pivot(answers, {"family": "part"}, more, left=1)
-
-
-def _assisted(rows: Sequence[Row], instances: DataFrame, report: Report) -> None:
-    """Solvers with the program alone, and with a start and the root bound, on the same instances."""
-    best = {name: known["score"] for name, known in zip(instances.name, instances.best, strict=True)}
-    frame = DataFrame(rows).assign(
-        best=lambda x: x.name.map(best), solver=lambda x: x.method.str.partition(",")[0]
-    )
-    assisted = frame.method.isin([*ASSISTED])
-    tried = {*zip(frame.name[assisted], frame.solver[assisted], strict=True)}
-    frame["given"] = np.where(assisted, "start and root bound", "the program alone")
-    frame = frame[[pair in tried for pair in zip(frame.name, frame.solver, strict=True)]]
-    if not len(frame):
-        return
-    frame = frame.assign(proved=frame.status.isin(PROVED)).astype(
-        {"score": float, "bound": float, "best": float}
-    )
-    report.heading("Solvers with a start and the root bound")
-    cells: Cells = {
-        "proved": lambda x: f"{x.proved.sum()} of {len(x)}",
-        "no labelling": lambda x: x.score.isna().sum(),
-        "mean nats below the best labelling": lambda x: number((x.best - x.score).mean()),
-        "mean nats of the bound above it": lambda x: number((x.bound - x.best).mean()),
-    }
-    report.pivot(
-        frame.sort_values(["solver", "given"], ascending=[True, False], kind="stable"),
-        {"solver": "solver", "given": "given"},
-        cells,
-        left=2,
-    )
 
 
 def _low_median(values: Series) -> str:
@@ -187,7 +159,7 @@ def _pictures(answers: DataFrame, report: Report) -> None:
     limit, given = answers.limit.iloc[0], answers[answers.given]
     caption = "Share of instances proved, by seconds and in bare Viterbi passes"
     with report.picture("profile", caption, ncols=2, sharey=True) as axes:
-        for method, color in zip(METHODS, COLORS, strict=False):
+        for method, color in zip(DRAWN, COLORS, strict=False):
             proofs = given[(given.method == method) & given.proved]
             for one, values in zip(axes, (proofs.seconds, proofs.seconds / proofs.viterbi), strict=True):
                 x = [*sorted(values)[:1], *sorted(values)]
@@ -201,8 +173,8 @@ def _pictures(answers: DataFrame, report: Report) -> None:
     families = list(answers.part.unique())
     caption = "Seconds to proof by family; above the line: not proved within the limit, drawn at its height and above"
     with report.picture("families", caption, size=(8.0, 4.6)) as axes:
-        for place, (method, color) in enumerate(zip(METHODS, COLORS, strict=False)):
-            offset = (place - (len(METHODS) - 1) / 2) * 0.12
+        for place, (method, color) in enumerate(zip(DRAWN, COLORS, strict=False)):
+            offset = (place - (len(DRAWN) - 1) / 2) * 0.12
             for solved in (True, False):
                 some = answers[(answers.method == method) & (answers.proved == solved)]
                 look: dict[str, Any] = {"facecolors": color if solved else "none", "linewidths": 0.8}
