@@ -1,5 +1,6 @@
 """Bounds on numbers of runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1), on lengths and gaps."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY
 from functools import lru_cache
@@ -128,8 +129,9 @@ class AtMostInWindow(Template):
             yield Sum(steps, None, self.n, window) if self.n else local(steps)
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
+        found = reading.positions(self.field)
         for window in self._windows(len(reading)):
-            result = [t for t in window if reading.has(t, self.field)]
+            result = found[bisect_left(found, window.start) : bisect_left(found, window.stop)]
             if result:
                 yield Trial(tuple(result), max(0, len(result) - self.n))
 
@@ -265,9 +267,10 @@ class MaxGap(Template):
     def trials(self, reading: Reading) -> Iterable[Trial]:
         first = reading.positions(self.earlier)
         for start in reading.run_starts(self.field):
-            earlier = [t for t in first if t < start]
-            if earlier:
-                yield Trial((earlier[-1], start), int(start - earlier[-1] - 1 > self.n))
+            before = bisect_left(first, start)
+            if before:
+                last = first[before - 1]
+                yield Trial((last, start), int(start - last - 1 > self.n))
 
 
 max_gap = template(MaxGap)

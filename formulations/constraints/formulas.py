@@ -20,6 +20,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, selector, substitute
 from formulations.logic import ast, semantics
+from formulations.logic.evaluation import Evaluator
 from formulations.logic.grounding import Grounder
 from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import mentions, read
@@ -154,10 +155,10 @@ class Linear(Text):
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         inequality: ast.Inequality = self.read(reading.labels)
-        total, where = 0, set[int]()
+        total, where, truth = 0, set[int](), Evaluator(reading)
         for term in inequality.terms:
             tokens = range(len(reading))
-            result = [t for t in tokens if semantics.holds(term.formula, reading, {term.variable: t})]
+            result = [t for t in tokens if truth.holds(term.formula, {term.variable: t})]
             total += term.times * len(result)
             where.update(result)
         low, high = inequality.low, inequality.high
@@ -188,13 +189,9 @@ class Logic(Text):
         return components_of(gates, roots, len(tokens))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        formula, labels = self.read(reading.labels), reading.labels
-        for environment, grounding in semantics.groundings(formula, labels, len(reading)):
-            match grounding:
-                case ast.Or(ast.Not(premise), _) if not semantics.holds(premise, reading, environment):
-                    continue
+        for environment, kept in Evaluator(reading).trials(self.read(reading.labels)):
             places = {value for value in environment.values() if isinstance(value, int)}
-            yield Trial(tuple(sorted(places)), int(not semantics.holds(grounding, reading, environment)))
+            yield Trial(tuple(sorted(places)), int(not kept))
 
 
 def apply_template(

@@ -152,12 +152,13 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
         before, places = places, body(places)
         if places == before:
             break
-    result = new = places
+    result, new = set(places), places
     left = -1 if high is None else high - low
     while new and left:
         new = body(new) - result
-        result, left = result | new, left - 1
-    return result
+        result |= new  # a copy for each repeat would take a time that grows with the square of their number
+        left -= 1
+    return frozenset(result)
 
 
 matches = template(Matches)

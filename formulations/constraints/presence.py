@@ -190,7 +190,7 @@ class NextField(Template):
         return [automaton_component(_FOLLOWING[self.required], everywhere(bits(begins, first, allowed)))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        begins = [t for t in range(len(reading)) if any(reading.begins(t, f) for f in reading.fields)]
+        begins = [t for t in range(len(reading)) if reading.begins_field(t)]
         for t, after in zip_longest(begins, begins[1:]):
             if not reading.has(t, self.field):
                 continue

@@ -17,9 +17,10 @@ class Reading:
     names: Sequence[str]
     tokens: Sequence[str]
     labels: LabelSet
-    _cache: dict[tuple[str, Selector], bool] = field(
+    _cache: dict[tuple[object, ...], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    """What is known of labels and of steps, so that a question about a token takes the same time in all sequences."""
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ class Reading:
     def _carries(self, label: str, selector: Selector) -> bool:
         if isinstance(selector, str):
             return self._belongs(label, selector)
-        key = (label, selector if isinstance(selector, Group) else tuple(selector))
+        key = (label, _hashable(selector))
         result = self._cache.get(key)
         if result is None:
             result = self._cache[key] = holds(selector, lambda name: self._belongs(label, name))
@@ -53,7 +54,7 @@ class Reading:
     def _belongs(self, label: str, name: str) -> bool:
         if name not in self._field_names:
             return label == name
-        return name in dict(self.labels.levels(label))
+        return any(field == name for field, _ in self.labels.levels(label))
 
     def positions(self, selector: Selector) -> list[int]:
         members = {label for label in set(self.names) if self._carries(label, selector)}
@@ -72,15 +73,48 @@ class Reading:
                 result[-1] = (result[-1][0], t)
         return result
 
+    def ends(self, t: int, selector: Selector) -> bool:
+        """Whether a run of the field ends at the token."""
+        if not self.has(t, selector):
+            return False
+        return t + 1 == len(self) or not self.has(t + 1, selector) or self.begins(t + 1, selector)
+
     def changes(self) -> list[int]:
         """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
-        return [t for t in range(1, len(self)) if any(self.begins(t, f) for f in self._all_fields)]
+        return [t for t in range(1, len(self)) if self.change(t)]
+
+    def change(self, t: int) -> bool:
+        """Whether the token is one of `changes`."""
+        return t > 0 and self._begins_any(t, outside=True)
+
+    def begins_field(self, t: int) -> bool:
+        """Whether a run of a field of "each field" begins at the token."""
+        return self._begins_any(t, outside=False)
+
+    def _begins_any(self, t: int, *, outside: bool) -> bool:
+        key = ("any", outside, *self._step(t))
+        result = self._cache.get(key)
+        if result is None:
+            here = (name for name, _ in schemes.levels(self.names[t], self.labels.scheme))
+            result = any(self.begins(t, name) for name in here if outside or name != OUTSIDE)
+            self._cache[key] = result
+        return result
 
     @cached_property
     def _field_names(self) -> frozenset[str]:
         return frozenset(self._all_fields)
 
     def begins(self, t: int, selector: Selector) -> bool:
+        key = (*self._step(t), _hashable(selector))
+        result = self._cache.get(key)
+        if result is None:
+            result = self._cache[key] = self._begins(t, selector)
+        return result
+
+    def _step(self, t: int) -> tuple[str | None, str]:
+        return (self.names[t - 1] if t else None, self.names[t])
+
+    def _begins(self, t: int, selector: Selector) -> bool:
         if not self.has(t, selector):
             return False
         if t == 0 or not self.has(t - 1, selector):
@@ -100,3 +134,7 @@ class Reading:
             depth = field.count("/") + 1
             return any(role == "B" for _, role in now[:depth])
         return dict(now)[field] in ("B", "S") or dict(before)[field] in ("E", "S")
+
+
+def _hashable(selector: Selector) -> str | Group | tuple[str | Group, ...]:
+    return selector if isinstance(selector, str | Group) else tuple(selector)

@@ -1,10 +1,9 @@
-"""The semantics of formulas: whether one holds for a labelling, in plain Python. Compiled formulas are tested against it."""
+"""What formulas mean: the values of their variables, the groundings of the outermost "for all", and names of fields."""
 
 from collections.abc import Iterator
 
 from formulations import time_limits
 from formulations.labels.label_set import LabelSet
-from formulations.labels.reading import Reading
 from formulations.labels.selectors import Selector, names_in
 from formulations.labels.selectors import holds as belongs
 from formulations.logic import ast
@@ -20,60 +19,6 @@ def too_many(length: int) -> ValueError:
         f"a formula of more than {MOST} groundings on {length} tokens: use fewer nested quantifiers, or bound their "
         "ranges"
     )
-
-
-def holds(formula: Formula, reading: Reading, environment: Environment) -> bool:
-    """Whether a formula is true of a labelling; atoms about tokens outside the sequence are false."""
-    T = len(reading)
-    match formula:
-        case ast.Constant(value):
-            return value
-        case ast.Not(inner):
-            return not holds(inner, reading, environment)
-        case ast.And(left, right):
-            return holds(left, reading, environment) and holds(right, reading, environment)
-        case ast.Or(left, right):
-            return holds(left, reading, environment) or holds(right, reading, environment)
-        case ast.Iff(left, right):
-            return holds(left, reading, environment) == holds(right, reading, environment)
-        case ast.Quantified(universal, binder, inner, _):
-            options = values(binder, reading.labels, T, environment)
-            result = (holds(inner, reading, {**environment, binder.name: value}) for value in options)
-            return all(result) if universal else any(result)
-        case ast.Compare(relation, left, right):
-            a, b = left.at(environment, T), right.at(environment, T)
-            return a < b if relation == "<" else a <= b if relation == "<=" else a == b
-        case ast.SameName(left, right):
-            return left.of(environment) == right.of(environment)
-        case ast.Atom():
-            tokens = formula.tokens(environment, T)
-            return bool(tokens) and _atom_holds(formula, reading, environment, *tokens)
-    raise TypeError(f"{type(formula).__name__} is no formula")
-
-
-def _atom_holds(atom: ast.Atom, reading: Reading, environment: Environment, t: int, other: int = 0) -> bool:
-    """Whether an atom about the token t, and the other one where it is about two, is true."""
-    match atom:
-        case ast.Member(field):
-            return reading.has(t, field.of(environment))
-        case ast.Innermost(field):
-            return innermost(reading.names[t], field.of(environment), reading.labels)
-        case ast.Begins(field):
-            return reading.begins(t, field.of(environment))
-        case ast.Ends(field):
-            return any(last == t for _, last in reading.runs(field.of(environment)))
-        case ast.Change():
-            return t in reading.changes()
-        case ast.Edge(before, after):
-            inside = t > 0 and reading.has(t - 1, before.of(environment))
-            return inside and reading.has(t, after.of(environment))
-        case ast.Same(what):
-            return _same(what, t, other, reading)
-        case ast.TokenIs(pattern):
-            return pattern.matches(reading.tokens[t])
-        case ast.SameToken():
-            return reading.tokens[t] == reading.tokens[other]
-    raise TypeError(f"{type(atom).__name__} is no formula")
 
 
 def innermost(label: str, selector: Selector, labels: LabelSet) -> bool:
@@ -97,15 +42,6 @@ def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterat
             yield from (name for name in names if name in labels.names and name not in labels.fields)
 
 
-def _same(what: str, s: int, t: int, reading: Reading) -> bool:
-    names = reading.names
-    if what == "label":
-        return names[s] == names[t]
-    if what == "edge":
-        return s == t or (s > 0 and t > 0 and names[s - 1 : s + 1] == names[t - 1 : t + 1])
-    return reading.labels.strip(names[s]) == reading.labels.strip(names[t])
-
-
 def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Environment) -> list[Value]:
     time_limits.check()
     if isinstance(binder, ast.PositionBinder):
@@ -117,16 +53,25 @@ def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Envir
     return list(labels.names if binder.domain == "labels" else binder.alternatives)
 
 
+def front(formula: Formula) -> tuple[list[ast.Binder], Formula]:
+    """The variables of the outermost "for all", as it was written, and the formula inside."""
+    binders, block = list[ast.Binder](), getattr(formula, "block", None)
+    while isinstance(formula, ast.Quantified) and formula.universal and formula.block == block:
+        binders.append(formula.binder)
+        formula = formula.inner
+    return binders, formula
+
+
 def groundings(formula: Formula, labels: LabelSet, length: int) -> list[tuple[dict[str, Value], Formula]]:
     """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
-    front: list[tuple[dict[str, Value], Formula]] = [({}, formula)]
-    if isinstance(formula, ast.Quantified) and formula.universal:
-        while front and isinstance(now := front[0][1], ast.Quantified) and now.block == formula.block:
-            extended: list[tuple[dict[str, Value], Formula]] = []
-            for environment, _ in front:
-                options = values(now.binder, labels, length, environment)
-                extended += [({**environment, now.binder.name: value}, now.inner) for value in options]
-                if len(extended) * (1 + len(environment) // 4) > MOST:
-                    raise too_many(length)
-            front = extended
-    return front
+    binders, inner = front(formula)
+    environments: list[dict[str, Value]] = [{}]
+    for number, binder in enumerate(binders):
+        extended: list[dict[str, Value]] = []
+        for environment in environments:
+            options = values(binder, labels, length, environment)
+            extended += [{**environment, binder.name: value} for value in options]
+            if len(extended) * (1 + number // 4) > MOST:
+                raise too_many(length)
+        environments = extended
+    return [(environment, inner) for environment in environments]

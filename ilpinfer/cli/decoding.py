@@ -1,5 +1,6 @@
 """`ilpinfer decode`."""
 
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -150,12 +151,15 @@ class _Work:
         """A row for each labelling of a sequence."""
         rows = [self._row(number, item, solution) for solution in solutions]
         if self.options.questions and solutions[0].has_labelling:
+            began = time.perf_counter()
             rows[0]["questions"] = item.questions(self.job.rules, self.options.questions)
+            rows[0]["seconds"] += time.perf_counter() - began
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
         return [{**row, "trace": trace} for row in rows] if self.options.trace else rows
 
     def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
+        began = time.perf_counter()
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
@@ -173,6 +177,7 @@ class _Work:
             "tokens": list(item.all_tokens),
             **({"columns": columns} if columns else {}),
         }
+        values["seconds"] += item.seconds + time.perf_counter() - began
         return {"sequence": number, **about, **item.row(values)}
 
 

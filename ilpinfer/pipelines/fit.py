@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from formulations import LabelSet, Rule, RuleSet, Trellis
+from formulations import LabelSet, Rule, RuleSet, Trellis, time_limits
 from formulations.constraints.formulas import Text
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import OPEN, OUTSIDE
@@ -29,7 +30,7 @@ MOST_ABSENT = 1 / 2
 MOST_BROKEN = 2 / 3
 """Largest share of its occasions at which a fitting rule is broken, unless its penalty implies a larger one."""
 SECONDS = 1.0
-"""Time limit in seconds for formulas, which may be slow on long sequences; later sequences are not checked."""
+"""Time limit in seconds for labellings and rules, kernels apart; what is left then is not checked."""
 
 
 @dataclass(frozen=True)
@@ -98,16 +99,9 @@ def unfit_rules(
         if len(trellises) > SAMPLE
         else trellises
     )
-    bare = Decoder((), labels).decode_many(chosen, on_error="row")
-    rules = rule_set(rules)
-    known = labels.with_optional_fields(rules.fields)
-    readings = [
-        Reading(solution.labels, trellis.tokens, known)
-        for trellis, solution in zip(chosen, bare, strict=True)
-        if solution.has_labelling
-    ]
-    readings.sort(key=len)
-    compiled, deadline = compiler_of(rules).compiled(labels), Deadline(SECONDS)
+    rules, deadline = rule_set(rules), Deadline(SECONDS)
+    readings = _readings(chosen, labels.with_optional_fields(rules.fields), deadline)
+    compiled = compiler_of(rules).compiled(labels)
     result = []
     # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
@@ -116,11 +110,11 @@ def unfit_rules(
             continue
         tally = _Tally()
         for some in (readings[::FIRST], [r for i, r in enumerate(readings) if i % FIRST]):
-            for reading in some:
-                if deadline.passed:
-                    break
-                lost = {*compiled.overruled(reading.tokens).get(name, [])}
-                tally.add([trial.amount > 0 for trial in trials_of(rule, reading, lost)])
+            with suppress(time_limits.OutOfTime), deadline.as_limit():
+                for reading in some:
+                    time_limits.check()
+                    lost = {*compiled.overruled(reading.tokens).get(name, [])}
+                    tally.add([trial.amount > 0 for trial in trials_of(rule, reading, lost)])
             if not tally.mostly_broken(1 / 2):
                 break
         # A penalty of -log q belongs to a rule that is broken on a share q of its occasions (Fersini et al. 2014, eq. 30).
@@ -128,6 +122,18 @@ def unfit_rules(
         if tally.mostly_broken(most) and tally.applies >= max(LEAST, LEAST_SHARE * tally.seen):
             result.append(UnfitRule(name, tally.applies, tally.broken))
     return result
+
+
+def _readings(trellises: Sequence[Trellis], labels: LabelSet, deadline: Deadline) -> list[Reading]:
+    """The best labellings without rules that are found in time, the shortest first."""
+    bare, result = Decoder((), trellises[0].labels), list[Reading]()
+    for trellis, solution in zip(trellises, bare.decode_many(trellises, on_error="row"), strict=True):
+        deadline.excuse(max(0.0, solution.warm_up_seconds - deadline.warm_up))
+        if solution.has_labelling:
+            result.append(Reading(solution.labels, trellis.tokens, labels))
+        if deadline.passed:
+            break
+    return sorted(result, key=len)
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -28,6 +29,8 @@ class ScoredSequence:
     error: Exception | None = None
     positions: tuple[int, ...] | None = None
     restore: Callable[[Sequence[str]], list[str]] = list
+    seconds: float = 0.0
+    """Seconds that the model took for the scores."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -115,6 +118,7 @@ def score_example(
     Labels in `never` are never predicted; those that the example lacks are passed over.
     """
     positions: list[int] | None = None
+    began = time.perf_counter()
     if example.scores is not None:
         trellis = (strip_prefixes(example, never) if scheme == "plain" else example).trellis(scheme, never)
     elif model is None:
@@ -129,7 +133,7 @@ def score_example(
                 raise
             return ScoredSequence(example, None, None, error)
         positions = token_positions(model, example.tokens)
-    item = ScoredSequence(example, trellis, None)
+    item = ScoredSequence(example, trellis, None, seconds=time.perf_counter() - began)
     if positions is not None and model is not None:
         item = replace(
             item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)

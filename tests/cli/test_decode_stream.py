@@ -3,13 +3,17 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from support.command_line import TRAIN, rows
 from support.processes import environment
 
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.streams import ExampleStream
+from ilpinfer.models.hmm import HMM
+from ilpinfer.pipelines.trellises import ScoredSequence
 
 DECODE = "decode in.tsv --model hmm.json --rules rules.toml --output x.jsonl"
 
@@ -81,3 +85,18 @@ def test_a_folder_is_decoded_in_order(folder, cli):
         Path("corpus", f"{name}.tsv").write_text(text)
     out = cli.done("decode corpus --model hmm.json").out
     assert [json.loads(line)["tokens"][0] for line in out.splitlines()] == ["Ada", "Grace"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"), [(HMM, "trellis"), (Solution, "explain"), (ScoredSequence, "questions")]
+)
+def test_all_that_is_done_for_a_sequence_counts_in_its_seconds(folder, cli, monkeypatch, kind, method):
+    honest = getattr(kind, method)
+
+    def slowly(self, *arguments):
+        time.sleep(0.2)
+        return honest(self, *arguments)
+
+    monkeypatch.setattr(kind, method, slowly)
+    cli.done(f"{DECODE.replace('in.tsv', 'train.tsv')} --explain --questions 1")
+    assert all(row["seconds"] >= 0.2 for row in rows(Path("x.jsonl")))

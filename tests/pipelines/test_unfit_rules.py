@@ -1,11 +1,13 @@
 """The notice about rule sets that hardly fit the labels, or what a model says."""
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli.test_training import PAIRS
+from support import effort
 
 from formulations import RuleSet, Trellis, join_rules, load_rules, parse_rules
 from formulations import constraints as C
@@ -125,6 +127,16 @@ def test_at_most_so_many_sequences_are_looked_at(monkeypatch):
     none = rule_set(C.at_most_tokens("author", 0, name="none"))
     assert unfit_rules(trellises(450), none) == [UnfitRule("none", 200, 200)]
     assert len(seen) == 200
+
+
+def test_the_clock_is_looked_at_inside_a_sequence(monkeypatch):
+    """Each grounding of the formula tries all pairs of tokens before it."""
+    monkeypatch.setattr(fit, "SECONDS", 0.2)
+    slow = C.logic("forall t: exists s < t, u < s: forall v in u..t: title(v) and label(v) != label(s)")
+    scores = np.tile([0.0, 9.0, 0.0], (4000, 1))
+    began = time.process_time()
+    assert unfit_rules([trellis_of(scores)] * 10, rule_set(slow)) == []
+    assert time.process_time() - began < effort.at_most(2)
 
 
 def test_tokens_at_which_an_earlier_rule_has_priority_do_not_count():

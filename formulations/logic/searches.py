@@ -1,0 +1,150 @@
+"""What a quantifier over tokens looks for: literals, some of which bound or pair its token, so that not all tokens are tried."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from formulations.logic import ast
+from formulations.logic.ast import Environment, Formula, Name, Position
+
+Literal = tuple[Formula, bool]
+"""A formula, and whether it has to be true or false."""
+Read = tuple[str, Position | Name | Formula]
+"""What an inner formula reads of an outer variable: the label, field, edge or text of a token, the labels near it, its place; or the
+value of a name or of a formula."""
+
+
+def literals(formula: Formula, positive: bool = True) -> Iterator[Literal]:
+    """The literals whose conjunction is the formula, or its negation."""
+    if isinstance(formula, ast.Not):
+        yield from literals(formula.inner, not positive)
+    elif isinstance(formula, ast.And if positive else ast.Or):
+        yield from literals(formula.left, positive)
+        yield from literals(formula.right, positive)
+    else:
+        yield formula, positive
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The token at a distance from the one looked for has the same label, field, edge or text as another token."""
+
+    what: str
+    shift: int
+    other: Position
+
+
+@dataclass(frozen=True)
+class Search:
+    """The tokens at which literals hold, sorted by the ways in which they restrict the token."""
+
+    name: str
+    binder: ast.PositionBinder
+    outer: Sequence[Literal]
+    """Literals about outer variables alone."""
+    bounds: Sequence[tuple[ast.Compare, bool]]
+    same: Pair | None
+    different: Pair | None
+    rest: Sequence[Literal]
+    reads: Sequence[Read]
+    """What the rest reads of outer variables."""
+
+    @property
+    def placed(self) -> bool:
+        """Whether the rest depends on the places of outer variables, so that each value has tokens of its own."""
+        return any(what == "place" for what, _ in self.reads)
+
+    def window(self, environment: Environment, length: int) -> tuple[int, int, set[int]]:
+        """The first and last token between which the token lies, and tokens that it is not."""
+        binder = self.binder
+        low, high = (
+            max(0, binder.low.at(environment, length)),
+            min(binder.high.at(environment, length), length - 1),
+        )
+        barred = set[int]()
+        if binder.unequal is not None:
+            barred.add(binder.unequal.at(environment, length))
+        for compare, positive in self.bounds:
+            first = compare.left.base == self.name
+            own, other = (compare.left, compare.right) if first else (compare.right, compare.left)
+            at = other.at(environment, length) - own.shift
+            if compare.relation == "=":
+                if positive:
+                    low, high = max(low, at), min(high, at)
+                else:
+                    barred.add(at)
+            elif first == positive:
+                high = min(high, at - ((compare.relation == "<") == positive))
+            else:
+                low = max(low, at + ((compare.relation == "<") == positive))
+        return low, high, barred
+
+
+def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> Search:
+    """The search for the tokens of a binder at which literals hold."""
+    name, outer, bounds, rest = (
+        binder.name,
+        list[Literal](),
+        list[tuple[ast.Compare, bool]](),
+        list[Literal](),
+    )
+    pairs: dict[bool, Pair] = {}
+    for formula, positive in wanted:
+        if name not in formula.free:
+            outer.append((formula, positive))
+        elif isinstance(formula, ast.Compare) and _parted(formula, name):
+            bounds.append((formula, positive))
+        elif (
+            isinstance(formula, ast.Same | ast.SameToken) and _parted(formula, name) and positive not in pairs
+        ):
+            own, other = formula.left, formula.right
+            if own.base != name:
+                own, other = other, own
+            what = formula.what if isinstance(formula, ast.Same) else "token"
+            pairs[positive] = Pair(what, own.shift, other)
+        else:
+            rest.append((formula, positive))
+    reads = [each for formula, _ in rest for each in _reads(formula, frozenset([name]))]
+    return Search(name, binder, outer, bounds, pairs.get(True), pairs.get(False), rest, reads)
+
+
+def _parted(formula: ast.Compare | ast.Same | ast.SameToken, name: str) -> bool:
+    """Whether one side alone is about the variable."""
+    return (formula.left.base == name) != (formula.right.base == name)
+
+
+def _reads(formula: Formula, inside: frozenset[str]) -> Iterator[Read]:
+    """What a formula reads of variables that are not bound inside."""
+    free = frozenset(formula.free)
+    if free <= inside:
+        return
+    if free.isdisjoint(inside):
+        yield "truth", formula
+        return
+    match formula:
+        case ast.Quantified(_, binder, inner, _):
+            if isinstance(binder, ast.PositionBinder):
+                for bound in (binder.low, binder.high, binder.unequal):
+                    if bound is not None and not bound.free <= inside:
+                        yield "place", bound
+            yield from _reads(inner, inside | {binder.name})
+        case ast.Compare() | ast.SameName() | ast.Atom():
+            what = _parts(formula)
+            for part in formula.children():
+                if not isinstance(part, Formula) and not part.free <= inside:
+                    yield ("name" if isinstance(part, Name) else what), part
+        case _:
+            for child in formula.children():
+                if isinstance(child, Formula):
+                    yield from _reads(child, inside)
+
+
+def _parts(formula: Formula) -> str:
+    """What a formula about tokens reads of each of them."""
+    match formula:
+        case ast.Compare():
+            return "place"
+        case ast.Same(what):
+            return what
+        case ast.SameToken():
+            return "token"
+    return "near"
