@@ -1,5 +1,6 @@
 """Tables of steps between many labels, which are stored by kinds of rows and of columns."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -45,15 +46,17 @@ class Blocks(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         if key is None:
             return Blocks(self.cells[None], self.rows, self.columns)
-        if self.ndim == 3 and isinstance(key, int | np.integer):
+        if isinstance(key, int | np.integer):
+            if self.ndim == 2:
+                return self.cells[self.rows[key], self.columns]
             return Blocks(self.cells[key], self.rows, self.columns)
         if (
-            self.ndim == 3
-            and isinstance(key, tuple)
-            and all(isinstance(part, np.ndarray) for part in key[1:])
+            isinstance(key, tuple)
+            and len(key) == self.ndim
+            and not any(isinstance(part, slice) for part in key)
         ):
-            table, before, label = key
-            return self.cells[table, self.rows[before], self.columns[label]]
+            *which, before, label = key
+            return self.cells[(*which, self.rows[before], self.columns[label])]
         return np.asarray(self)[key]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -84,9 +87,14 @@ class Blocks(NDArrayOperatorsMixin):
     def any(self) -> bool:
         return bool(self.cells.any())
 
-    def map(self, function: NDArray[Any]) -> "Blocks":
-        """The table of `function[entry]`."""
-        return Blocks(function[self.cells], self.rows, self.columns)
+    def reshape(self, *shape: int) -> NDArray[Any]:
+        return np.asarray(self).reshape(*shape)
+
+    def tolist(self) -> Any:
+        return np.asarray(self).tolist()
+
+    def tobytes(self) -> bytes:
+        return np.asarray(self).tobytes()
 
 
 def blocks(table: Any) -> Blocks | None:
@@ -102,11 +110,34 @@ def blocks(table: Any) -> Blocks | None:
     return Blocks(entries[None], alone, kinds) if one_row else Blocks(entries[:, None], kinds, alone)
 
 
+def of_kinds(cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> Blocks:
+    """A table given by cells of kinds that need not all occur."""
+    kept = [np.flatnonzero(np.bincount(kinds)) for kinds in (rows, columns)]
+    numbers = [
+        (kinds if len(each) == each[-1] + 1 else np.searchsorted(each, kinds)).astype(np.int16)
+        for each, kinds in zip(kept, (rows, columns), strict=True)
+    ]
+    return Blocks(cells[np.ix_(*kept)], *numbers)
+
+
 def stored(table: Any) -> Any:
     """A table, by kinds where it is large and has few."""
     large = table.shape[-1] ** 2 >= LARGE
     found = blocks(table) if large else None
     return table if found is None else found
+
+
+def mapped(function: Callable[[NDArray[Any]], NDArray[Any]], table: Any) -> Any:
+    """The table of the values of a function of arrays, entry by entry."""
+    if isinstance(table, Blocks):
+        return Blocks(function(table.cells), table.rows, table.columns)
+    return function(table)
+
+
+def entries(tables: Any) -> NDArray[Any]:
+    """(P, X) what the entries of each of P tables are, some of them several times."""
+    each: NDArray[Any] = tables.cells if isinstance(tables, Blocks) else tables
+    return each.reshape(len(each), -1)
 
 
 def stacked(tables: list[Any]) -> Any:

@@ -38,7 +38,7 @@ def test_operators_are_those_of_arrays():
         ((one > 0) & ~(other > 1) | (column > 0), (array > 0) & ~(second > 1) | (column > 0)),
         (one.astype(np.int64) << 2, array.astype(np.int64) << 2),
         (one[None] + 1, array[None] + 1),
-        (one.map(np.array([5, 6, 7, 8, 9])), np.array([5, 6, 7, 8, 9])[array]),
+        (blocks.mapped(np.array([5, 6, 7, 8, 9]).__getitem__, one), np.array([5, 6, 7, 8, 9])[array]),
         (blocks.stacked([one, other, row[None, :]]), np.stack([array, second, np.tile(row, (7, 1))])),
     ]
     for got, expected in pairs:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import time_limits
+from formulations.blocks import mapped
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, Grid, add, is_forbidden
 from formulations.messages import counted
@@ -35,7 +36,7 @@ class StepTable:
         return values
 
     def map(self, function: Integers) -> "StepTable":
-        return StepTable(function[self.values], self.index)
+        return StepTable(mapped(function.__getitem__, self.values), self.index)
 
 
 @dataclass(frozen=True)

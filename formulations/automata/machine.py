@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
+from formulations.blocks import entries
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.errors import InferenceError
 
@@ -197,7 +198,7 @@ class Machine:
     @cached_property
     def fires_at(self) -> Booleans:
         """(T,) tokens at which a local machine can emit anything."""
-        fires = [bool(self.emits[0, np.unique(values)].any()) for values in self.steps.values]
+        fires = [bool(self.emits[0, np.unique(values)].any()) for values in entries(self.steps.values)]
         return np.array(fires)[self.steps.index]
 
     @property

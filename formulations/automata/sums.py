@@ -10,6 +10,7 @@ import numpy as np
 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import MOST_STATES, Automaton, Machine, TooManyStates, local, longest
+from formulations.blocks import entries, mapped, stacked
 from formulations.dtypes import Integers, LabelIds
 
 Part = TypeVar("Part")
@@ -43,13 +44,13 @@ class Sum:
         if self.window is not None:
             weights, number = self.steps.values[1], len(self.window)
             return number * int(weights.min()), number * int(weights.max())
-        flat = self.steps.values.reshape(len(self.steps.values), -1)
+        flat = entries(self.steps.values)
         return int(flat.min(axis=1)[self.steps.index].sum()), int(flat.max(axis=1)[self.steps.index].sum())
 
     @cached_property
     def weights(self) -> Integers:
         """The weight of each symbol of its machine; one that closes has those of its last token apart."""
-        values = self.steps.values.reshape(-1)
+        values = entries(self.steps.values).reshape(-1)
         low, high = int(values.min()), int(values.max())
         if high - low < len(values):  # counting is several times as fast as sorting
             weights = np.flatnonzero(np.bincount(values - low)) + low
@@ -74,7 +75,7 @@ class Sum:
         weights, steps, last = self.weights, self.steps, self._last
         weights = weights if last is None else weights[: len(weights) // 2]
         if not np.array_equal(weights, np.arange(len(weights))):
-            steps = StepTable(np.searchsorted(weights, steps.values), steps.index)
+            steps = StepTable(mapped(weights.searchsorted, steps.values), steps.index)
         try:
             automaton = _automaton(
                 tuple(weights.tolist()), self.low, self.high, longest(len(steps.index)), last is not None
@@ -84,7 +85,7 @@ class Sum:
         if last is not None:
             index = steps.index.copy()
             closing, index[last] = steps.values[index[last]] + len(weights), len(steps.values)
-            steps = StepTable(np.concatenate([steps.values, closing[None]]), index)
+            steps = StepTable(stacked([*steps.values, closing]), index)
         return (Machine(steps, automaton),)
 
 

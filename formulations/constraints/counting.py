@@ -3,16 +3,15 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from formulations import time_limits
 from formulations.automata.components import Component, UnboundComponent, fits
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, automaton, local
-from formulations.automata.sums import Sum
+from formulations.automata.windows import WindowCount, has_counting_machine
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_functions import Parameters, template
 from formulations.constraints.steps import (
@@ -117,16 +116,26 @@ class AtMostInWindow(Template):
     def _windows(self, length: int) -> Iterable[range]:
         return (range(t, min(t + self.width, length)) for t in range(max(1, length - self.width + 1)))
 
+    def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
+        if self.width <= self.n:
+            return []
+        if not self.n or not has_counting_machine(self.n, self.width):
+            return None
+        steps = everywhere(labels.field(self.field).member[None, :])
+        return [UnboundComponent(steps, partial(WindowCount, most_tokens=self.n, width=self.width))]
+
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
-        member, T = labels.field(self.field).member[None, :], len(tokens)
-        values = np.stack([np.zeros_like(member), member]).astype(np.int64)
-        width = min(self.width, T)
-        marks = np.zeros(2 * T, np.int64)
-        marks[T : T + width] = 1
-        for window in self._windows(T) if width > self.n else ():
-            time_limits.check()
-            steps = StepTable(values, marks[T - window.start : 2 * T - window.start])  # a view
-            yield Sum(steps, None, self.n, window) if self.n else local(steps)
+        if self.components(labels) is not None:
+            return super().ground(labels, tokens)
+        member, T = labels.field(self.field).member[None, :].astype(np.int64), len(tokens)
+        if self.n:
+            steps = StepTable(member[None], np.zeros(T, np.int64))
+            return [WindowCount(steps, self.n, self.width)]
+        windows = np.minimum(
+            np.minimum(np.arange(1, T + 1), np.arange(T, 0, -1)), min(self.width, max(1, T - self.width + 1))
+        )
+        numbers, index = np.unique(windows, return_inverse=True)
+        return [local(StepTable(numbers[:, None, None] * member, index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         found = reading.positions(self.field)
@@ -260,7 +269,7 @@ class MaxGap(Template):
     n: Annotated[int, "Tokens allowed between them."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        member = np.tile(labels.field(self.earlier).member, (len(labels) + 1, 1))
+        member = labels.field(self.earlier).member[None, :]
         steps = everywhere(bits(labels.field(self.field).begins, member))
         return [UnboundComponent(steps, counting_machine(_too_far, self.n))]
 

@@ -122,12 +122,12 @@ class _Spans(Template):
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Machine]:
         field = labels.field(self.field)
-        outside = np.broadcast_to(~field.member, field.begins.shape)
-        restarts = field.begins & np.concatenate([[False], field.member])[:, None]
+        restarts = field.begins & np.append(False, field.member)[:, None]
+        outside = ~field.member | (restarts & False)
         index = np.zeros(len(tokens), np.int64)
         for step, inside in enumerate(self._span_tokens(tokens), 1):
             index[list(inside)] = step
-        return [local(at_tokens([np.zeros_like(outside), outside, outside | restarts], index))]
+        return [local(at_tokens([outside & False, outside, outside | restarts], index))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         inside, inner = self._span_tokens(reading.tokens)

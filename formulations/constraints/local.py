@@ -172,10 +172,8 @@ class DirectlyAfter(Template):
     at_start: Annotated[bool, "Whether a run may begin the sequence."] = True
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        step = labels.field(self.field).begins.copy()
-        step[1:] &= ~labels.field(self.allowed).member[:, None]
-        step[0] &= not self.at_start
-        return [violations_at(everywhere(step))]
+        wrong = np.append(not self.at_start, ~labels.field(self.allowed).member)
+        return [violations_at(everywhere(labels.field(self.field).begins & wrong[:, None]))]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for t in reading.run_starts(self.field):

@@ -55,7 +55,7 @@ def _enclosures(overlap: bool, longest: int) -> Automaton:
 
 def _begin_symbols(labels: LabelSet, field: Selector, other: Selector) -> Integers:
     """Symbols (K+1, K) of the beginning of runs and of the other field."""
-    return bits(labels.field(field).begins, np.tile(labels.field(other).member, (len(labels) + 1, 1)))
+    return bits(labels.field(field).begins, labels.field(other).member[None, :])
 
 
 def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Integers, bool]:
@@ -63,8 +63,7 @@ def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Intege
     result, shared = labels.field(field), labels.field(other).member
     if not (result.member & shared).any():
         return _begin_symbols(labels, field, other), False
-    member = np.tile(shared, (len(labels) + 1, 1))
-    return bits(result.begins, member, result.member[None, :] & ~result.begins), True
+    return bits(result.begins, shared[None, :], result.member[None, :] & ~result.begins), True
 
 
 @lru_cache(maxsize=64)

@@ -183,9 +183,8 @@ class NextField(Template):
     ] = False
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
-        begins = np.zeros((len(labels) + 1, len(labels)), bool)
-        for each in labels.each_field:
-            begins |= each.begins
+        within = np.any([each.member for each in labels.each_field], axis=0) if labels.each_field else False
+        begins = np.concatenate([np.ones((1, len(labels)), bool), labels.change[1:]]) & within
         first, allowed = (labels.field(selector).member & begins for selector in (self.field, self.allowed))
         return [automaton_component(_FOLLOWING[self.required], everywhere(bits(begins, first, allowed)))]
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import permutations
 
+from formulations import time_limits
 from formulations.arguments import items, real, text, texts
 from formulations.automata.circuit import Circuit
 from formulations.automata.components import Component, FunctionCount, UnboundComponent, call_count
 from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import TooManyStates
+from formulations.automata.windows import WindowCount
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.grid import snap_weight
@@ -170,7 +172,10 @@ class Rule:
             The components, or None.
         """
         labels = label_set(labels)
-        result = [statement.components(labels) for statement in self.statements(labels.field_names)]
+        result = []
+        for statement in self.statements(labels.field_names):
+            time_limits.check()
+            result.append(statement.components(labels))
         if any(components is None for components in result):
             return None
         return tuple(component for components in result for component in components or ())
@@ -203,7 +208,12 @@ class Rule:
         if self.statement.form == "function":
             return tuple(replace(p, rule=self.title) for p in components if isinstance(p, FunctionCount))
         if self.hard or self.distance != "count":
-            components = tuple(replace(p, once=True) if isinstance(p, Circuit) else p for p in components)
+            components = tuple(
+                replace(p, once=True) if isinstance(p, Circuit | WindowCount) else p for p in components
+            )
+        components = tuple(
+            part for p in components for part in (p.parts if isinstance(p, WindowCount) else (p,))
+        )
         if self.distance != "hamming" or not components:
             return components
         return (self._nearest(components, len(labels), len(tokens)),)

@@ -10,6 +10,7 @@ from formulations.automata.components import Condition, Literal, StepChoice, Unb
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, local, longest
 from formulations.automata.sums import bounded
+from formulations.blocks import stacked, stored
 from formulations.constraints.template import Template
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.reading import Reading
@@ -18,31 +19,32 @@ from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Reg
 
 def bits(*tables: Booleans) -> Integers:
     """One symbol for several tables (K+1, K) or (1, K): table i counts 2^i."""
-    result: Integers = np.asarray(sum(table.astype(np.int64) << i for i, table in enumerate(tables)))
+    result: Integers = sum(table.astype(np.int64) << i for i, table in enumerate(tables))
     return result
 
 
 def between(before: Booleans, after: Booleans) -> Booleans:
     """(K+1, K): steps from a label in `before` (K,) to one in `after` (K,)."""
-    return np.concatenate([[False], before])[:, None] & after[None, :]
+    steps: Booleans = np.append(False, before)[:, None] & stored(after[None, :])
+    return steps
 
 
 def everywhere(table: Booleans | Integers) -> StepChoice:
     """The same table (K+1, K) or (1, K) at every token."""
-    return StepChoice(table.astype(np.int64)[None])
+    return StepChoice(stored(table).astype(np.int64)[None])
 
 
 def only_at(table: Booleans | Integers, *condition: Literal) -> StepChoice:
-    return choose(np.zeros_like(table), table, condition)
+    return choose(table & False, table, condition)
 
 
 def choose(otherwise: Booleans | Integers, table: Booleans | Integers, condition: Condition) -> StepChoice:
-    return StepChoice(np.stack([otherwise, table]).astype(np.int64), condition)
+    return StepChoice(stacked([stored(otherwise), stored(table)]).astype(np.int64), condition)
 
 
 def at_tokens(tables: list[Booleans], index: Integers) -> StepTable:
     """Steps with the table `tables[index[t]]` at each token t of a sequence."""
-    return StepTable(np.stack(tables).astype(np.int64), index)
+    return StepTable(stacked([stored(table) for table in tables]).astype(np.int64), index)
 
 
 def violations_at(steps: StepChoice) -> UnboundComponent:

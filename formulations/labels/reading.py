@@ -95,7 +95,7 @@ class Reading:
         key = ("any", outside, *self._step(t))
         result = self._cache.get(key)
         if result is None:
-            here = (name for name, _ in schemes.levels(self.names[t], self.labels.scheme))
+            here = (name for name, _ in self.labels.levels(self.names[t]))
             result = any(self.begins(t, name) for name in here if outside or name != OUTSIDE)
             self._cache[key] = result
         return result

@@ -7,7 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from formulations.blocks import stored
+from formulations import blocks
+from formulations.blocks import of_kinds
 from formulations.dtypes import Booleans, Integers
 from formulations.labels import notation
 from formulations.labels.notation import (
@@ -66,6 +67,10 @@ def field_names(read: Iterable[Path]) -> list[str]:
     return list(dict.fromkeys(field for path in read for field, _ in path))
 
 
+_BEGINS = np.array([[False, True, True], [False, False, True]])
+"""Whether a step begins a run: by whether a run may go on before it; to a label of another field, one that goes on, one that begins."""
+
+
 @dataclass(frozen=True)
 class Levels:
     """The levels (D, K) of K labels, outermost first: numbers of fields, -1 below the innermost level, and their roles."""
@@ -98,8 +103,12 @@ class Levels:
         depth = [int(np.flatnonzero((self.field == n).any(axis=1))[0]) for n in range(len(self.names))]
         for n, (name, d) in enumerate(zip(self.names, depth, strict=True)):
             member = self.field[d] == n
-            open_before = np.concatenate([[False], member & self.open[d]])
-            yield name, member, member & (stored(opens[d]) | ~open_before[:, None])
+            open_before = np.append(False, member & self.open[d])
+            if len(member) ** 2 < blocks.LARGE:
+                begins = member & (opens[d] | ~open_before[:, None])
+            else:
+                begins = of_kinds(_BEGINS, open_before, member.astype(np.int64) + (member & opens[d]))
+            yield name, member, begins
 
     def change(self) -> Booleans:
         """(K+1, K) steps that begin a run of any field or enter `O`; START changes nothing."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from formulations import time_limits
-from formulations.labels import schemes
 from formulations.labels.reading import Reading
 from formulations.logic import ast, semantics
 from formulations.logic.ast import Environment, Formula, Value
@@ -66,7 +65,7 @@ class Evaluator:
             case ast.Member(field):
                 return reading.has(t, field.of(environment))
             case ast.Innermost(field):
-                return innermost(reading.names[t], field.of(environment), reading.labels.scheme)
+                return innermost(reading.names[t], field.of(environment), reading.labels)
             case ast.Begins(field):
                 return reading.begins(t, field.of(environment))
             case ast.Ends(field):
@@ -86,7 +85,7 @@ class Evaluator:
 
     @cached_property
     def _fields(self) -> list[str]:
-        return [schemes.strip(name, self.reading.labels.scheme) for name in self.reading.names]
+        return [self.reading.labels.strip(name) for name in self.reading.names]
 
     def _content(self, what: str, t: int) -> object:
         """The label, the field, the edge or the text of a token, or the labels near it; None outside the sequence."""

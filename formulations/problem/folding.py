@@ -10,6 +10,7 @@ from formulations.automata.components import FIRST, LAST, Component, Condition, 
 from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, TooManyStates
 from formulations.automata.sums import Sum
+from formulations.blocks import mapped
 from formulations.dtypes import Integers
 from formulations.grid import Grid, add, is_forbidden
 from formulations.problem.compiled_rules import CompiledFeature, CompiledRule, CompiledRules
@@ -120,7 +121,7 @@ class Folding:
         elif all(component.is_local for component in ground.components) and not once:
             made = zip(components, ground.machines, ground.as_scores(), strict=True)
             for component, machine, scores in made:
-                counts = machine.emits[0][machine.steps.values]
+                counts = mapped(machine.emits[0].__getitem__, machine.steps.values)
                 self._add(StepChoice(scores.values, component.steps.condition), place, counts)
         elif rule.demands:
             self.excluded[place] = "others may have priority over its machines"

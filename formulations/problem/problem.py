@@ -18,6 +18,8 @@ from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Windows, together
+from formulations.automata.windows import WindowCount
+from formulations.blocks import entries
 from formulations.dtypes import Booleans, LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden, violation_costs
 from formulations.labels.label_set import LabelSet
@@ -91,7 +93,7 @@ class GroundRule:
 
     def with_penalty(self, penalty: int) -> "GroundRule":
         """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""
-        components = tuple(map(_counting, self.components))
+        components = tuple(part for component in self.components for part in _counting(component))
         return replace(self, penalty=penalty, components=components)
 
     @cached_property
@@ -99,10 +101,12 @@ class GroundRule:
         return 1 if self.binary else sum(part.most for part in self._parts)
 
 
-def _counting(component: Component) -> Component:
+def _counting(component: Component) -> tuple[Component, ...]:
     if isinstance(component, HammingDistance):
-        return replace(component, hard=False)
-    return replace(component, once=False) if isinstance(component, Circuit) else component
+        return (replace(component, hard=False),)
+    if isinstance(component, WindowCount):
+        return replace(component, once=False).parts
+    return (replace(component, once=False) if isinstance(component, Circuit) else component,)
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ class Problem:
 
 def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
     """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
-    weights = sum(int(np.abs(t.values).reshape(len(t.values), -1).max(axis=1)[t.index].sum()) for t in tables)
+    weights = sum(int(np.abs(entries(t.values)).max(axis=1)[t.index].sum()) for t in tables)
     costs = [(rule.finite_penalty * rule.most, rule) for rule in rules]
     for cost, rule in costs:
         if cost > grid.LIMIT:

@@ -10,6 +10,7 @@ from formulations.automata.circuit import Circuit
 from formulations.automata.hamming import HammingDistance, label_classes
 from formulations.automata.machine import MOST_STATES, Machine
 from formulations.automata.sums import Sum
+from formulations.automata.windows import WindowCount
 from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.label_set import LabelSet
@@ -85,7 +86,9 @@ def _kind(ground: GroundRule) -> str:
         return "function"
     if any(isinstance(component, Circuit) for component in ground.components):
         return "auxiliary"
-    rows = all(component.is_local or isinstance(component, Sum) for component in ground.components)
+    rows = all(
+        component.is_local or isinstance(component, Sum | WindowCount) for component in ground.components
+    )
     return "linear" if rows else "regular"
 
 

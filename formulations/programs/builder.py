@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from formulations import time_limits
 from formulations.automata.lattice import StepTable
 from formulations.automata.sums import Sum
+from formulations.automata.windows import WindowCount
 from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
 from formulations.programs.names import Block, LabelNames, Meaning, Namer, Owner
@@ -51,6 +52,11 @@ class ProgramBuilder:
         for rule in problem.rules:
             time_limits.check()
             for component in rule.components:
+                time_limits.check()
+                if isinstance(component, WindowCount):
+                    self.uses.update(
+                        {table.tobytes(): len(component.sums) for table in component.sums[0].steps.values}
+                    )
                 if isinstance(component, Sum):
                     self.uses.update({table.tobytes() for table in component.steps.values})
 

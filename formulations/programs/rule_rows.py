@@ -9,6 +9,7 @@ from formulations.automata.components import Agreement, Component
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.machine import Machine
 from formulations.automata.sums import Sum
+from formulations.automata.windows import WindowCount
 from formulations.dtypes import Integers
 from formulations.problem.problem import GroundRule
 from formulations.programs.builder import ProgramBuilder, on_edges, tokens_of_edges
@@ -32,9 +33,11 @@ class _Part:
 
 def add_rule(rule: GroundRule, program: ProgramBuilder) -> None:
     """Add the columns and rows of a rule; each σ costs the rule's penalty, and a hard rule has no σ."""
-    owner, count = Owner(rule.name), len(rule.components)
+    sums = (one.sums if isinstance(one, WindowCount) else (one,) for one in rule.components)
+    components = [part for parts in sums for part in parts]
+    owner, count = Owner(rule.name), len(components)
     once = program.sigma(owner, 1, rule.penalty) if rule.once else None
-    for number, component in enumerate(rule.components):
+    for number, component in enumerate(components):
         of = owner.part(number, count)
         if isinstance(component, Circuit):
             add_circuit(component, rule, of, once, program)

@@ -17,6 +17,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.call_results import CallResults
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.many_labels import needs_rounds
 from ilpinfer.exact.own_machines import has_own_machines, left_out, with_own_machines
 from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
@@ -160,10 +161,12 @@ class Caller:
         return chunk.answers
 
     def _tables(self, item: Item) -> Tables | None:
-        """The tables for a sequence; None for an object that the method has to refuse."""
+        """The tables for a sequence; None for an object that the method has to refuse, and for rules whose tables would be too large."""
         if isinstance(item, Exception):
             raise item
         if not isinstance(item, Trellis) or not len(item):
+            return None
+        if needs_rounds(self.rules.compiled(item.labels)):
             return None
         scores = item.token_scores
         return tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)

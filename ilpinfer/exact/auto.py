@@ -10,6 +10,7 @@ solver.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, is_forbidden, nats
@@ -24,6 +25,7 @@ from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.many_labels import Rounds, problem_has_many
 from ilpinfer.exact.mixtures import LONG
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import SUMS_INSIDE, best_few, by_products, solve
@@ -42,7 +44,13 @@ COUNTED_CASES = 64
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
     task.deadline.excuse(VITERBI.warm())
-    known = Known.of(problem, task.deadline, task.watch)
+    if problem_has_many(problem):
+        yield from Rounds(problem, task, partial(_solved, name=name)).run()
+    else:
+        yield from _solved(problem, Known.of(problem, task.deadline, task.watch), task, name)
+
+
+def _solved(problem: Problem, known: Known, task: Task, name: str) -> Iterator[Result]:
     known.begin(task.start)
     try:
         end = _search(problem, known, task)

@@ -6,6 +6,7 @@ import numpy as np
 
 from formulations.automata.components import Window
 from formulations.automata.machine import Machine
+from formulations.automata.windows import WindowCount
 from formulations.grid import SPARE
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.explanation import Context
@@ -34,7 +35,11 @@ def _fit(tables: Tables, T: int, rules: Mapping[int, GroundRule]) -> bool:
 
 def has_own_machines(rule: GroundRule) -> bool:
     """Whether its machines can go beside others. Sums, circuits, and lists of equal tokens have better ways."""
-    return not rule.once and not rule.folds and all(isinstance(one, Machine) for one in rule.components)
+    return (
+        not rule.once
+        and not rule.folds
+        and all(isinstance(one, Machine | WindowCount) for one in rule.components)
+    )
 
 
 def with_own_machines(

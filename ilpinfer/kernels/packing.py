@@ -115,7 +115,7 @@ def pack_machines(
     states, labels : S and B of `Scores`
     most : steps of all machines at all classes beyond which there are no events
     """
-    values = [machine.symbols for machine in machines]
+    values = [np.asarray(machine.symbols) for machine in machines]
     automata = [machine.automaton for machine in machines]
     rows = np.array([v[0].size for v in values], np.int64)
     arcs = [_once(machine, machine.automaton.emits) for machine in machines]

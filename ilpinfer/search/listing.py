@@ -167,7 +167,9 @@ class Listing:
         worst = self.totals[best[-1]][0]
         if worst != self.bound:
             return worst > self.bound
-        return not any(self.totals[path][1] for path in best if self.totals[path][0] == worst)
+        listed = set(self.paths)
+        equal = (path for path in best if self.totals[path][0] == worst)
+        return all(path in listed and not self.totals[path][1] for path in equal)
 
     def _look_ahead(self) -> None:
         """Value the labellings of a beam search, which uses the functions on prefixes."""

@@ -3,6 +3,7 @@
 import math
 import pickle
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -225,3 +226,27 @@ def test_counts_of_numpy_are_whole_numbers():
     rule = C.predicate(lambda labels, tokens: np.int64(1), penalty=1.0, name="one")
     solution = ilpinfer.decode(random_trellis(0, T=3), [rule])
     assert solution.violations == {"one": 1} and solution.penalty == 1.0
+
+
+@pytest.mark.parametrize("penalty", [math.inf, UNIT, 1.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_first_of_many_ties_is_found(seed, penalty):
+    """All labellings have the same score, but not their prefixes, so that a beam search meets others than the first."""
+    rng, K, T = np.random.default_rng(seed), 3, 6
+    ahead = np.vstack([rng.integers(-3, 4, (T - 1, K)), np.zeros(K)])
+    trellis = ilpinfer.Trellis(
+        ahead[0], ahead[1:, None, :] - ahead[:-1, :, None], labels=list("abc"), tokens=list("xyzxyz")
+    )
+    every = ["".join(each) for each in product("abc", repeat=T)]
+    kept = {each for each in every[rng.integers(100, 300) :] if rng.random() < 0.3}
+    prefixes = {each[:t] for each in kept for t in range(T + 1)}
+
+    def breaks(labels, tokens):
+        return int("".join(labels) not in prefixes)
+
+    rule = C.predicate(breaks, penalty=penalty, prefix=breaks)
+    wanted = sorted(kept) + [each for each in every if each not in kept and penalty < math.inf]
+    assert "".join(ilpinfer.decode(trellis, [rule]).labels) == wanted[0]
+    for top in (2, 4, 7):
+        found = ilpinfer.decode(trellis, [rule], top=top)
+        assert ["".join(each.labels) for each in found] == wanted[:top]

@@ -1,0 +1,175 @@
+"""Problems with many labels and a rule on each field: a component has machines once a labelling breaks it.
+
+A problem in which the other components count nothing is a relaxation. Where its best labellings break none of them, they are the best ones of
+the problem, and the bound holds in any case (cutting planes: Riedel and Clarke 2006).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from formulations import blocks
+from formulations.automata.components import Component
+from formulations.automata.lattice import StepTable
+from formulations.automata.machine import Automaton, Machine
+from formulations.automata.sums import Sum
+from formulations.automata.windows import WindowCount
+from formulations.dtypes import LabelIds
+from formulations.grid import FORBIDDEN
+from formulations.problem.compiled_rules import CompiledRules
+from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.result import Result, Start, Task
+from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact.known import Known
+
+MOST_ENTRIES = 2**24
+"""Entries of the tables of steps of all components, beyond which components have machines only where a labelling breaks them."""
+IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+
+
+class Idle(Machine):
+    """In place of each machine of a component that no labelling broke so far. The places of other machines stay."""
+
+    is_local = False  # so that rules fold, or do not fold, as they do with their own components
+
+
+@dataclass(frozen=True, eq=False)
+class IdleComponent:
+    machines: tuple[Machine, ...]
+    is_local = False
+    most = 0
+
+    def violations(self, path: LabelIds) -> int:
+        return 0
+
+
+def has_many(labels: int, tables: Iterable[int]) -> bool:
+    """Whether tables of steps between so many labels have too many entries to keep all of them."""
+    return labels**2 >= blocks.LARGE and sum(tables) > MOST_ENTRIES
+
+
+def needs_rounds(rules: CompiledRules) -> bool:
+    """Whether compiled rules have too many entries for tables of all of them."""
+    components = (one for rule in rules.rules for one in rule.components or ())
+    return has_many(len(rules.labels), (one.steps.values.size for one in components))
+
+
+def problem_has_many(problem: Problem) -> bool:
+    """As `needs_rounds`, of a problem."""
+    return has_many(len(problem.labels), (_size(one) for rule in problem.rules for one in rule.components))
+
+
+def _size(component: Component) -> int:
+    return component.steps.values.size if isinstance(component, Machine | Sum | WindowCount) else 0
+
+
+Solve = Callable[[Problem, Known, Task], Iterator[Result]]
+
+
+@dataclass
+class Rounds:
+    """A problem whose components have machines once a labelling breaks them."""
+
+    problem: Problem
+    task: Task
+    solve: Solve
+    met: set[MachineKey] = field(default_factory=set)
+    best: Improvement | None = None
+    improvements: list[Improvement] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.folded = self.problem.fold()
+        places = {id(rule): place for place, rule in enumerate(self.problem.rules)}
+        self.numbers = [places[id(rule)] for rule in self.folded.rules]
+        (T, _), K = self.problem.shape, len(self.problem.labels)
+        machine = Idle(StepTable(np.zeros((1, 1, K), np.int64), np.zeros(T, np.int64)), IDLE)
+        self._idle = {
+            (number, place): IdleComponent((machine,) * len(component.machines or ()))
+            for number, rule in zip(self.numbers, self.folded.rules, strict=True)
+            for place, component in enumerate(rule.components)
+            if _size(component) and component.machines
+        }
+
+    def run(self) -> Iterator[Result]:
+        """Results of the last round, after which no component that a labelling breaks is idle, or of the end of time."""
+        stages, start, listed = (
+            dict[str, float](),
+            self.task.start,
+            self.task.top > 1 or self.task.within is not None,
+        )
+        if start.path is not None:
+            self._meet([start.path])
+        while True:
+            results = list(self._round(start, stages))
+            paths = [result.path for result in results if result.path is not None]
+            if not self._meet(paths):
+                break
+            if self.task.deadline.passed:
+                results = self._in_time(results)
+                break
+            if not listed:
+                start = self._next(results[0])
+        yield replace(results[0], improvements=tuple(self.improvements))
+        yield from results[1:]
+
+    def _round(self, start: Start, stages: dict[str, float]) -> Iterator[Result]:
+        rules = [self._restricted(*each) for each in zip(self.numbers, self.folded.rules, strict=True)]
+        at = dict(zip(self.numbers, rules, strict=True))
+        problem = replace(
+            self.problem, rules=tuple(at.get(n, rule) for n, rule in enumerate(self.problem.rules))
+        )
+        task = replace(self.task, start=start, watch=self._watch)
+        known = Known(
+            replace(self.folded, rules=tuple(rules)), self.numbers, task.deadline, task.watch, stages=stages
+        )
+        return self.solve(problem, known, task)
+
+    def _restricted(self, number: int, rule: GroundRule) -> GroundRule:
+        parts = (
+            component if (number, place) in self.met else self._idle.get((number, place), component)
+            for place, component in enumerate(rule.components)
+        )
+        return replace(rule, components=tuple(parts))
+
+    def _meet(self, paths: Iterable[LabelIds]) -> bool:
+        """Give machines to the components that labellings break; whether any of them had none. The best labelling is kept."""
+        new = set[MachineKey]()
+        for path in paths:
+            broken = set(self._broken(path))
+            new |= broken
+            if not broken or self.task.top == 1:
+                self._offer(path)
+        self.met |= new
+        return bool(new)
+
+    def _broken(self, path: LabelIds) -> Iterator[MachineKey]:
+        for number, rule in zip(self.numbers, self.folded.rules, strict=True):
+            for place, component in enumerate(rule.components):
+                key = number, place
+                if key in self._idle and key not in self.met and component.violations(path):
+                    yield key
+
+    def _offer(self, path: LabelIds) -> None:
+        value = self.problem.value(path)
+        if value.feasible and (self.best is None or value.score > self.best.value):
+            self.best = Improvement(self.task.deadline.elapsed, value.score, path)
+            self.improvements.append(self.best)
+
+    def _next(self, result: Result) -> Start:
+        """What a round leaves to the next one: bounds of a relaxation hold."""
+        leaf = result.certificate.tree
+        if not isinstance(leaf, Leaf):
+            return Start(result.path)
+        return Start(result.path, result.bound, leaf)
+
+    def _in_time(self, results: list[Result]) -> list[Result]:
+        """The best labelling so far with the bound of the last round, for labellings that break components without machines."""
+        path, value = (None, None) if self.best is None else (self.best.path, self.best.value)
+        return [replace(results[0], path=path, value=value, method=f"{results[0].method}; no time left")]
+
+    def _watch(self, seconds: float, value: int, bound: float) -> None:
+        """Report bounds, and labellings by their value under all rules."""
+        if self.task.watch is not None:
+            self.task.watch(seconds, FORBIDDEN if self.best is None else self.best.value, bound)

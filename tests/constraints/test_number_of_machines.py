@@ -1,0 +1,56 @@
+"""A rule has as many machines for a long sequence as for a short one, whatever its template."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+
+LABELS = ["B-a", "I-a", "B-b", "I-b", "O"]
+WORDS = ["of", "the", "2.", "end"]
+ARGUMENTS = {
+    "field": "a", "other": "b", "next": "b", "first": "a", "last": "b", "allowed": "b", "from_": "a", "to": "b", "span": "b",
+    "earlier": "a", "later": "b", "required": "b", "position": 1, "second": "b", "before": "a", "after": "b", "previous": "a",
+    "n": 2, "low": 1, "high": 2, "width": 4, "words": ["of"], "phrases": ["of the"], "sequence": ["a", "b"], "regex": "a* .*",
+}  # fmt: skip
+OWN = {
+    "next_field": {"required": True},
+    "tag_sequence": {"field": "a", "sequence": ["of", "the"]},
+    "sequence_implies_sequence": {"field": ["a", "b"], "required": ["b", "a"]},
+}
+TEXTS = {
+    "linear": ["tokens(a) <= 3", "runs(a) - runs(b) <= 1"],
+    "logic": [
+        "forall t: a(t) -> exists s > t: b(s)",
+        "forall t: begins(a, t) -> not exists s < t: b(s)",
+        "exists t: a(t) and b(t + 1)",
+    ],
+}
+
+
+def rules_of(name, penalty):
+    make, given = getattr(C, name), dict(OWN.get(name, {}))
+    for parameter in inspect.signature(make).parameters.values():
+        if parameter.name in ARGUMENTS and parameter.kind != parameter.VAR_KEYWORD:
+            given.setdefault(parameter.name, ARGUMENTS[parameter.name])
+    if name in TEXTS:
+        return [make(text, penalty=penalty) for text in TEXTS[name]]
+    wide = [C.at_most_in_window("a", 2, width=20), C.at_most_in_window("a", 0, width=4, penalty=penalty)]
+    return [make(**given, penalty=penalty), *(wide if name == "at_most_in_window" else ())]
+
+
+@pytest.mark.parametrize("penalty", [1.5, math.inf])
+@pytest.mark.parametrize("name", sorted(C.TEMPLATES))
+def test_a_sequence_of_twice_the_length_has_as_many_machines(name, penalty):
+    counts = []
+    for T in (24, 48):
+        scores = np.zeros((T, len(LABELS)))
+        trellis = Trellis.from_emissions(scores, np.zeros((5, 5)), labels=LABELS, tokens=WORDS * (T // 4))
+        problem = compile_problem(trellis, rules_of(name, penalty))
+        counts.append([len(rule.machines) for rule in problem.rules])
+    assert counts[0] == counts[1]
+    assert max(counts[0]) <= 4
