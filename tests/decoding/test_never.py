@@ -66,9 +66,9 @@ def test_proofs_and_probabilities_know_what_is_never_predicted():
     assert (table[:, 3] == 0).all() and np.allclose(table.sum(axis=1), 1)
     assert ilpinfer.evaluate_labelling(trellis(), IN_RULES, ["[PAD]"] * 3).score == -np.inf
     reference = references.make(trellis(), IN_RULES)
-    assert references.verify(reference).ok and reference.named(reference.optima[0]) == BEST
+    assert references.verify(reference).holds and reference.named(reference.optima[0]) == BEST
     direct = references.make(trellis(never=PAD), VALID)
-    assert references.verify(direct, depth="meaning").ok and direct.trellis.labels.never == {"[PAD]"}
+    assert references.verify(direct, depth="meaning").holds and direct.trellis.labels.never == {"[PAD]"}
 
 
 def test_known_labels_that_are_never_predicted():
@@ -77,7 +77,9 @@ def test_known_labels_that_are_never_predicted():
         lambda: trellis().with_given({1: "[PAD]"}).with_never(PAD),
         lambda: ilpinfer.decode(trellis(), IN_RULES, given={1: "[PAD]"}),
     ):
-        with pytest.raises(ValueError, match=r"given: token 1 has the label '\[PAD\]', which is never predicted"):
+        with pytest.raises(
+            ValueError, match=r"given: token 1 has the label '\[PAD\]', which is never predicted"
+        ):
             call()
 
 
@@ -144,6 +146,11 @@ def test_commands_and_records(tmp_path, monkeypatch, cli):
         assert json.loads(out)["labels"] == BEST and err == "", arguments
     said = cli.refused("decode in.jsonl --rules valid.toml")
     assert "'[PAD]' fits no scheme, while the other labels are bio" in said and 'never=["[PAD]"]' in said
-    assert cli.done("compare in.jsonl --rules both.toml --methods auto,beam,viterbi --output out")[2].count("notice") == 0
+    assert (
+        cli.done("compare in.jsonl --rules both.toml --methods auto,beam,viterbi --output out")[2].count(
+            "notice"
+        )
+        == 0
+    )
     rows = [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
     assert all("[PAD]" not in row["labels"] for row in rows)
