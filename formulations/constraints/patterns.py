@@ -18,7 +18,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, alternatives, substitute
 from formulations.logic import label_regex as regular
-from formulations.logic.parser import FormulaError
+from formulations.logic.parser import FormulaError, in_quotes
 
 
 class Matches(Template):
@@ -67,7 +67,7 @@ class Matches(Template):
             try:
                 labels.field(self._names[name])
             except ValueError as error:
-                raise FormulaError(str(error), self.regex, offset) from None
+                raise FormulaError(f"{error}{in_quotes(self.regex, offset)}", self.regex, offset) from None
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         symbols, automaton = self._automaton(labels)

@@ -284,18 +284,22 @@ def _plain(names: Sequence[str]) -> str:
     )
 
 
+MOST_HELPERS = 5
+"""Labels beside those of a scheme that may be more than these."""
+
+
 def _helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
     """A notation that most names are evidently of, and the names that do not fit it."""
     best: tuple[str, list[str]] | None = None
     inside = [name for name in names if name not in OUTSIDES]
     for form in notation.FORMS:
-        if 2 * sum(notation.split(name, form) is not None for name in inside) <= len(inside):
+        if sum(notation.split(name, form) is not None for name in inside) < 2:
             continue
         for scheme in _ALONE:
             written = notation.notation(scheme, form)
             fitting = [name for name in inside if fits(name, written)]
             left = len(inside) - len(fitting)
-            if 2 * left >= len(inside) or (best is not None and left >= len(best[1])):
+            if left > max(len(fitting), MOST_HELPERS) or (best is not None and left >= len(best[1])):
                 continue
             if notation.evident(fitting, written):
                 best = written, [name for name in inside if not fits(name, written)]

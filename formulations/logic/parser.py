@@ -1,5 +1,6 @@
 """The first step of parsing formulas and inequalities: syntax trees, and the names in them: variables, positions, fields."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -72,7 +73,7 @@ def parse(text: str, start: str) -> Any:
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
         what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
-        raise FormulaError(what, text, at) from None
+        raise FormulaError(what + in_quotes(text, at), text, at) from None
     except UnexpectedToken as error:
         expected = sorted(
             {_SIGNS.get(name) or _parser().get_terminal(name).pattern.value for name in error.expected}
@@ -80,16 +81,29 @@ def parse(text: str, start: str) -> Any:
         ended = error.token.type == "$END"
         at = len(text) if ended else int(error.token.start_pos or 0)
         if not expected:
-            raise FormulaError(f"{str(error.token)!r} does not belong here", text, at) from None
+            what = f"{str(error.token)!r} does not belong here{in_quotes(text, at)}"
+            raise FormulaError(what, text, at) from None
         what = "the text ends" if ended else f"{str(error.token)!r} stands"
         options = (
             f"{expected[0]} is expected"
             if len(expected) == 1
             else f"one of these is expected: {', '.join(expected)}"
         )
-        raise FormulaError(f"{what} where {options}", text, at) from None
+        raise FormulaError(f"{what} where {options}{in_quotes(text, at)}", text, at) from None
     _check_depth(tree, text)
     return tree
+
+
+_COMPOUND = re.compile(r"\w+(?:[-.:/]\w+)+")
+
+
+def in_quotes(text: str, at: int) -> str:
+    """A hint where an error lies in what looks like a name with a hyphen, a dot or another sign; empty elsewhere."""
+    for found in _COMPOUND.finditer(text):
+        after = re.split(r"[-.:/]", found[0])[1:]
+        if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):
+            return f"; a name that is no plain word stands in quotes: '{found[0]}'"
+    return ""
 
 
 def _check_depth(tree: Any, text: str) -> None:

@@ -191,7 +191,8 @@ def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> 
         names = record.get("label_names", reading.names)
         if names is not None:
             names = label_names(
-                names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist()
+                names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist(),
+                "label_names",
             )
         layer = any(key.endswith("start_transitions") for key in record)
         steps = crf_parameters(record) if layer else record
