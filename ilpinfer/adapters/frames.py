@@ -244,8 +244,6 @@ def _example(
         return f"row {part.begin + at}" if part.tokens is None else f"row {part.begin}, token {at}"
 
     texts = of(tokens)
-    if not texts:
-        raise InputError(f'column "{tokens}", {where}: an empty list; leave the row out')
     for at, text in enumerate(texts):
         if not isinstance(text, str) or not text:
             raise InputError(f'column "{tokens}", {row_of(at)}: {brief(text)} is no token; expected a text')
@@ -255,7 +253,7 @@ def _example(
             raise InputError(
                 f'column "{labels}", {where}: {counted(len(names), "label")}, but {counted(len(texts), "token")} in column "{tokens}"'
             )
-        names = None if all(name is None for name in names) else names
+        names = None if names and all(name is None for name in names) else names
     for at, name in enumerate(names or ()):
         if not isinstance(name, str) or not name:
             raise InputError(

@@ -47,6 +47,6 @@ def trellis_of(model: Scorer, tokens: Sequence[str]) -> Trellis:
     """The trellis of T texts, whose scores are made when they are first read where the model can do so."""
     scores, labels = getattr(model, "token_scores", None), getattr(model, "labels", None)
     if scores is not None:
-        return scores.trellis(tokens)
+        return cast(Trellis, scores.trellis(tokens))
     words = texts(tokens, "tokens")
     return model.trellis(words) if words or not isinstance(labels, LabelSet) else empty_trellis(labels)

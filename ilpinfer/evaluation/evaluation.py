@@ -87,12 +87,12 @@ class Evaluation:
     @property
     def accuracy(self) -> float:
         """Share of tokens in the gold field."""
-        return float(self.correct.sum() / self.tokens.sum())
+        return float(self.correct.sum() / max(self.tokens.sum(), 1))
 
     @property
     def label_accuracy(self) -> float:
         """Share of tokens with the gold label, its prefix included; for comparison of models with one scheme."""
-        return float(self.correct_labels.sum() / self.tokens.sum())
+        return float(self.correct_labels.sum() / max(self.tokens.sum(), 1))
 
     @property
     def whole_sequences(self) -> float:

@@ -5,7 +5,7 @@ import sys
 import pytest
 from support.corpora import pairs
 
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
@@ -124,12 +124,12 @@ def test_any_scheme_becomes_entities(tmp_path, nlp):
     write([Example(("a",), ("B-x/B-y",), "x")], tmp_path / "new.spacy", WriteOptions(scheme="plain"))
 
 
-def test_long_and_empty_documents_are_rejected(tmp_path, nlp):
+def test_long_documents_are_rejected_and_empty_ones_are_empty(tmp_path, nlp):
     path = saved(tmp_path / "x.spacy", [nlp("a b c"), nlp("\n"), nlp("a")])
     with open_stream(path, CorpusForm(longest=2), print) as stream:
         long, empty, good = stream
     assert (long.message, long.line) == (f"{path}, document 1: a sequence of more than 2 tokens", 1)
-    assert isinstance(empty, Rejection) and empty.message == f"{path}, document 2: no tokens"
+    assert empty.tokens == ()
     assert good.tokens == ("a",)
 
 
