@@ -1,6 +1,6 @@
 """Reports on infeasibility: a conflict of rules, and a cheapest relaxation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -35,7 +35,7 @@ class Infeasibility(PlainRecord):
         return self.reason
 
 
-def tokens_text(tokens: Sequence[int], texts: Sequence[str]) -> str:
+def tokens_text(tokens: Sequence[int], texts: Sequence[str] | Mapping[int, str]) -> str:
     """` at tokens 3 (1999), 5`; empty without tokens."""
     if not tokens:
         return ""

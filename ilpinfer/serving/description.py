@@ -95,6 +95,34 @@ class Explanation(BaseModel):
     notices: list[str] = Field(description="About rules and labels, none of which is an error.")
     places: dict[str, list[list[int]]] = Field(description="Of the labelling, as those of `viterbi`.")
     viterbi: Viterbi
+    change: "Change | None" = Field(
+        None, description="Where `explain` is the position of a token: the answer for it."
+    )
+
+
+class Change(BaseModel):
+    """A run of labels that are not Viterbi's, and the best labelling with Viterbi's labels there.
+
+    For a token with Viterbi's label, the best labelling with any other label there.
+    """
+
+    tokens: list[int] = Field(description="Positions, from 0.")
+    text: list[str]
+    labels: list[str] = Field(description="Of the labelling.")
+    viterbi: list[str] = Field(description="Viterbi's labels.")
+    breaks: dict[str, int] = Field(
+        description="Violations that Viterbi's labels there add while all other labels stay."
+    )
+    other: list[str] | None = Field(
+        description="The best labelling, empty at tokens without scores; if none keeps the hard rules, one with the fewest violations."
+    )
+    status: str = Field(description="Of the search for it, as that of a solution.")
+    loss: Number = Field(
+        description="Its score is so many nats less; null where it breaks a hard rule, or the labelling does."
+    )
+    more: dict[str, int] = Field(description="Violations that it has more.")
+    differs: list[int] = Field(description="Positions of the tokens at which it differs.")
+    words: str = Field(description="All of it for readers.")
 
 
 class Probabilities(BaseModel):

@@ -11,6 +11,7 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.exact.marginals import NoLabelling, marginals_within
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.serving.requests import DecodeOptions
@@ -55,8 +56,10 @@ def further(
 ) -> dict[str, Any]:
     """The further keys of an answer that options ask for; DeadlinePassed where no time is left for them."""
     result: dict[str, Any] = {}
-    if options.explain:
+    if options.explain is not False:
         result["explanation"] = _explanation(decoder, scored, trellis, solution, left)
+    if type(options.explain) is int and solution.has_labelling:
+        result["explanation"]["change"] = _change(scored, trellis, solution, options.explain, left)
     if options.marginals:
         left()
         result["marginals"] = _marginals(decoder, scored, trellis)
@@ -103,6 +106,26 @@ def _explanation(
             "places": places(viterbi),
         },
     }
+
+
+def _change(
+    scored: ScoredSequence, trellis: Trellis, solution: Solution, position: int, left: Callable[[], float]
+) -> dict[str, Any]:
+    """Why the token at a position has its label."""
+    positions, context = list(_positions(scored, trellis)), solution.context
+    assert context is not None
+    if position not in positions:
+        raise ValueError(f"explain: no token {position} has scores; positions are 0 to {max(positions)}")
+    limited = replace(context, questions=Searches(left()))
+    [change] = limited.questions.changes(limited, solution.ids, positions.index(position))
+    moved: dict[str, Any] = {
+        name: tuple(positions[t] for t in getattr(change, name)) for name in ("tokens", "differs")
+    }
+    if change.other is not None:
+        other = dict(zip(positions, change.other, strict=True))
+        moved["other"] = tuple(other.get(t, "") for t in range(max(positions) + 1))
+    change = replace(change, **moved)
+    return {**change.to_dict(), "words": str(change)}
 
 
 def fields_of(labels: LabelSet) -> list[str]:

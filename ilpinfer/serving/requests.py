@@ -1,7 +1,7 @@
 """Requests: their models read, check and describe them."""
 
 import json
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -80,9 +80,10 @@ class DecodeOptions(RequestOptions):
     forbidden: dict[str, list[str]] | None = Field(
         None, description='Labels that tokens cannot have, by position from 0, such as {"3": ["title"]}.'
     )
-    explain: bool = Field(
+    explain: bool | Annotated[int, Field(ge=0)] = Field(
         False,
-        description="Whether to add `explanation`: Viterbi's labelling, and the places of broken rules.",
+        description="Whether to add `explanation`: Viterbi's labelling, and the places of broken rules; the position of a token, "
+        "from 0, asks why it has its label.",
     )
     marginals: bool = Field(
         False, description="Whether to add `marginals`, the probabilities of labels under the rules."
@@ -291,7 +292,8 @@ def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> 
         "top": f"a whole number from 1 to {limits.top}",
         "rules": "TOML text of rules, or a name of the catalogue",
         "questions": f"a whole number from 1 to {limits.tokens}",
-        **dict.fromkeys(("certificate", "explain", "marginals"), "true or false"),
+        **dict.fromkeys(("certificate", "marginals"), "true or false"),
+        "explain": "true, false, or the position of a token",
         "given": 'an object such as {"3": "title"}',
     }.get(name, number)
     place = "".join(f", item {int(each) + 1}" for each in inner if each.isdecimal())

@@ -85,3 +85,17 @@ def test_names_of_files_are_shown_with_escapes(tmp_path):
     path.write_text("{}")
     done = python(checker.__file__, path)
     assert done.returncode == 1 and "\\x1b[31m\\u202e.json: reference 1: " in done.stdout
+
+
+def test_a_line_that_is_no_json_is_named_so(tmp_path):
+    for name, text, said in (
+        ("a.jsonl", "what is this\n", "reference 1 is no JSON: Expecting value"),
+        ("b.json", '{"format": "x', "reference 1 is no JSON: Unterminated string"),
+        ("c.json", " " * 40, "reference 1 cannot be read in 25 bytes: Expecting value"),
+        ("d.json", None, "reference 0 cannot be read: "),
+    ):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        limit = ("--max-steps", "100") if name == "c.json" else ()
+        done = python("-I", "-S", checker.__file__, *limit, tmp_path / name)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -322,3 +322,25 @@ def test_known_labels_stay_known_where_others_are_forbidden(decoder):
         == ["title", "author", "title", "title"]
     )
     assert answer["given"] == {"1": "author"}
+
+
+def test_a_token_is_explained_as_by_the_solution(decoder):
+    rules = TEXT.format(penalty=0.75)
+    answers = [post(decoder, "/decode", {**SCORES, "rules": rules, "explain": t}).json() for t in range(2)]
+    for t, answer in enumerate(answers):
+        change = answer["explanation"]["change"]
+        assert t in change["tokens"] and change["labels"] == [answer["labels"][s] for s in change["tokens"]]
+        assert change["viterbi"] == [answer["explanation"]["viterbi"]["labels"][s] for s in change["tokens"]]
+        assert change["words"].startswith("token") and change["status"] in ("optimal", "infeasible")
+        if change["labels"] == change["viterbi"]:
+            asked = {**SCORES, "rules": rules, "forbidden": {str(t): [answer["labels"][t]]}}
+            other = post(decoder, "/decode", asked).json()
+            assert change["loss"] == pytest.approx(answer["score"] - other["score"], abs=1e-6)
+    assert (
+        post(decoder, "/decode", {**SCORES, "explain": 99})
+        .json()["detail"]
+        .endswith("explain: no token 99 has scores; positions are 0 to 3")
+    )
+    for wrong in (-1, 1.5, "yes"):
+        said = post(decoder, "/decode", {**SCORES, "explain": wrong}).json()["detail"]
+        assert "expected true, false, or the position of a token" in said

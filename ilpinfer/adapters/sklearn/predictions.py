@@ -63,20 +63,22 @@ def check_on_infeasible(value: Any) -> None:
 
 def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[str] | None]:
     result: list[list[str] | None] = []
-    relaxed = []
+    relaxed, unproved = list[int](), list[int]()
     for i, solution in enumerate(solutions):
         if solution.has_labelling:
             result.append(solution.labels)
         elif on_infeasible == "none":
             result.append(None)
         else:
-            instead = None if solution.infeasibility is None else solution.infeasibility.labels
+            why = solution.infeasibility
+            instead = None if why is None else why.labels
             if on_infeasible == "raise" or instead is None:
                 raise InfeasibleError(without_labelling(i, solution, on_infeasible))
             result.append(list(instead))
             relaxed.append(i)
+            unproved += [i] if why is not None and "relaxation" in why.unfinished else []
     if relaxed:
-        warnings.warn(_notice(relaxed), RelaxedNotice, stacklevel=stack_level())
+        warnings.warn(_notice(relaxed, unproved), RelaxedNotice, stacklevel=stack_level())
     return result
 
 
@@ -91,9 +93,16 @@ def without_labelling(number: int, solution: Solution, on_infeasible: str) -> st
     return f"X[{number}]: no labelling keeps the hard rules{reason}; {way}"
 
 
-def _notice(numbers: Sequence[int]) -> str:
-    shown = ", ".join(f"X[{i}]" for i in numbers[:5]) + (", …" if len(numbers) > 5 else "")
-    return f"hard rules are broken in {counted(len(numbers), 'prediction')}, since no labelling keeps them: {shown}"
+def _notice(numbers: Sequence[int], unproved: Sequence[int]) -> str:
+    more = (
+        f"; others may break fewer, which time did not allow to prove: {_shown(unproved)}" if unproved else ""
+    )
+    predictions = counted(len(numbers), "prediction")
+    return f"hard rules are broken in {predictions}, since no labelling keeps them: {_shown(numbers)}{more}"
+
+
+def _shown(numbers: Sequence[int]) -> str:
+    return ", ".join(f"X[{i}]" for i in numbers[:5]) + (", …" if len(numbers) > 5 else "")
 
 
 def number_errors(made: Iterable[Made]) -> list[Made]:

@@ -80,12 +80,11 @@ function schedule(delay = 0) {
   timer = setTimeout(decode, delay);
 }
 
-/** The request for the text, with labels that are known, and without the label of one token if its position is given. */
-function request(without = -1) {
-  const asked = { ...(state.record ?? { tokens: state.tokens }), explain: without < 0 };
+/** The request for the text, with labels that are known; it asks why a token has its label if its position is given. */
+function request(token = -1) {
+  const asked = { ...(state.record ?? { tokens: state.tokens }), explain: token < 0 ? true : token };
   if (state.known.size) asked.given = { ...asked.given, ...Object.fromEntries(state.known) };
-  if (without >= 0) asked.forbidden = { [without]: [state.answer.labels[without]] };
-  if (without < 0 && $("shade").checked) asked.marginals = true;
+  if (token < 0 && $("shade").checked) asked.marginals = true;
   if ($("toml").value !== state.about.rules) asked.rules = $("toml").value;
   return asked;
 }
@@ -288,23 +287,17 @@ async function select(t, moves) {
   const own = (asking = new AbortController());
   try {
     const [status, other] = await post(request(t), own.signal);
-    if (!own.signal.aborted) $("why").textContent = status === 200 ? why(t, other) : other.detail;
+    if (!own.signal.aborted) $("why").textContent = status === 200 ? why(other) : other.detail;
   } catch (error) {
     if (error.name !== "AbortError") $("why").textContent = "The service does not answer.";
   }
 }
 
-function why(t, other) {
-  const { labels, score, violations } = state.answer;
-  if (!other.labels) return other.status === "infeasible" ? "No other label is possible there." : "No other labelling was found in time.";
-  const changed = labels.map((label, n) => [n, label]).filter(([n, label]) => other.labels[n] !== label);
-  const named = changed.slice(0, 8).map(([n]) => `“${state.tokens[n]}” ${other.labels[n]}`);
-  const more = changed.length > 8 ? ", …" : "";
-  const names = state.answer.explanation.rules.map(({ name }) => name);
-  const broken = names.filter((name) => (other.violations[name] ?? 0) > (violations[name] ?? 0));
-  const rules = broken.length ? ` It breaks more often: ${broken.join("; ")}.` : "";
-  const bound = other.status === "optimal" ? "" : " at least as far as the search came";
-  return `The best labelling without it scores ${nats(score - other.score)} nats less${bound}: ${named.join(", ")}${more}.${rules}`;
+/** The lines of the answer for a token, but for the first one, which names it, as sentences. */
+function why(answer) {
+  const words = answer.explanation?.change?.words ?? "";
+  const lines = words.split("\n").slice(1).map((line) => line.trim());
+  return lines.map((line) => `${line[0].toUpperCase()}${line.slice(1)}.`).join(" ");
 }
 
 function showChoices(t) {
