@@ -6,6 +6,7 @@ import pytest
 from support.service import EDGES, post, service_of, talk
 
 from formulations import constraints as C
+from formulations import parse_rules
 from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read
 from ilpinfer.models.hmm import HMM
@@ -87,6 +88,15 @@ def test_notes_that_resemble_no_option_come_back(decoder):
     notes = {**dict.fromkeys(keys, 1), "metadata": {"dedline": 1, "top": 2}}
     answer = post(decoder, "/decode", {**EDGES, **notes}).json()
     assert {key: answer.get(key) for key in notes} == notes
+
+
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+def test_notices_about_rules_and_labels_are_told():
+    rules = parse_rules('fields = ["title", "venue"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\nn = 1\n')
+    notice = ["no label for venue: counted as absent"]
+    assert post(Decoder(rules), "/decode", SCORES).json()["notices"] == notice
+    (row,) = post(Decoder(rules), "/batch", {"sequences": [SCORES]}).json()["results"]
+    assert row["notices"] == notice
 
 
 def test_candidate_spans_are_chosen():
