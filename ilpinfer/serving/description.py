@@ -48,7 +48,8 @@ class Solution(BaseModel):
     )
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
     notices: list[str] | None = Field(
-        None, description="About rules, labels and scores, none of which is an error; left out where there is none."
+        None,
+        description="About rules, labels and scores, none of which is an error; left out where there is none.",
     )
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
     explanation: "Explanation | None" = Field(None, description="With explain.")

@@ -133,7 +133,7 @@ async function decode() {
 }
 
 /** The message of an error without the part of the request that it is about, which the page has written. */
-const withoutPlace = (message) => message.replace(/^body: ./, (found) => found.at(-1).toUpperCase());
+const withoutPlace = (message) => message.replace(/^body: /, "");
 
 // ---- labellings ----
 
