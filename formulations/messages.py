@@ -46,7 +46,9 @@ def cut(text: str, longest: int) -> str:
 
 def near_name(name: str, options: Iterable[str]) -> str:
     """The option that is most like a name, whatever its case; empty if none is like it."""
-    return next(iter(difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.8)), "")
+    # similarity is at most that of two names of which the longer one contains the shorter one
+    fitting = [each for each in options if 2 * min(len(each), len(name)) >= 0.8 * (len(each) + len(name))]
+    return next(iter(difflib.get_close_matches(name.lower(), fitting, n=1, cutoff=0.8)), "")
 
 
 def misspelt(name: str, options: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ilpinfer.errors import describe, where
@@ -93,8 +94,22 @@ def build(service: Service) -> FastAPI:
     @app.get("/pages/{name}", include_in_schema=False)
     async def file(name: str) -> Response:
         if name not in FILES:
-            return _json(404, {"detail": f"no file {name[:60]!r}"})
+            raise HTTPException(404)
         return Response((PAGES / name).read_bytes(), media_type=FILES[name])
+
+    @app.exception_handler(HTTPException)
+    async def elsewhere(request: Request, error: HTTPException) -> Response:
+        """The answer to a path or a method that there is not."""
+        path, allowed = request.url.path[:60], (error.headers or {}).get("Allow", "")
+        if error.status_code == 405:
+            return _json(
+                405,
+                {"detail": f"{path}: {request.method} is not answered; use {allowed}"},
+                {"Allow": allowed},
+            )
+        return _json(
+            404, {"detail": f"{path}: there is no such path; POST to /decode or /batch, or see /docs"}
+        )
 
     app.openapi = partial(complete, app, app.openapi)  # type: ignore[method-assign]
     return app

@@ -119,7 +119,7 @@ class Connection(HttpToolsProtocol):
             self._rest()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(BAD_REQUEST, "this is not a request of HTTP/1.1")
+        self._refuse(BAD_REQUEST, "request: this is not HTTP/1.1; send a request of it, without encryption")
 
     def shutdown(self) -> None:
         """Close the connection now, or after the request in work."""

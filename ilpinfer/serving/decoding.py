@@ -48,6 +48,7 @@ def decode_single(
         solutions = limited().decode(trellis, top=options.top) if options.top else []
         solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
         rows = [_row(scored, solution, options) for solution in solutions]
+        rows[0] = with_notices(rows[0], _notices(solutions[0]))
         with time_limit(lambda: time.perf_counter() - began > seconds):
             rows[0] |= further(decoder, scored, trellis, solutions[0], own, left)
     except OutOfTime:
@@ -81,6 +82,17 @@ def decode_part(
             rows[place] = error_row(refusal)
         except Exception as error:
             rows[place] = failure(error, "none").to_dict(certificate=options.certificate)
+
+
+def with_notices(row: Row, notices: Sequence[str]) -> Row:
+    """The row with further notices, where there are some."""
+    return {**row, "notices": [*row.get("notices", ()), *notices]} if notices else row
+
+
+def _notices(solution: Solution) -> Sequence[str]:
+    """What there is to say about rules and labels, none of which is an error."""
+    context = solution.context
+    return () if context is None else context.rules.compiled(context.problem.labels).notices
 
 
 def error_row(refusal: Refusal) -> Row:

@@ -47,6 +47,10 @@ class Solution(BaseModel):
         None, description="Seconds from the arrival of the request to the start of decoding."
     )
     reason: str = Field(description="Why there is no labelling, or the message of an error.")
+    notices: list[str] | None = Field(
+        None,
+        description="About rules, labels and scores, none of which is an error; left out where there is none.",
+    )
     error: str | None = Field(None, description="In a batch: the type of the error of this sequence.")
     explanation: "Explanation | None" = Field(None, description="With explain.")
     marginals: "Probabilities | None" = Field(None, description="With marginals.")

@@ -21,7 +21,7 @@ from formulations.score_numbers import OneNotice
 from ilpinfer.core.solution_fields import OWN
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.json_records import parse
-from ilpinfer.corpus.record_keys import check_names
+from ilpinfer.corpus.record_keys import KEYS, check_names
 from ilpinfer.corpus.records import example
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.refusal import Refusal, invalid, too_large
@@ -32,6 +32,15 @@ Matrix = list[Vector]
 Cube = list[Matrix]
 
 RECORD = 'an object such as {"tokens": ["Ada"]}'
+BATCH = 'an object such as {"sequences": [{"tokens": ["Ada"]}]}'
+ELSEWHERE = {"sequences": "; send several sequences to /batch", "tokens": "; send one sequence to /decode"}
+"""The way out for keys of another path."""
+MOST_NOTES = 100
+"""Notes of a sequence, whose names are compared with those of options."""
+LISTS = {
+    "tokens": 'a list such as ["Ada", "."]',
+    "label_names": 'a list such as ["name", "O"], or an object of them',
+}
 SEVERAL = 'a list with at least one sequence such as {"tokens": ["Ada"]}'
 
 
@@ -179,7 +188,13 @@ class Sequence(BaseModel):
         _check_length(len(self.tokens or ()), context)
         options = DecodeOptions.model_fields.keys() if isinstance(self, DecodeOptions) else set[str]()
         own = self.model_fields_set - options
-        notes = (self.model_extra or {}).keys() - OWN
+        notes = (self.model_extra or {}).keys() - OWN - {*KEYS}
+        if len(notes) > MOST_NOTES:
+            raise too_large(
+                f'{where}: {len(notes)} notes; at most {MOST_NOTES} are taken, put them under "metadata"'
+            )
+        if "sequences" in notes:
+            raise invalid(f'{where}: no use for "sequences"{ELSEWHERE["sequences"]}')
         try:
             check_names(sorted(notes), where, DecodeOptions.model_fields)
             with OneNotice() as odd:
@@ -239,7 +254,7 @@ Request = TypeVar("Request", bound=RequestOptions)
 def read_request(model: type[Request], body: bytes, limits: Limits) -> Request:
     """The request of a body; Refusal for an invalid one."""
     try:
-        record = parse(body.decode("utf-8-sig"), "body", f"expected {RECORD}")
+        record = parse(body.decode("utf-8-sig"), "body", f"expected {_expected(model)}")
     except UnicodeDecodeError as error:
         raise invalid(
             f"body: byte {body[error.start]:#04x} at {error.start} is not UTF-8; send UTF-8"
@@ -247,6 +262,10 @@ def read_request(model: type[Request], body: bytes, limits: Limits) -> Request:
     except InputError as error:
         raise invalid(str(error)) from None
     return _validated(model, record, Context(limits))
+
+
+def _expected(model: type[BaseModel]) -> str:
+    return BATCH if model is BatchRequest else RECORD
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -277,13 +296,14 @@ def _message(model: type[BaseModel], error: ValidationError, limits: Limits) -> 
     name, *inner = map(str, first["loc"] or (first["input"],))
     # a key that is half of a surrogate pair is an error without a place
     if first["type"] == "extra_forbidden" or (first["type"] == "string_unicode" and not first["loc"]):
-        return f"no use for {json.dumps(name[:60])}{suggestion(name, tuple(model.model_fields))}"
+        hint = ELSEWHERE.get(name) or suggestion(name, tuple(model.model_fields))
+        return f"no use for {json.dumps(name[:60])}{hint}"
     if not first["loc"]:
-        return f"{shown}; expected {RECORD}"
+        return f"{shown}; expected {_expected(model)}"
     if name == "sequences":
         return f'expected "sequences", {SEVERAL}'
     if name in ("tokens", "label_names"):
-        return f"{name} is not a list of texts"
+        return f"{name} is not a list of texts; expected {LISTS[name]}"
     if name == "forbidden":
         return 'forbidden is not lists of labels by position, such as {"3": ["title"]}'
     number = "a list" if first["type"] == "list_type" else "a number, not beyond 2^31, or null"

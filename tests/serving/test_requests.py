@@ -6,6 +6,7 @@ import pytest
 from support.service import EDGES, post, service_of, talk
 
 from formulations import constraints as C
+from formulations import parse_rules
 from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read
 from ilpinfer.models.hmm import HMM
@@ -87,6 +88,17 @@ def test_notes_that_resemble_no_option_come_back(decoder):
     notes = {**dict.fromkeys(keys, 1), "metadata": {"dedline": 1, "top": 2}}
     answer = post(decoder, "/decode", {**EDGES, **notes}).json()
     assert {key: answer.get(key) for key in notes} == notes
+
+
+@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
+def test_notices_about_rules_and_labels_are_told():
+    rules = parse_rules(
+        'fields = ["title", "venue"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "venue"\nn = 1\n'
+    )
+    notice = ["no label for venue: counted as absent"]
+    assert post(Decoder(rules), "/decode", SCORES).json()["notices"] == notice
+    (row,) = post(Decoder(rules), "/batch", {"sequences": [SCORES]}).json()["results"]
+    assert row["notices"] == notice
 
 
 def test_candidate_spans_are_chosen():
@@ -183,9 +195,15 @@ def test_the_description_resolves_and_has_units(decoder):
 
 def test_paths_and_verbs_that_do_not_exist(decoder):
     async def conversation(client):
-        return (await client.get("/decode")).status_code, (await client.post("/nothing")).status_code
+        answers = [await client.get("/decode"), await client.post("/nothing"), await client.get("/pages/x")]
+        return [(each.status_code, each.json()["detail"]) for each in answers]
 
-    assert talk(service_of(decoder), conversation) == (405, 404)
+    there_is = "there is no such path; POST to /decode or /batch, or see /docs"
+    assert talk(service_of(decoder), conversation) == [
+        (405, "/decode: GET is not answered; use POST"),
+        (404, f"/nothing: {there_is}"),
+        (404, f"/pages/x: {there_is}"),
+    ]
 
 
 def test_known_labels_are_kept(decoder, tagger):

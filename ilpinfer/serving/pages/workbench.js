@@ -1,8 +1,9 @@
 // The workbench: a text, its labellings without and under rules, and the rules, whose only form is their TOML text.
 const $ = (id) => document.getElementById(id);
 const OFF = "#- "; // begins each line of a rule that is switched off
+const PADDING = 8, NARROW = 16; // pixels of a run beside its name, and for less than a letter or two
 const MOST_CHOICES = 300, TYPING = 250, MOVING = 30; // labels of a token; milliseconds before a request
-const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map(), dragging: false };
+const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map(), dragging: false, split: false };
 
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -17,6 +18,7 @@ function element(tag, properties = {}, ...children) {
 }
 
 const nats = (number) => (number === null ? "−∞" : number.toFixed(3).replace("-", "−"));
+const milliseconds = (seconds) => (1000 * seconds).toFixed(seconds < 0.01 ? 1 : 0);
 const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 // ---- text ----
@@ -40,7 +42,9 @@ function textChanged() {
   try {
     tokens = readText();
   } catch (error) {
-    return say(`The text begins with {, but is not JSON: ${error.message}`);
+    stop();
+    $("result").classList.add("old");
+    return say(`The text begins with {, but is not JSON: ${error.message}`, true);
   }
   const same = tokens.length === state.tokens.length && tokens.every((token, t) => token === state.tokens[t]);
   if (!same) {
@@ -63,7 +67,13 @@ function takeExample() {
   const parts = Object.entries(record).map(([key, value]) => ` ${JSON.stringify(key)}: ${JSON.stringify(value)}`);
   $("text").value = spaces ? record.tokens.join(" ") : `{\n${parts.join(",\n")}\n}`;
   $("split").value = "spaces";
+  state.split = false;
   textChanged();
+}
+
+/** Split a text that comes from elsewhere as rules read it, unless its reader has chosen otherwise. */
+function splitApart() {
+  if (!state.split) $("split").value = "words";
 }
 
 // ---- requests ----
@@ -99,14 +109,12 @@ async function decode() {
   if (!state.tokens.length) return;
   $("result").classList.add("old");
   try {
-    const began = performance.now();
     const [status, answer] = await post(request(), own.signal);
     if (own.signal.aborted) return;
     const ofRules = status !== 200 && answer.detail.startsWith("rules");
     ruleError(ofRules ? answer.detail : "");
     if (status === 200) {
       state.answer = answer;
-      state.milliseconds = performance.now() - began;
       show();
     } else if (answer.retry_after !== undefined) {
       say(`${answer.detail}; trying again.`);
@@ -116,17 +124,21 @@ async function decode() {
         state.answer = null;
         show();
       }
-      say(ofRules ? "The rules have an error; this is the labelling before." : answer.detail);
+      say(ofRules ? "The rules have an error; this is the labelling before." : withoutPlace(answer.detail), !ofRules);
     }
   } catch (error) {
-    if (error.name !== "AbortError") say("The service does not answer.");
+    if (error.name !== "AbortError") say("The service does not answer.", true);
   }
 }
 
+/** The message of an error without the part of the request that it is about, which the page has written. */
+const withoutPlace = (message) => message.replace(/^body: /, "");
+
 // ---- labellings ----
 
-function say(text) {
+function say(text, bad = false) {
   $("summary").textContent = text;
+  $("summary").classList.toggle("error", bad);
 }
 
 function show() {
@@ -135,6 +147,7 @@ function show() {
   $("forget").hidden = !state.known.size;
   for (const id of ["tokens", "legend", "broken"]) $(id).replaceChildren();
   $("shading").textContent = "";
+  for (const each of document.querySelectorAll(".labelled")) each.hidden = !answer;
   if (answer) {
     const { fields } = answer.explanation;
     const named = [...new Set(fields)].filter((field) => field !== "O");
@@ -151,12 +164,12 @@ function show() {
 }
 
 function summary() {
-  const { status, labels, score, gap, reason, explanation } = state.answer;
-  const { viterbi, notices } = explanation;
+  const { status, labels, score, gap, reason, explanation, notices = [] } = state.answer;
+  const { viterbi } = explanation;
   const notice = notices.map((each) => ` Notice: ${each}.`).join("");
   if (!labels) return `${status}: ${reason || "no labelling was found in time"}.${notice}`;
   const proof = status === "optimal" ? "proved optimal" : `at most ${gap === null ? "∞" : nats(gap)} nats from the optimum`;
-  const first = `Score ${nats(score)} nats, ${proof}, in ${state.milliseconds.toFixed(0)} ms.`;
+  const first = `Score ${nats(score)} nats, ${proof}, decoded in ${milliseconds(state.answer.seconds)} ms.`;
   const changed = labels.filter((label, t) => label !== viterbi.labels?.[t]).length;
   if (!changed) return `${first} Viterbi's labelling is the same.${notice}`;
   const lost = viterbi.score === null ? "breaks a hard rule" : `scores ${nats(score - viterbi.score)} nats less under the rules`;
@@ -174,14 +187,32 @@ function shading() {
   return `The optimum is shaded by the probabilities of its labels under the rules but for ${shown}: ${reason}.`;
 }
 
-/** A label of a row of labels; only the first one of a run has its name. */
+/** A label of a row of labels, whose name comes from `nameRuns`. */
 function bar(labels, t, p = 1) {
   const label = labels?.[t], field = state.fieldOf.get(label);
   const begins = t === 0 || state.fieldOf.get(labels?.[t - 1]) !== field || /^[BSU]-/.test(label);
   const next = labels?.[t + 1], ends = state.fieldOf.get(next) !== field || /^[BSU]-/.test(next);
   const hue = state.hues.get(field);
   const name = `label${hue === undefined ? " outside" : ""}${begins ? " begins" : ""}${ends ? " ends" : ""}`;
-  return element("span", { class: name, style: { "--hue": hue ?? 0, "--p": p } }, label === undefined ? "–" : begins ? field : "\u00a0");
+  return element("span", { class: name, style: { "--hue": hue ?? 0, "--p": p } }, label === undefined ? "–" : "\u00a0");
+}
+
+/** Name each run at its first token, and where a line begins, in the room that its labels have there. */
+function nameRuns() {
+  const { labels, explanation } = state.answer ?? {};
+  if (!explanation) return;
+  const made = [...$("tokens").children];
+  const boxes = made.map((each) => [each.offsetTop, each.offsetLeft, each.offsetLeft + each.offsetWidth]);
+  [explanation.viterbi.labels, labels].forEach((row, n) => {
+    if (!row) return;
+    const cells = made.map((each) => each.children[n + 1]);
+    for (let t = 0, end; t < made.length; t = end) {
+      for (end = t + 1; end < made.length && boxes[end][0] === boxes[t][0] && !cells[end].classList.contains("begins");) end++;
+      const room = boxes[end - 1][2] - boxes[t][1] - PADDING;
+      const name = room < NARROW ? [] : [element("span", { class: "name", style: { "max-width": `${room}px` } }, state.fieldOf.get(row[t]))];
+      for (let at = t; at < end; at++) cells[at].replaceChildren("\u00a0", ...(at === t ? name : []));
+    }
+  });
 }
 
 const probability = (t, label) => state.answer.marginals?.labels?.[t]?.[state.answer.explanation.label_names.indexOf(label)];
@@ -199,6 +230,7 @@ function showTokens() {
     made.addEventListener("click", () => select(t === state.selected ? -1 : t, true));
     $("tokens").append(made);
   });
+  nameRuns();
   const first = $("tokens").children[Math.max(state.selected, 0)];
   if (first) first.tabIndex = 0;
 }
@@ -287,7 +319,7 @@ async function select(t, moves) {
   const own = (asking = new AbortController());
   try {
     const [status, other] = await post(request(t), own.signal);
-    if (!own.signal.aborted) $("why").textContent = status === 200 ? why(other) : other.detail;
+    if (!own.signal.aborted) $("why").textContent = status === 200 ? why(other) : withoutPlace(other.detail);
   } catch (error) {
     if (error.name !== "AbortError") $("why").textContent = "The service does not answer.";
   }
@@ -447,7 +479,13 @@ async function start() {
   $("toml").value = about.rules ??= "";
   $("toml").readOnly = !about.rule_text;
   $("fixed").hidden = about.rule_text > 0;
-  for (const id of ["text", "split"]) $(id).addEventListener("input", textChanged);
+  for (const name of ["paste", "drop"]) $("text").addEventListener(name, splitApart);
+  $("text").addEventListener("input", (event) => {
+    if (/^insertFrom(Paste|Drop|Yank)/.test(event.inputType) || !state.tokens.length) splitApart();
+    textChanged();
+  });
+  $("split").addEventListener("input", () => { state.split = true; textChanged(); });
+  new ResizeObserver(nameRuns).observe($("tokens"));
   $("examples").addEventListener("change", takeExample);
   $("shade").addEventListener("change", () => schedule());
   $("forget").addEventListener("click", () => { state.known.clear(); schedule(); });
@@ -458,4 +496,4 @@ async function start() {
   takeExample();
 }
 
-start().catch(() => say("The service does not answer."));
+start().catch(() => say("The service does not answer.", true));
