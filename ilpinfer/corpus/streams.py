@@ -25,7 +25,7 @@ from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.notices import Notices
 from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.records import EXPECTED
-from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
+from ilpinfer.corpus.tables import ARROW, PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (
     file_size,
@@ -46,6 +46,8 @@ SUFFIXES = (
     *TABLES,
 )
 """Endings of the files that are read of a folder; `.gz` may follow."""
+ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
+"""Files that `datasets` of Hugging Face writes beside Arrow files."""
 UNPACKED = (".npz", brat.ANNOTATIONS, docbin.SUFFIX, *TABLES)
 """Endings of files that cannot be read compressed: most are compressed themselves, and BRAT needs two files."""
 
@@ -222,6 +224,8 @@ def _files_of(name: str) -> list[str]:
             and not any(part.startswith((".", "_")) for part in each.split("/"))
         ]
         paths = [each for each in paths if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
+        if any(each.endswith(ARROW) for each in paths):
+            paths = [each for each in paths if os.path.basename(each) not in ABOUT_DATA_SETS]
         if not paths:
             raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
         return sorted(paths)
