@@ -13,10 +13,12 @@ from typing import Any, BinaryIO, Self
 
 from formulations.arguments import one_of
 from formulations.files import plain_name
-from ilpinfer.corpus import brat, conllu, docbin
+from ilpinfer.corpus import brat, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
+from ilpinfer.corpus.conllu import SUFFIXES as CONLLU
+from ilpinfer.corpus.conllu import read_conllu
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.foreign import foreign_format
 from ilpinfer.corpus.json_records import json_array, json_lines
@@ -40,7 +42,7 @@ from ilpinfer.system.addresses import (
 )
 
 SUFFIXES = (
-    *(".tsv", ".txt", ".csv", ".conll", *conllu.SUFFIXES, ".bio", ".iob", ".iob2"),
+    *(".tsv", ".txt", ".csv", ".conll", *CONLLU, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
     *(brat.ANNOTATIONS, docbin.SUFFIX),
     *TABLES,
@@ -182,10 +184,7 @@ class ExampleStream:
         else:
             with opened_lines(file, form.longest_line) as lines:
                 self._lines = lines
-                if name.endswith(conllu.SUFFIXES):
-                    yield from conllu.read_conllu(lines, form.names, self._notify, form.most)
-                else:
-                    yield from _of_text(lines, form, self._notify)
+                yield from sequences_in(lines, form, self._notify, conllu=name.endswith(CONLLU))
 
     def _document(self, file: str) -> Iterator[Example]:
         """The sequences of a document of BRAT. Its doubts, which name it where there are several, are told at the end."""
@@ -249,6 +248,16 @@ def opened_lines(source: str | Path, longest: int | None = LONGEST) -> Iterator[
             except OSError as error:
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
         yield Lines(stream, source_name(source), longest)
+
+
+def sequences_in(
+    lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, *, conllu: bool = False
+) -> Generator[Found, None, None]:
+    """The sequences of a text: of CoNLL-U, or of columns or JSON, which its first lines tell apart."""
+    if conllu:
+        yield from read_conllu(lines, form.names, notify, form.most)
+    else:
+        yield from _of_text(lines, form, notify)
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
