@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from formulations.messages import brief, counted, suggestion
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.label_names import feature_names, label_names, names_of_tags
 from ilpinfer.corpus.tokens import with_columns
 from ilpinfer.system.extras import require
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 Frame = TypeVar("Frame")
+NAME_TAGS = "give names=, a list of them"
 NEW_COLUMNS = ("label", "score", "status", "violations")
 
 
@@ -25,6 +27,7 @@ def sequences_of(
     labels: str | None = "label",
     sequence: str | Sequence[str] | None = "sentence",
     columns: Sequence[str] = (),
+    names: Sequence[str] | Mapping[Any, str] | None = None,
 ) -> list[Example]:
     """The sequences of a data frame, in the order of its rows.
 
@@ -44,6 +47,8 @@ def sequences_of(
         None for a frame that is a single sequence.
     columns : sequence of str, optional
         Further columns to keep with the tokens, for models that use them; cells become texts.
+    names : sequence of str or mapping of object to str, optional
+        Names of labels that are numbers. Tables of a data set of Hugging Face have them.
 
     Returns
     -------
@@ -67,7 +72,9 @@ def sequences_of(
     table = _table(frame)
     parts = _parts(table, tokens, sequence)
     cells = {name: _cells(table, name) for name in dict.fromkeys((tokens, labels, *columns)) if name}
-    return [_example(part, cells, tokens, labels, columns) for part in parts]
+    metadata = getattr(getattr(frame, "schema", None), "metadata", None)
+    known = feature_names(metadata, labels or "") if names is None else label_names(names)
+    return [_example(part, cells, tokens, labels, columns, known) for part in parts]
 
 
 def with_solutions(
@@ -228,7 +235,12 @@ def _list(cell: Any, row: int, name: str) -> list[Any]:
 
 
 def _example(
-    part: _Part, cells: Mapping[str, list[Any]], tokens: str, labels: str | None, columns: Sequence[str]
+    part: _Part,
+    cells: Mapping[str, list[Any]],
+    tokens: str,
+    labels: str | None,
+    columns: Sequence[str],
+    known_names: Sequence[str] | None,
 ) -> Example:
     where = f"row {part.begin}"
 
@@ -254,6 +266,10 @@ def _example(
                 f'column "{labels}", {where}: {counted(len(names), "label")}, but {counted(len(texts), "token")} in column "{tokens}"'
             )
         names = None if names and all(name is None for name in names) else names
+    try:
+        names = names and list(names_of_tags(names, known_names, f'column "{labels}", {where}', NAME_TAGS))
+    except ValueError as error:
+        raise InputError(str(error)) from None
     for at, name in enumerate(names or ()):
         if not isinstance(name, str) or not name:
             raise InputError(

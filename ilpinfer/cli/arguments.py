@@ -184,6 +184,12 @@ LabelNames = Annotated[
         "FILE", "Names of the labels of logits: a config.json with id2label, or a JSON list.", SCORES
     ),
 ]
+TagNames = Annotated[
+    str | None,
+    value_option(
+        "FILE", "Names of labels that are numbers: a config.json with id2label, or a JSON list.", LABELS
+    ),
+]
 Pool = Annotated[
     str,
     value_option("POOLING", "How logits of word pieces become those of a word: first, mean or max.", SCORES),

@@ -14,6 +14,7 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, with_never
+from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import comments, files_read, read_rules
@@ -39,6 +40,7 @@ class CheckOptions:
     scheme: arguments.Scheme = ""
     never: arguments.Never = ()
     column: arguments.Column = ""
+    label_names: arguments.TagNames = None
     as_json: arguments.AsJson = False
     write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
 
@@ -50,10 +52,10 @@ def check(options: CheckOptions) -> None:
     from ilpinfer.evaluation.checking import Gold, check_rules
 
     scheme = canonical_scheme(options.scheme)
-    inputs = files_read(options.gold, toml=[options.rules])
+    inputs = files_read(options.gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
-    examples = read(options.gold, column=options.column, notify=notice)
+    examples = read(options.gold, reading(options.label_names), options.column, notice)
     pairs = require_labels(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme, rule_set.never)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))

@@ -9,6 +9,7 @@ from ilpinfer.cli.arguments import OPTIONS, argument
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat
 from ilpinfer.corpus.examples import Example
@@ -56,10 +57,11 @@ class ConvertOptions:
         "", "COLUMN: Column of the labels in CoNLL-U that is written: upos, misc.NER, …."
     )
     scheme: arguments.Scheme = ""
+    label_names: arguments.TagNames = None
 
     @property
     def files(self) -> list[str]:
-        result = [*files_of(self.source), *([self.labels] if self.labels else [])]
+        result = [*files_of(self.source), *filter(None, [self.labels, self.label_names])]
         return result + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
 
 
@@ -77,7 +79,9 @@ def convert(options: ConvertOptions) -> None:
     if format_ != "brat" and options.output != "-":
         output_path(options.output, inputs)
     with about(options.source):
-        examples = read(options.source, column=options.column, notify=notice, unit=options.unit)
+        examples = read(
+            options.source, reading(options.label_names), options.column, notice, unit=options.unit
+        )
     if predicted:
         examples = _with_labels(examples, options)
     written = write(examples, options.output, how, inputs)

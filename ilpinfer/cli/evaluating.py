@@ -11,6 +11,7 @@ from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice
@@ -65,6 +66,7 @@ class EvaluateOptions:
     )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
+    label_names: arguments.TagNames = None
     resamples: int = TEST.option(9999, "NUMBER: Resamples of the test.", min=1)
     seed: int = TEST.option(0, "NUMBER: Seed of the resamples.", min=0)
     as_json: arguments.AsJson = False
@@ -88,11 +90,13 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
-    inputs = [predicted, options.gold, against]
+    inputs = [predicted, options.gold, against, options.label_names]
     outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
     with about(predicted):
         files = [predicted] + ([against] if against else [])
-        pairs, labels, notices = read_pairs(files, options.gold, scheme, options.column)
+        pairs, labels, notices = read_pairs(
+            files, options.gold, scheme, options.column, reading(options.label_names)
+        )
     for text in notices:
         notice(text)
     result = [evaluate_pairs(each, labels=labels, leave_out=options.leave_out) for each in pairs]

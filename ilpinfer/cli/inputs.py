@@ -194,7 +194,7 @@ def _content(path: str | None) -> str:
     if path is None or path in BUILT_IN:
         return path or ""
     with open_bytes(path) as stream:
-        return stream.read().decode()
+        return stream.read().decode("utf-8", "backslashreplace")
 
 
 def _contents(examples: list[Example]) -> list[Any]:

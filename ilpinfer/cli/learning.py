@@ -2,11 +2,10 @@
 
 import shlex
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import ilpinfer
 from formulations import dump_rules
@@ -19,7 +18,7 @@ from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.joint_learning import learn_all, searcher, show_candidates
 from ilpinfer.cli.outputs import Outputs
-from ilpinfer.cli.progress import progress, status
+from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import comments, files_read, read_rules, with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
@@ -82,7 +81,7 @@ class LearnOptions:
 def learn(options: LearnOptions) -> None:
     """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
     from ilpinfer.core.rule_compiler import stated
-    from ilpinfer.learning.penalties import PenaltyLearner
+    from ilpinfer.learning.penalties import PenaltyLearner, learnable
 
     _check_rules(options)
     source, scheme = options.input.source, canonical_scheme(options.input.scheme)
@@ -98,7 +97,7 @@ def learn(options: LearnOptions) -> None:
     )
     rules = read_rules(options.rules)
     try:
-        stated(rules, "joint learning" if together else "learning of penalties")
+        _ = stated(rules, "joint learning") if together else learnable(rules)
     except ValueError as error:
         raise InputError(f"{', '.join(options.rules)}: {error}") from None
     warnings.simplefilter("ignore", RuleNotice)
@@ -112,8 +111,8 @@ def learn(options: LearnOptions) -> None:
         with outputs.steps(options.output, job, "part", _resumption, kept=trained) as steps:
             examples = data.examples or data.cross_fit(learner, steps)
             try:
-                with _count(len(examples)) as advance:
-                    result = learner.fit(examples, rules, advance=advance)
+                with progress("learning", learner.fits(len(examples))) as fitted:
+                    result = learner.fit(examples, rules, fitted=fitted)
             except ValueError as error:
                 if steps.checkpoint is not None:
                     notice(f"{steps.checkpoint.place.part}: the models are kept for the next run")
@@ -132,22 +131,6 @@ def _check_rules(options: LearnOptions) -> None:
         raise InputError(f"rules are an option: ilpinfer learn {shlex.quote(train)} {rules} {output}")
     if not options.rules:
         raise InputError("no rules to learn penalties of: name them with --rules RULES")
-
-
-@contextmanager
-def _count(number: int) -> Iterator[Any]:
-    """Passes over the sequences on a terminal, and elsewhere the sequences that were decoded."""
-    done = 0
-    with status("learning") as update, progress("learning", None, bar=False) as tell:
-
-        def advance() -> None:
-            nonlocal done
-            done += 1
-            tell()
-            if update is not None and done % max(1, number) == 0:
-                update(f"learning: {done // number} passes over {counted(number, 'sequence')}")
-
-        yield advance
 
 
 def _text(result: "LearntPenalties", learner: "PenaltyLearner", data: str) -> str:

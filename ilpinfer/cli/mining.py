@@ -11,6 +11,7 @@ from ilpinfer.cli.arguments import OPTIONS, Group, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme
+from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import files_read
@@ -73,6 +74,7 @@ class MineOptions:
     )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
+    label_names: arguments.TagNames = None
     seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of generated wrong labellings.")
     as_json: arguments.AsJson = False
 
@@ -111,7 +113,7 @@ def mine(options: MineOptions) -> None:
 
     source = options.source
     scheme, miner = canonical_scheme(options.scheme), options.miner
-    inputs = files_read(source, options.predictions)
+    inputs = files_read(source, options.predictions, options.label_names)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
         pairs, predictions = _read(options, scheme)
@@ -133,11 +135,13 @@ def mine(options: MineOptions) -> None:
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
     if options.predictions:
-        (both,), _, remarks = read_pairs([options.predictions], options.source, scheme, options.column)
+        (both,), _, remarks = read_pairs(
+            [options.predictions], options.source, scheme, options.column, reading(options.label_names)
+        )
         for text in remarks:
             notice(text)
         return [(pair.tokens, pair.gold) for pair in both], [pair.predicted for pair in both]
-    examples = read(options.source, column=options.column, notify=notice)
+    examples = read(options.source, reading(options.label_names), options.column, notice)
     texts, golden = zip(*require_labels(examples), strict=True)
     labellings = convert_all(golden, scheme)
     notice_scheme(labellings, scheme)

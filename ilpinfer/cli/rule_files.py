@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations.constraints.counting import RunLength
 from formulations.errors import RuleNotice
 from formulations.files import read_text
+from formulations.labels.selectors import alternatives
 from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.python_rules import file_of, is_python, python_rules
@@ -31,9 +33,21 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
             else:
                 result.append(python_rules(source) if is_python(source) else load_rules(source))
     rules = join_rules(result)
+    for text in _lengths_of_lists(rules):
+        notice(text)
     if sources and not rules.items:
         notice(f"{rules.name}: no rule and no feature")
     return rules
+
+
+def _lengths_of_lists(rules: RuleSet) -> Iterator[str]:
+    """Notices about bounds on the lengths of runs of several fields, which are not those of each."""
+    for rule in rules.rules:
+        if isinstance(rule.statement, RunLength) and len(members := alternatives(rule.statement.field)) > 1:
+            yield (
+                f'rule "{rule.title}": {" and ".join(map(str, members))} count as one field, whose runs go on from one to the other; '
+                "a rule for each bounds the runs of each"
+            )
 
 
 def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:

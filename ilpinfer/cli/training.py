@@ -47,6 +47,7 @@ class TrainOptions:
     kind: arguments.ModelKind = "hmm"
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
+    label_names: arguments.TagNames = None
     first: arguments.First = None
     option: arguments.KindOption = ()
     held_out: str = EVALUATION.option(
@@ -86,10 +87,16 @@ def train(options: TrainOptions) -> None:
     scheme = canonical_scheme(options.scheme)
     _check_use(options)
     own = {**parameters(options.option), **_line_breaks(options)}
-    inputs = files_read(source, options.held_out, options.documents, toml=[*options.rules, _template(own)])
+    inputs = files_read(
+        source,
+        options.held_out,
+        options.documents,
+        options.label_names,
+        toml=[*options.rules, _template(own)],
+    )
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
-        pairs = read_labelled(source, options.column, scheme, options.first)
+        pairs = read_labelled(source, options.column, scheme, options.first, options.label_names)
     notice_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
@@ -189,7 +196,7 @@ def _held_out(
     try:
         share = float(options.held_out)
     except ValueError:
-        return pairs, held_out_of_file(options.held_out, options.column, scheme, pairs)
+        return pairs, held_out_of_file(options.held_out, options.column, scheme, pairs, options.label_names)
     if not 0 < share < 1:
         raise InputError(f"--held-out {options.held_out}: expected a file, or a share between 0 and 1")
     try:

@@ -9,6 +9,7 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, kind_option, model_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
+from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Steps
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
@@ -53,13 +54,14 @@ class TrainingInput:
     )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
+    label_names: arguments.TagNames = None
 
     def read(self, scheme: str) -> "TrainingScores":
         """Sequences with their scores, or with the models that will score them."""
         from ilpinfer.learning.training_set import ScoredExample
 
         source = self.source
-        sequences = read(source, column=self.column, notify=notice)
+        sequences = read(source, reading(self.label_names), self.column, notice)
         pairs = rewrite(require_labels(sequences), scheme)
         data = training_digest(pairs)
         if self.kind and self.model:

@@ -1,11 +1,39 @@
-"""Files of label names."""
+"""Names of labels in files, and of integer tags."""
 
 import json
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 from formulations.labels.names import label_names
+from formulations.messages import counted
 from ilpinfer.errors import ModelError
 from ilpinfer.system.addresses import read_bytes
+
+
+def names_of_tags(
+    tags: Sequence[Any], names: Sequence[str] | None, what: str, way_out: str
+) -> tuple[Any, ...]:
+    """Labels of integer tags by their names; other values as they are, and ValueError for tags without a name."""
+    if not tags or not all(isinstance(tag, Integral) and not isinstance(tag, bool) for tag in tags):
+        return tuple(tags)
+    if names is None:
+        raise ValueError(f"{what}: {tags[0]} is a number of a label without a name; {way_out}")
+    odd = next((tag for tag in tags if not 0 <= tag < len(names)), None)
+    if odd is not None:
+        raise ValueError(f"{what}: {odd} is no label; there are {counted(len(names), 'name')}, from 0")
+    return tuple(names[tag] for tag in tags)
+
+
+def feature_names(metadata: Mapping[bytes, bytes] | None, column: str) -> tuple[str, ...] | None:
+    """The names of a column's tags in the metadata that `datasets` of Hugging Face writes; None where there are none."""
+    try:
+        feature = json.loads((metadata or {})[b"huggingface"])["info"]["features"][column]
+        names = feature.get("feature", feature)["names"]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return label_names(names) if isinstance(names, list | dict) and names else None
 
 
 def read_label_names(path: str | Path) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class Passage:
         Returns
         -------
         list of Span
-            Spans in the order of the text.
+            Spans in the order of the text, none of white space alone.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Passage:
                 result.append(Span(begin, end, label))
             else:
                 result[-1] = Span(result[-1].begin, end, label)
-        return result
+        return [each for each in result if self.text[each.begin : each.end].strip()]
 
 
 def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:

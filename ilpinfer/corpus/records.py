@@ -13,6 +13,7 @@ from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.label_names import label_names, names_of_tags
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.record_keys import (
     CANDIDATE_KEYS,
@@ -30,6 +31,7 @@ from ilpinfer.corpus.record_keys import (
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.corpus.tokens import with_columns
 
+NAME_TAGS = 'give "label_names" in the record, or --label-names FILE, a JSON list of names or a config.json with id2label'
 EXPECTED = 'expected an object such as {"tokens": ["Ada", "."], "labels": ["name", "O"]} on each line'
 
 
@@ -54,7 +56,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
         raise InputError(f'{where}: no sequence; expected "tokens", or scores')
     if "columns" in record:
         tokens = _with_columns(tokens, record["columns"], f"{where}: columns")
-    labels = None if record.get("labels") is None else _names(record["labels"], f"{where}: labels")
+    labels = None if record.get("labels") is None else _labels(record, where, reading)
     if labels is not None and (tokens or not scored) and len(labels) != len(tokens):
         raise InputError(f"{where}: {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}")
     rank = record.get("rank", 1)
@@ -63,6 +65,21 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     scores = _scores(record, where, reading) if scored else None
     known = {} if output else _given(record.get("given", {}), where)
     return Example(tokens, labels, where, scores, rank, about=about_of(record), given=known)
+
+
+def _labels(record: dict[str, Any], where: str, reading: LogitsOptions | None) -> tuple[str, ...]:
+    """Labels as texts, or as numbers of names in the record or of the caller."""
+    given, what = record["labels"], f"{where}: labels"
+    if not isinstance(given, list):
+        return _names(given, what)
+    names = record.get("label_names", reading and reading.names)
+    if not isinstance(names, list | tuple | dict | None):
+        raise InputError(f"{where}: label_names is {_kind(names)}; expected a list of texts")
+    try:
+        known = None if names is None else label_names(names)
+        return _names(list(names_of_tags(given, known, what, NAME_TAGS)), what)
+    except ValueError as error:
+        raise error if isinstance(error, InputError) else InputError(str(error)) from None
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:

@@ -67,9 +67,11 @@ def read(
     return examples
 
 
-def read_beside(source: str | Path, column: str, notify: Notify) -> list[Example]:
+def read_beside(
+    source: str | Path, column: str, notify: Notify, reading: LogitsOptions | None = None
+) -> list[Example]:
     """As `read`, with the column of another file: one that has tokens and labels alone needs none, as the output of `ilpinfer decode`."""
-    return _all(source, CorpusForm(None, column, most=None, longest_line=None, beside=True), notify)
+    return _all(source, CorpusForm(reading, column, most=None, longest_line=None, beside=True), notify)
 
 
 def _all(source: str | Path, form: CorpusForm, notify: Notify) -> list[Example]:

@@ -13,10 +13,12 @@ from typing import Any, BinaryIO, Self
 
 from formulations.arguments import one_of
 from formulations.files import CHUNK_SIZE, plain_name
-from ilpinfer.corpus import brat, conllu, docbin
+from ilpinfer.corpus import brat, docbin
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
+from ilpinfer.corpus.conllu import SUFFIXES as CONLLU
+from ilpinfer.corpus.conllu import read_conllu
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.foreign import foreign_format
 from ilpinfer.corpus.json_records import json_array, json_lines
@@ -26,7 +28,7 @@ from ilpinfer.corpus.notices import Notices
 from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.slices import Place, SliceDigest, open_content
-from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
+from ilpinfer.corpus.tables import ARROW, PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.addresses import (
     file_size,
@@ -41,12 +43,14 @@ from ilpinfer.system.addresses import (
 )
 
 SUFFIXES = (
-    *(".tsv", ".txt", ".csv", ".conll", *conllu.SUFFIXES, ".bio", ".iob", ".iob2"),
+    *(".tsv", ".txt", ".csv", ".conll", *CONLLU, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
     *(brat.ANNOTATIONS, docbin.SUFFIX),
     *TABLES,
 )
 """Endings of the files that are read of a folder; `.gz` may follow."""
+ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
+"""Files that `datasets` of Hugging Face writes beside Arrow files."""
 UNPACKED = (".npz", brat.ANNOTATIONS, docbin.SUFFIX, *TABLES)
 """Endings of files that cannot be read compressed: most are compressed themselves, and BRAT needs two files."""
 
@@ -240,10 +244,7 @@ class ExampleStream:
             with opened_lines(file, form.longest_line, start, keep=form.slices) as lines:
                 self._lines = lines
                 try:
-                    if name.endswith(conllu.SUFFIXES):
-                        yield from conllu.read_conllu(lines, form.names, self._notify, form.most)
-                    else:
-                        yield from _of_text(lines, form, self._notify)
+                    yield from sequences_in(lines, form, self._notify, conllu=name.endswith(CONLLU))
                 except InputError:
                     self._note_rest(lines)
                     raise
@@ -302,6 +303,8 @@ def _files_of(name: str) -> list[str]:
             and not any(part.startswith((".", "_")) for part in each.split("/"))
         ]
         paths = [each for each in paths if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
+        if any(each.endswith(ARROW) for each in paths):
+            paths = [each for each in paths if os.path.basename(each) not in ABOUT_DATA_SETS]
         if not paths:
             raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
         return sorted(paths)
@@ -331,6 +334,16 @@ def opened_lines(
                 raise InputError(f"{source}: cannot be read: {error.strerror}") from None
         begin = (start.offset, start.line) if start and start.offset else None
         yield Lines(stream, source_name(source), longest, start=begin, keep=keep)
+
+
+def sequences_in(
+    lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, *, conllu: bool = False
+) -> Generator[Found, None, None]:
+    """The sequences of a text: of CoNLL-U, or of columns or JSON, which its first lines tell apart."""
+    if conllu:
+        yield from read_conllu(lines, form.names, notify, form.most)
+    else:
+        yield from _of_text(lines, form, notify)
 
 
 def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:

@@ -9,6 +9,7 @@ from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.json_records import read_rows, takes
+from ilpinfer.corpus.label_names import feature_names
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.record_keys import KEYS, fault_of
 from ilpinfer.system.addresses import open_bytes
@@ -63,15 +64,18 @@ def _batches(path: str, own: ColumnNames, after: int) -> Iterator[list[dict[str,
             file = pq.ParquetFile(stream)
             names = _columns_to_read(path, file.schema_arrow.names, own)
             batches = file.iter_batches(ROWS, columns=names)
+            metadata = file.schema_arrow.metadata
         else:
             batches = _arrow_batches(pa, stream)
-            names = None
+            names = metadata = None
         for batch in batches:
             passed = min(after, batch.num_rows)
             after -= passed
             for begin in range(passed, batch.num_rows, ROWS):
                 part = batch.slice(begin, ROWS)
-                yield part.select(names or _columns_to_read(path, part.schema.names, own)).to_pylist()
+                rows = part.select(names or _columns_to_read(path, part.schema.names, own)).to_pylist()
+                tags = feature_names(metadata or part.schema.metadata, own.label or "labels")
+                yield [{"label_names": list(tags), **row} for row in rows] if tags else rows
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:

@@ -1,5 +1,7 @@
 """Writing labelled sequences, in the formats that are read."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -11,14 +13,17 @@ from typing import Any
 
 from formulations.arguments import one_of
 from formulations.files import is_packed, plain_name
+from formulations.messages import brief
 from ilpinfer.corpus import label_studio, prodigy
 from ilpinfer.corpus.brat import UNITS, brat_files
 from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
 from ilpinfer.corpus.docbin import docbin_bytes
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
+from ilpinfer.corpus.streams import CorpusForm, sequences_in
 from ilpinfer.corpus.tables import parquet_bytes
 from ilpinfer.system.files import write_atomically, write_files
 from ilpinfer.system.output_paths import OutputError
@@ -33,6 +38,8 @@ BY_SUFFIX = {
 }
 """Formats by the ending of a file; a name without one is a folder of BRAT documents."""
 BINARY = ("parquet", "spacy")
+TEXTS = ("columns", "json")
+"""Formats of which each sequence is read back before it is written."""
 FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "label-studio")
 
 
@@ -154,6 +161,8 @@ def write(
     if format_ == "brat":
         return _write_brat(known, name, scheme, options, inputs)
     data = _content(format_, known, scheme, options, name)
+    if format_ in TEXTS:
+        _check_read(str(data), format_, known)
     if name != "-":
         write_atomically(name, data, inputs)
     elif isinstance(data, str):
@@ -161,6 +170,25 @@ def write(
     else:
         raise InputError(f"format {format_} is binary; name a file for the output")
     return 1
+
+
+def _check_read(text: str, format_: str, examples: list[Example]) -> None:
+    """Raise InputError for the first sequence of a text that a reader refuses, or reads as another one."""
+    lines = Lines(io.BytesIO(text.encode("utf-8", "backslashreplace")), format_, None)
+    with contextlib.closing(sequences_in(lines, CorpusForm(most=None))) as found:
+        for example in examples:
+            other = next(found, None)
+            if other is None or isinstance(other, Rejection) or _texts(other) != _texts(example):
+                why = f": {other.reason}" if isinstance(other, Rejection) else ""
+                way = "rename labels or tokens" if format_ == "json" else "write JSON lines"
+                raise InputError(
+                    f"{example.where}: the sequence that begins with {brief(example.tokens[0])} has no place in {format_}, of which "
+                    f"another one would be read{why}; {way}"
+                )
+
+
+def _texts(example: Example) -> tuple[list[str], list[str] | None]:
+    return [*map(str, example.tokens)], None if example.labels is None else [*example.labels]
 
 
 def _content(
@@ -201,6 +229,9 @@ def _spans(
     """Sequences with a passage each, whole documents or alone, and the spans of their labels."""
     result, found = [], list[list[Span] | None]()
     for example in examples:
+        if "" in example.tokens:
+            at = example.tokens.index("")
+            raise InputError(f"{example.where}: token {at} is empty; write it, or leave it out")
         passage = example.passage or Passage.of_tokens(example.tokens)
         passage = passage if whole else passage.alone
         result.append(replace(example, passage=passage))

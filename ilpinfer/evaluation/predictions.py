@@ -6,6 +6,7 @@ from pathlib import Path
 from formulations import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
+from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.evaluation import Pair
@@ -13,17 +14,22 @@ from ilpinfer.system.addresses import source_name
 
 
 def read_pairs(
-    predictions: Sequence[str | Path], gold: str | Path, scheme: str = "", column: str = ""
+    predictions: Sequence[str | Path],
+    gold: str | Path,
+    scheme: str = "",
+    column: str = "",
+    reading: LogitsOptions | None = None,
 ) -> tuple[list[list[Pair]], LabelSet, list[str]]:
     """Pairs for each file of predictions, the labels of all files, and notices; InputError for files and labels that do not fit.
 
     Of several labellings of one sequence the best counts. The sides are read alike; see `alike.read_alike`.
     """
     notices = list[str]()
-    gold_examples = read(gold, column=column, notify=notices.append)
+    gold_examples = read(gold, reading, column, notices.append)
     golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
     examples = [
-        [each for each in read_beside(path, column, notices.append) if each.rank == 1] for path in predictions
+        [each for each in read_beside(path, column, notices.append, reading) if each.rank == 1]
+        for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
         check_same(result, gold_examples, str(path), str(gold))

@@ -15,7 +15,7 @@ from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.minimum_risk import MinimumRisk
 from ilpinfer.learning.perceptron import LARGEST, FittedWeights, Perceptron, log_odds
-from ilpinfer.learning.training_set import ScoredExample, TrainingSet
+from ilpinfer.learning.training_set import ScoredExample, TrainingSet, is_learnt
 from ilpinfer.learning.verdicts import (
     MARGIN,
     NONE,
@@ -178,6 +178,7 @@ class PenaltyLearner:
         rules: Rules,
         *,
         advance: Callable[[], None] = lambda: None,
+        fitted: Callable[[], None] = lambda: None,
     ) -> LearntPenalties:
         """Learn the weights of a rule set.
 
@@ -189,6 +190,8 @@ class PenaltyLearner:
             Rules with penalties, which are prior knowledge.
         advance : callable, optional
             Function that is called after each decoded sequence.
+        fitted : callable, optional
+            Function that is called after each of the `fits`.
 
         Returns
         -------
@@ -200,15 +203,13 @@ class PenaltyLearner:
         ValueError
             For no examples, labels or rules that do not fit, no soft rule or feature, and hard rules that nothing keeps.
         """
-        data = TrainingSet(examples, stated(rules, "learning of penalties").rules, advance)
-        if not data.items:
-            raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")
+        data = TrainingSet(examples, learnable(rules), advance)
         data.decode(np.zeros_like(data.given))
         if data.unlabelled == len(data):
             raise ValueError(
                 "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
             )
-        fits = self._fits()
+        fits = {name: _counted(fit, fitted) for name, fit in self._fits().items()}
         places = list(range(len(data)))
         folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
         trials = {name: Trial.of(data, fit, folds) for name, fit in fits.items()} if folds else {}
@@ -225,6 +226,22 @@ class PenaltyLearner:
             len(data),
             data.unlabelled,
         )
+
+    def fits(self, sequences: int) -> int:
+        """How often penalties are fitted to a number of sequences: by each algorithm without each fold, and once by the chosen one.
+
+        Parameters
+        ----------
+        sequences : int
+            Number of examples.
+
+        Returns
+        -------
+        int
+            Number of calls of `fitted` in `fit`.
+        """
+        folds = min(self.folds, sequences) if sequences > 1 else 0
+        return len(self._fits()) * folds + 1
 
     def _fits(self) -> dict[str, Fit]:
         """The algorithms to try, by name, always including no rules."""
@@ -273,6 +290,23 @@ class PenaltyLearner:
         usual = next(name for name in PREFERENCE if name in {c.algorithm for c in allowed}) if few else NONE
         gain, error = difference(trials[usual].counts, trials[best].counts, self.measure)
         return tuple(candidates), best if gain > MARGIN * error else usual
+
+
+def learnable(rules: Rules) -> RuleSet:
+    """The rule set of rules; ValueError where nothing in it has a weight to learn, or a rule is a Python function."""
+    result = stated(rules, "learning of penalties").rules
+    if not any(map(is_learnt, result)):
+        raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")
+    return result
+
+
+def _counted(fit: Fit, fitted: Callable[[], None]) -> Fit:
+    def counting(data: TrainingSet, given: Floats, places: Sequence[int]) -> FittedWeights:
+        result = fit(data, given, places)
+        fitted()
+        return result
+
+    return counting
 
 
 def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:

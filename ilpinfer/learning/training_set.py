@@ -53,8 +53,8 @@ class TrainingSet:
         _check(examples)
         self.examples, self.rules, self.advance = list(examples), rules, advance
         pairs = list(zip(unique_names(rules), rules, strict=True))
-        self.items = [item for _, item in pairs if _is_learnt(item)]
-        self.names = [name for name, item in pairs if _is_learnt(item)]
+        self.items = [item for _, item in pairs if is_learnt(item)]
+        self.names = [name for name, item in pairs if is_learnt(item)]
         names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
         self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.notation)
         self.label_counter = LabelCounter(self.labels)
@@ -88,7 +88,7 @@ class TrainingSet:
         said = iter(reasons or [item.reason for item in self.items])
         result: list[Rule | Feature] = []
         for item in self.rules:
-            if not _is_learnt(item):
+            if not is_learnt(item):
                 result.append(item)
                 continue
             weight, reason = next(values), next(said)
@@ -220,7 +220,7 @@ class Pool:
         return int(np.argmax(self.scores + self.activations @ weights))
 
 
-def _is_learnt(item: Rule | Feature) -> bool:
+def is_learnt(item: Rule | Feature) -> bool:
     return isinstance(item, Feature) or not item.hard
 
 

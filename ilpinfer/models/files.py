@@ -29,6 +29,18 @@ BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagg
 
 REMEDY = "train it again with `ilpinfer train`"
 
+CRFSUITE = b"lCRF"
+"""The first bytes of models of CRFsuite."""
+FOREIGN: Mapping[bytes, str] = {
+    b"#mdl#": "a model of Wapiti",
+    b"version: ": "a model of CRF++ as text",
+    b"\x80": "a pickle of Python, such as a model of scikit-learn or NLTK",
+    b"PK\x03\x04": "an archive, such as a model of PyTorch or Keras",
+    b"\xac\xed": "an object of Java, such as a model of Stanford NER or MALLET",
+    b"\x89HDF": "HDF5, such as a model of Keras",
+}
+"""Other models by their first bytes."""
+
 
 @dataclass(frozen=True)
 class TrainingRecord:
@@ -49,7 +61,7 @@ def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str
 
 def training_record(path: str | Path) -> TrainingRecord | None:
     """The record of the training of a file's model; None if the file has none."""
-    if str(path) in BUILT_IN:
+    if str(path) in BUILT_IN or _begin(path).startswith(CRFSUITE):
         return None
     try:
         made = TrainingRecord(**_record(path)["made"])
@@ -135,7 +147,8 @@ def load_model(path: str | Path) -> SequenceModel:
     Parameters
     ----------
     path : str or Path
-        A file that a model's `save` has written, or a name of `BUILT_IN`.
+        A file that a model's `save` has written, a model of CRFsuite, or a name of `BUILT_IN`. A model of CRFsuite gets the shipped
+        template that makes all of its attributes, where there is one; without it, features are given to `trellis_of`.
 
     Returns
     -------
@@ -156,6 +169,9 @@ def load_model(path: str | Path) -> SequenceModel:
     if str(path) in BUILT_IN:
         built_in: SequenceModel = _import(BUILT_IN[str(path)])()
         return built_in
+    if _begin(path).startswith(CRFSUITE):
+        foreign: SequenceModel = _import("ilpinfer.models.crf.model:CRF").from_file(path)
+        return foreign
     return model_of(_record(path), path)
 
 
@@ -181,7 +197,22 @@ def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
+def _begin(path: str | Path) -> bytes:
+    """The first bytes of a model; ModelError where it cannot be read."""
+    try:
+        with open_bytes(path) as stream:
+            return stream.read(max(map(len, (CRFSUITE, *FOREIGN))))
+    except OSError as error:
+        raise ModelError(f"{path}: the model cannot be read: {error.strerror}") from None
+
+
 def _record(path: str | Path) -> dict[str, Any]:
+    begin = _begin(path)
+    named = next((name for first, name in FOREIGN.items() if begin.startswith(first)), "")
+    if named:
+        raise ModelError(
+            f"{path}: {named}, which is not read; train one with `ilpinfer train`, or give its scores as JSON lines"
+        )
     try:
         with open_bytes(path) as stream:
             record = json.loads(read_text_bytes(stream).decode("utf-8"))

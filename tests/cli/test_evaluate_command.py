@@ -48,3 +48,20 @@ def test_models_of_any_scheme_have_comparable_accuracies(command, files, cli):
             assert line["label_accuracy"] is not None
         figures.add(out)
     assert len(figures) == 1
+
+
+NAMED = "TOKEN\tNE\tMISC\nAda\tB-pers\t_\nslept\tO\t_\n\nGrace\tB-pers\t_\nwrote\tO\t_\n"
+
+
+def test_one_column_for_both_sides(here, cli):
+    Path("gold.tsv").write_text(NAMED)
+    cli.done("train gold.tsv --column NE --kind hmm --output hmm.json")
+    cli.done("decode gold.tsv --column NE --model hmm.json --output out.jsonl")
+    for name in ("two.tsv", "out.conllu", "out.parquet"):
+        cli.done(f"convert out.jsonl {name}")
+    for predicted in ("out.jsonl", "two.tsv", "out.conllu", "out.parquet", "gold.tsv"):
+        assert "100.00" in cli.done(f"evaluate {predicted} gold.tsv --column NE").out
+        assert "100.00" in cli.done(f"evaluate {predicted} gold.tsv --column TOKEN,NE").out
+    assert "100.00" in cli.done("train gold.tsv --column NE --held-out out.jsonl --output m.json").out
+    _, _, said = cli("mine gold.tsv --column NE --predictions out.jsonl --folds 0 --output mined.toml")
+    assert "no key" not in said and "no column" not in said

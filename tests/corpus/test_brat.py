@@ -1,5 +1,7 @@
 """BRAT standoff: documents read line by line or whole, written back, and what is broken in them."""
 
+from pathlib import Path
+
 import pytest
 
 from ilpinfer.corpus.examples import Example
@@ -32,6 +34,12 @@ def document(folder, text=TEXT, annotations=ANNOTATIONS, name="a"):
     (folder / f"{name}.txt").write_bytes(text.encode())
     (folder / f"{name}.ann").write_bytes(annotations.encode())
     return folder
+
+
+def found_examples(source):
+    """The sequences, and the notices."""
+    notices = []
+    return read(source, notify=notices.append), notices
 
 
 def found(source, **options):
@@ -126,3 +134,39 @@ def test_sequences_of_no_file_get_a_number(tmp_path):
     write([Example(("Ada",), ("B-x",), "here"), Example(("Grace",), ("O",), "here")], tmp_path / "out")
     assert (tmp_path / "out" / "0001.txt").read_text() == "Ada\nGrace\n"
     assert (tmp_path / "out" / "0001.ann").read_text() == "T1\tx 0 3\tAda\n"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("own", ["\n", "\r\n"])
+@pytest.mark.parametrize("counted", ["\n", "\r\n"])
+def test_offsets_may_count_other_line_ends(here, mark, own, counted):
+    text = f"Ada met Bob.{own}Grace slept.{own}"
+    begin = len(f"Ada met Bob.{counted}")
+    Path("a.txt").write_bytes((mark + text).encode())
+    Path("a.ann").write_bytes(f"T1\tP 0 3\tAda\nT2\tP {begin} {begin + 5}\tGrace\n".encode())
+    examples, notices = found_examples("a.ann")
+    assert [each.labels[0] for each in examples] == ["B-P", "B-P"]
+    assert [each.line for each in examples] == [1, 2]
+    assert len(notices) == (mark != "" or own != counted)
+
+
+def test_a_folder_has_one_notice_a_kind(here):
+    for name in "abc":
+        Path(f"notes-{name}.txt").write_text("Ada Byron\nslept\n")
+        Path(f"notes-{name}.ann").write_text("T1\tP 0 9\tAda Byron\nT2\tP 0 3\tAda\nT3\tP 3 4\t \n")
+    _, notices = found_examples("notes-*.ann")
+    assert sorted(notices) == [
+        ".: spans that overlap longer ones, or earlier ones of the same length, are left out: notes-a.ann: T2: 'Ada' at 0-3, and 2 more",
+        ".: spans without any token are left out: notes-a.ann: T3: ' ' at 3-4, and 2 more",
+    ]
+
+
+def test_other_files_of_a_folder_have_one_notice_a_kind(here):
+    Path("many").mkdir()
+    for name in "abc":
+        Path(f"many/{name}.conll").write_text("Ada B-P\nslept O\n")
+    _, notices = found_examples("many")
+    assert notices == [
+        "many/a.conll: no tabs; columns are separated by spaces",
+        "many: no tabs; columns are separated by spaces: so in 2 more files",
+    ]

@@ -15,12 +15,12 @@ from formulations.problem.token_scores import empty_trellis
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import line_breaks
-from ilpinfer.models.crf.attribute_check import check_template
+from ilpinfer.models.crf.attribute_check import check_template, share
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.items import checked_items
 from ilpinfer.models.crf.line_breaks import usual_label
-from ilpinfer.models.crf.templates import load_template
+from ilpinfer.models.crf.templates import load_template, template_names
 from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
 from ilpinfer.models.crf.weights import KEYS, Weights, read_weights, weights_body
 from ilpinfer.models.files import ModelFile
@@ -121,6 +121,13 @@ class CRF(ModelFile):
         labels = LabelSet(weights.labels, scheme)
         line_break = usual_label(training, labels.notation) if without_line_breaks else OUTSIDE
         return cls(labels, weights, result, without_line_breaks, line_break)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "CRF":
+        """A model of CRFsuite with the shipped template that makes all its attributes, or with none."""
+        attributes = read_crfsuite(path).attributes
+        fitting = (name for name in template_names() if share(attributes, load_template(name)) == 1)
+        return cls.from_crfsuite(path, next(fitting, None))
 
     @classmethod
     def from_crfsuite(
