@@ -61,6 +61,10 @@ def solve(
     limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
     x = relaxed.x if branched.x is None else branched.x
     status = branched.status
+    if "(within gap tolerance)" in (log or "") and choices.options:
+        status = "feasible"
+    elif status == "optimal" and not limited:
+        bound = branched.value
     if limited:
         status = "unknown" if x is None else "feasible"
     return Claim(status, x, branched.value, min(bound, _bound(log or "")), VERSION, settings)
