@@ -139,7 +139,7 @@ class Program:
 
     @property
     def constant(self) -> float:
-        """The best score of a path without rules, nats: files and solvers' models have it as a constant, and losses in columns."""
+        """The score of the best path without rules, nats: files and solvers' models have it as a constant, and the rest in columns."""
         return (self.integer.shifted().constant or 0) / UNITS_PER_NAT
 
     @property
@@ -277,10 +277,10 @@ class Program:
         - "wcsp" (toulbar2) has a variable for each column, and minimises what a solution loses against the best value of
           each column by itself, always in grid units. A solution of cost c has the objective `best_objective_units` - c.
 
-        The columns of the path have, in the place of their scores, what a step loses against the best path, and `constant` is the
-        score of that: solvers are slow and inexact where scores have a large part in common. The file adds the constant again:
-        "lp" and "nl" in the objective, "mps" as its right side with the opposite sign (here that of a minimum), so that a
-        reader's objective is that of the program.
+        Scores of a token are counted from that of the best path without rules, whose own score is `constant`: solvers are slow
+        and inexact where scores have a large part in common. The file adds the constant again: "lp" and "nl" in the objective,
+        "mps" as its right side with the opposite sign (here that of a minimum), so that a reader's objective is that of the
+        program.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class Program:
         integer = self.integer.shifted()
         if integer.constant:
             remarks.append(
-                f"columns hold what is lost against the best path; the score is their sum plus the constant {exact_decimal(integer.constant, UNITS[units])}"
+                f"scores of a token are counted from the best path's; the score is their sum plus the constant {exact_decimal(integer.constant, UNITS[units])}"
             )
         if "floor" in self.row_names:
             remarks.append("the row floor_ counts grid units of 2^-20 nats")

@@ -81,29 +81,33 @@ class IntegerProgram:
         return int(self.objective @ x) + (self.constant or 0)
 
     def shifted(self) -> "IntegerProgram":
-        """The same program with the best score of a path as its constant, and what is lost against it in the place of scores.
+        """The same program, where each token's step on the best path scores 0; the score of that path is the constant.
 
-        The best column of each token has 0 then. Scores that all labels of a token share would cost solvers digits and time.
+        What all labels of a token share costs solvers digits and time. HiGHS is much slower where no step is above 0.
         """
         if self.constant is not None:
             return self
         T, K, S = self.tokens, self.labels, self.states
         scores = np.where(self.upper > 0, self.objective, _NEVER)[: self.n_edges]
-        steps, completion = scores[S:-S].reshape(T - 1, S, K), scores[-S:]
-        loss = np.zeros(self.n_edges, np.int64)
-        for t, own in zip(range(T - 2, -1, -1), loss[S:-S].reshape(T - 1, S, K)[::-1], strict=True):
+        steps, completion = scores[S:-S].reshape(T - 1, S, K), [scores[-S:]]
+        for t in range(T - 2, -1, -1):
             time_limits.check()
-            through = np.maximum(steps[t] + at_targets(completion, K), _NEVER)
-            completion = through.max(axis=1)
-            own[:] = completion[:, None] - through
-        first = np.maximum(scores[:S] + completion, _NEVER)
-        best = int(first.max())
-        if best <= _NEVER // 2:
+            through = steps[t] + at_targets(completion[-1], K)
+            completion.append(np.maximum(through.max(axis=1), _NEVER))
+        first = scores[:S] + completion.pop()
+        state = int(first.argmax())
+        if first[state] <= _NEVER // 2:
             return replace(self, constant=0)
-        loss[:S] = best - first
+        best = [int(scores[state])]
+        for t in range(T - 1):
+            through = steps[t] + at_targets(completion.pop(), K)
+            label = int(through[state].argmax())
+            best.append(int(steps[t, state, label]))
+            state = label if S == K else (state % K + 1) * K + label
+        taken = np.repeat(best, [S] + [S * K] * (T - 1))
         objective = self.objective.copy()
-        objective[: self.n_edges] = np.where((scores > _NEVER) & (loss < -_NEVER // 2), -loss, 0)
-        return replace(self, objective=objective, constant=best)
+        objective[: len(taken)] -= taken * (scores[: len(taken)] > _NEVER)
+        return replace(self, objective=objective, constant=sum(best))
 
     def labelling(self, x: Integers) -> Integers:
         T, K, S = self.tokens, self.labels, self.states

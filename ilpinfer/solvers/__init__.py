@@ -106,7 +106,7 @@ def solve(
     shifted = program.shifted()
     constant, program = shifted.constant or 0, replace(shifted, constant=0)
     claim, warm_up = _claim(name, program, time_limit, threads, choices)
-    status, x, bound = check_claim(claim, program)
+    status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
     if status == "unknown" and time_limit is None:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up

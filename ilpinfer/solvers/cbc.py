@@ -21,7 +21,7 @@ STATUS = {
     "Optimal": "optimal",
     "Infeasible": "infeasible",
     "Integer infeasible": "infeasible",
-    "Stopped on time": "feasible",
+    "Optimal (within gap tolerance)": "feasible",
 }
 SETTINGS = {"ratio": "0", "allow": "0", "increment": "1e-9", "preprocess": "off", "timeMode": "elapsed"}
 RESERVED = {"seconds": "time_limit", "timeMode": "time_limit", "threads": "threads"}
@@ -61,6 +61,8 @@ def solve(
     limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
     x = relaxed.x if branched.x is None else branched.x
     status = branched.status
+    if status == "optimal" and not limited:
+        bound = branched.value
     if limited:
         status = "unknown" if x is None else "feasible"
     return Claim(status, x, branched.value, min(bound, _bound(log or "")), VERSION, settings)
@@ -168,7 +170,7 @@ def _read(path: Path, n_columns: int) -> _Solution:
     status, _, value = head.partition(" - objective value ")
     if not value:
         return _Solution()
-    status = STATUS.get(status, "unknown")
+    status = "feasible" if status.startswith("Stopped on") else STATUS.get(status, "unknown")
     if status not in ("optimal", "feasible"):
         return _Solution(status)
     x = np.zeros(n_columns)

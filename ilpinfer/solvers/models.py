@@ -1,6 +1,6 @@
 """Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-The objective is `program.constant` less what a labelling loses. `program.labelling({v.name: value, …})` reads a solution back.
+`program.constant` is the constant of the objective. `program.labelling({v.name: value, …})` reads a solution back.
 The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
 """
 
@@ -26,7 +26,7 @@ CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
 def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
-    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for losses of up to 10^5 nats.
+    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores up to 10^5 nats from that of the best path.
 
     Parameters
     ----------

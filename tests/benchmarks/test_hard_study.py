@@ -147,11 +147,11 @@ def test_statuses_are_those_of_published_sets(answers, best, status):
     assert status_of(answers, best) == status
 
 
-def test_solvers_with_a_start_are_no_rivals():
+def test_solvers_with_their_defaults_are_rivals():
     """Their labellings and bounds count for what is known."""
-    given = rows(None, row("cp-sat", "feasible", 1.0, 9.0), row("cp-sat, assisted", "feasible", 4.0, 6.0))
+    given = rows(None, row("cp-sat", "feasible", 1.0, 9.0), row("cp-sat, defaults", "feasible", 4.0, 6.0))
     instances, answers = tables(given)
-    assert list(answers.method) == ["cp-sat"]
+    assert list(answers.method) == ["cp-sat", "cp-sat, defaults"]
     assert (instances.best[0]["score"], instances.best[0]["bound"]) == (4.0, 6.0)
 
 

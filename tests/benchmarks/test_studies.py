@@ -209,7 +209,7 @@ def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) 
     parts = {part: {"cells": 10, "seconds": 6.0} for part in study_named("hard").parts}
     (tmp_path / "hard" / "summary.json").write_text(json.dumps({"parts": parts}))
     text = estimate(["hard"], [], Sources(corpora, "full"), tmp_path, 2)
-    assert text.splitlines()[0] == "hard: 2860 cells, about 2860 min", "time limits are 100 times as long"
+    assert text.splitlines()[0] == "hard: 2860 cells, about 572 min", "time limits are 20 times as long"
 
 
 def test_numbers_of_a_report(tmp_path: Path) -> None:
