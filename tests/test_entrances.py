@@ -45,7 +45,12 @@ class Problem:
     @property
     def record(self) -> dict:
         scores = [[x if math.isfinite(x) else None for x in row] for row in self.scores]
-        return {"emissions": scores, "transitions": self.steps, "label_names": self.names, "tokens": self.tokens}
+        return {
+            "emissions": scores,
+            "transitions": self.steps,
+            "label_names": self.names,
+            "tokens": self.tokens,
+        }
 
     def spans(self, labels: list[str]) -> list[Span]:
         """The entities of a labelling that keeps BIO: begin, end and field."""
@@ -69,7 +74,9 @@ def trellis(p: Problem) -> list[Span]:
 
 
 def logits(p: Problem) -> list[Span]:
-    given = from_logits(np.array(p.scores), dict(enumerate(p.names)), scale="raw", tokens=p.tokens, never=p.never)
+    given = from_logits(
+        np.array(p.scores), dict(enumerate(p.names)), scale="raw", tokens=p.tokens, never=p.never
+    )
     return p.spans(Decoder(ilpinfer.parse_rules(p.rules), given.labels).decode(given).labels)
 
 
@@ -130,7 +137,14 @@ def from_files(problems: list[Problem], folder: Path, capsys) -> list[list[Span]
     return [p.spans(row["labels"]) for p, row in zip(problems, rows(out), strict=True)]
 
 
-SPELLINGS = ("{mark}-{field}", "{mark}:{field}", "{mark}_{field}", "{mark} {field}", "{field}-{mark}", "{field}_{mark}")
+SPELLINGS = (
+    "{mark}-{field}",
+    "{mark}:{field}",
+    "{mark}_{field}",
+    "{mark} {field}",
+    "{field}-{mark}",
+    "{field}_{mark}",
+)
 HELPERS = ((), ("[PAD]",), ("[CLS]", "<unk>"), ("X",))
 VALID = '[[rule]]\ntemplate = "valid_scheme"\n'
 
@@ -201,6 +215,10 @@ def test_same_error(case, tmp_path, capsys):
 
 
 def test_every_entrance_of_a_set_of_names():
-    for entrance in (from_logits, lambda rows, names: entities(rows, names), lambda r, n: join_windows([r], [0], n)):
+    for entrance in (
+        from_logits,
+        lambda rows, names: entities(rows, names),
+        lambda r, n: join_windows([r], [0], n),
+    ):
         with pytest.raises(ValueError, match="order"):
             entrance(np.zeros((2, 3)), set(BIO))

@@ -5,7 +5,7 @@ Gates are shared where equal, and in one polarity (Plaisted and Greenbaum 1986).
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -146,6 +146,9 @@ class Circuit:
     roots: tuple[int, ...]  # a node for each grounding
     length: int  # T
     once: bool = False  # whether one violation counts as much as many
+    parts: tuple[
+        tuple[int, ...], ...
+    ] = ()  # nodes that are in all as often false as the roots, for small machines
 
     is_local = False
 
@@ -166,7 +169,10 @@ class Circuit:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """One machine for all groundings, or one for each; None where that takes too many states."""
+        """A machine for each part, or one for all groundings, or one for each; None where that takes too many states."""
+        with contextlib.suppress(TooManyStates):
+            if len(self.parts) > 1:
+                return tuple(self._machine(part, MOST_TOGETHER) for part in self.parts)
         with contextlib.suppress(TooManyStates):
             return (self._machine(self.roots, MOST_TOGETHER),)
         machines: list[Machine] = []
@@ -177,33 +183,64 @@ class Circuit:
         return None
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
-        """A machine whose states are the remaining gates of the groundings that are not decided."""
-        gates, starts = self.gates, dict[int, list[tuple[int, int]]]()
+        """A machine whose states are the remaining gates of the groundings that are not decided, and the truth of gates that later ones
+        read."""
+        gates, below = self.gates, self.gates.below(roots)
+        begins, kept_until = _order(gates, below)
+        starts, read_later = dict[int, list[tuple[int, int]]](), dict[int, list[int]]()
         for root, times in Counter(roots).items():
             if root > TRUE:
-                starts.setdefault(gates.first[root], []).append((root, times))
-        literals = (gates.nodes[node] for node in gates.below(roots))
-        tables = sorted({table for kind, _, table in literals if kind == LITERAL})
+                starts.setdefault(begins[root], []).append((root, times))
+        for node in kept_until:
+            read_later.setdefault(begins[node], []).append(node)
+        tables = sorted({gates.nodes[node][2] for node in below if gates.nodes[node][0] == LITERAL})
         steps, symbols = _symbols(gates, tables, self.length)
-        known: dict[tuple[int, int], dict[int, int]] = {}
+        known: dict[tuple[object, ...], dict[int, int]] = {}
 
-        def read(
-            token: int, state: tuple[tuple[int, int], ...], symbol: int
-        ) -> tuple[tuple[tuple[int, int], ...], int]:
-            cache = known.setdefault((token, symbol), {})
+        def read(token: int, state: _Rest, symbol: int) -> tuple[_Rest, int]:
+            pending, kept = state
+            cache = known.setdefault((token, symbol, kept), {n: value for n, value in kept if value <= TRUE})
             left: Counter[int] = Counter()
-            for node, times in (*state, *starts.get(token, ())):
+            for node, times in (*pending, *starts.get(token, ())):
                 left[gates.after(node, token, symbols[symbol], cache)] += times
             broken = left.pop(FALSE, 0)
             left.pop(TRUE, None)
+            later = [(node, gates.after(value, token, symbols[symbol], cache)) for node, value in kept]
+            later += [(n, gates.after(n, token, symbols[symbol], cache)) for n in read_later.get(token, ())]
+            needed = tuple((node, value) for node, value in later if kept_until[node] > token)
             if self.once:
-                return () if broken else tuple((node, 1) for node in sorted(left)), min(broken, 1)
-            return tuple(sorted(left.items())), broken
+                waiting = () if broken else tuple((node, 1) for node in sorted(left))
+                return (waiting, needed), min(broken, 1)
+            return (tuple(sorted(left.items())), needed), broken
 
         certain, first = sum(root == FALSE for root in roots), sorted({*steps.at(0)[0].tolist()})
         possible = [first, *([range(len(symbols))] * (self.length - 1))]
-        machine = unroll(steps, (), read, possible, certain=certain, most=most)
+        machine = unroll(steps, ((), ()), read, possible, certain=certain, most=most)
         return Machine(steps, merged(machine.automaton, self.length, first))
+
+
+_Rest = tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
+"""Gates that remain of groundings, with the number of these; and gates that others read later, with what remains of them."""
+
+
+def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """The token at which each node begins to be evaluated; and for those that others read once they are decided, the last such token.
+
+    A gate over a node and a later one of a single step waits for the later one. So a chain over all tokens before one, which
+    the gates of all later tokens share, is evaluated once and not for each of them.
+    """
+    begins, kept_until = dict[int, int](), dict[int, int]()
+    for node in below:
+        kind, a, b = gates.nodes[node]
+        if kind == LITERAL:
+            begins[node] = a
+            continue
+        early, late = (a, b) if begins[a] <= begins[b] else (b, a)
+        begins[node] = begins[early]
+        if gates.last[early] < begins[late] and gates.last[late] - begins[late] <= 1:
+            begins[node] = begins[late]
+            kept_until[early] = max(kept_until.get(early, 0), begins[late])
+    return begins, kept_until
 
 
 def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, list[frozenset[int]]]:
@@ -218,10 +255,13 @@ def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, l
     return StepTable(which.reshape(1, K + 1, K), np.zeros(length, np.int64)), symbols
 
 
-def components_of(gates: Gates, roots: Sequence[int], length: int) -> list[Machine | Circuit]:
-    """The component of groundings: a local machine where each of them is on one step, else a circuit."""
+def components_of(
+    gates: Gates, roots: Sequence[int], length: int, split: Callable[[], Sequence[Sequence[int]]] = tuple
+) -> list[Machine | Circuit]:
+    """The component of groundings: a local machine where each of them is on one step, else a circuit, whose parts are `split()`."""
     if not all(root == TRUE or (root > TRUE and gates.is_local(root)) for root in roots):
-        return [Circuit(gates, tuple(root for root in roots if root != TRUE), length)]
+        kept = tuple(root for root in roots if root != TRUE)
+        return [Circuit(gates, kept, length, parts=tuple(map(tuple, split())))]
     broken: dict[int, Integers] = {}
     for number, (root, times) in enumerate(Counter(roots).items()):
         if not number % 256:

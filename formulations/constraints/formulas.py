@@ -185,8 +185,9 @@ class Logic(Text):
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[Component]:
         gates = Gates(len(labels))
-        roots = Grounder(labels, tokens, gates).groundings(self.read(labels))
-        return components_of(gates, roots, len(tokens))
+        grounder = Grounder(labels, tokens, gates)
+        found = grounder.groundings(self.read(labels))
+        return components_of(gates, [root for root, *_ in found], len(tokens), lambda: grounder.parts(found))
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         for environment, kept in Evaluator(reading).trials(self.read(reading.labels)):

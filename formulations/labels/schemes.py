@@ -93,9 +93,7 @@ class Levels:
                 if mark.startswith((">", "<")):
                     beside[k] = mark
         begins, continues = np.isin(role, (_B, _S)), np.isin(role, (_I, _E))
-        return cls(
-            list(numbers), field, begins, continues, (field >= 0) & ~np.isin(role, (_E, _S)), beside
-        )
+        return cls(list(numbers), field, begins, continues, (field >= 0) & ~np.isin(role, (_E, _S)), beside)
 
     def fields(self) -> Iterator[tuple[str, Booleans, Booleans]]:
         """Each field, its labels `member` (K,), and the steps `begins` (K+1, K) that begin its runs; row 0 of these is START."""

@@ -183,6 +183,14 @@ class Same(Atom):
     right: Position
 
 
+class Has(Atom):
+    """The token has this label, or this innermost field."""
+
+    what: str
+    name: str
+    at: Position
+
+
 class TokenIs(Atom):
     pattern: TokenPattern
     at: Position

@@ -77,6 +77,8 @@ class Evaluator:
                 return inside and reading.has(t, after.of(environment))
             case ast.Same(what):
                 return self._content(what, t) == self._content(what, other)
+            case ast.Has(what, name):
+                return self._content(what, t) == name
             case ast.TokenIs(pattern):
                 return pattern.matches(reading.tokens[t])
             case ast.SameToken():

@@ -1,7 +1,8 @@
 """Grounding: the formulas of one sequence as gates, in which equal subformulas are shared."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,16 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Value
+from formulations.logic.comparisons import Cases, Place
 from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
 """Statement of an atom about a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
+
+MOST_CASES = 100
+"""Largest number of machines for the labels of two tokens of a formula, as there are for an edge; of one token there are any number."""
+MOST_PARTED = 100_000
+"""Largest number of groundings, times labels, that are split by label."""
 
 
 @dataclass
@@ -28,6 +35,10 @@ class Grounder:
     gates: Gates
     _nodes: dict[tuple[object, ...], int] = field(default_factory=dict)
     _tables: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+    @cached_property
+    def _cases(self) -> Cases:
+        return Cases(self.labels)
 
     def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
         """The node that is true where the formula is, or, if not `positive`, where it is not."""
@@ -87,6 +98,8 @@ class Grounder:
                 return int((self.tokens[t] == self.tokens[other]) == positive)
             case ast.Same(what):
                 return self._same(what, t, other, positive)
+            case ast.Has(what, name):
+                return self._has(what, name, t, positive)
             case ast.Ends(name):
                 return self._ends(name.of(environment), t, positive)
             case ast.Member(name):
@@ -148,19 +161,43 @@ class Grounder:
             join = gates.both if positive else gates.either
             return join(self._same("label", s - 1, t - 1, positive), self._same("label", s, t, positive))
         total = FALSE if positive else TRUE
-        labels = self.labels.names
-        names = labels if what == "label" else [self.labels.strip(label) for label in labels]
-        for name in dict.fromkeys(names):
-            kind = ("labels", tuple(other == name for other in names))
-            a, b = (self._at(token, kind, positive) for token in (s, t))
+        for name in dict.fromkeys(self._names(what)):
+            a, b = (self._has(what, name, token, positive) for token in (s, t))
             if positive:
                 total = gates.either(total, gates.both(a, b))
             else:
                 total = gates.both(total, gates.either(a, b))
         return total
 
+    def _names(self, what: str) -> Sequence[str]:
+        """The label, or the innermost field, of each label."""
+        labels = self.labels.names
+        return labels if what == "label" else [self.labels.strip(label) for label in labels]
+
+    def _has(self, what: str, name: str, token: int, positive: bool) -> int:
+        return self._at(token, ("labels", tuple(other == name for other in self._names(what))), positive)
+
+    def _in_cases(
+        self, formula: Formula, place: Place, environment: dict[str, Value]
+    ) -> Iterator[tuple[str | None, Formula, int]]:
+        """Each label or field that a place may have, the formula then, and the node of all others; None for a place outside the sequence."""
+        token, cases = place.at.at(environment, len(self.tokens)), self._cases
+        if not 0 <= token < len(self.tokens):
+            yield None, cases.where(formula, place, None), FALSE
+            return
+        for name in cases.values(place):
+            yield name, cases.where(formula, place, name), self._has(place.what, name, token, False)
+
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
-        """A chain of gates; ranges with a common end share the gates of that end."""
+        """A chain of gates, for each label that the formula compares with those of an outer variable; ranges with a common end share
+        the gates of that end."""
+        place = self._cases.place(formula.inner, frozenset([formula.binder.name]))
+        if place is not None:
+            result = TRUE
+            for _, case, elsewhere in self._in_cases(formula, place, environment):
+                here = self.node(case, environment, positive)
+                result = self.gates.both(result, self.gates.either(elsewhere, here))
+            return result
         binder, name = formula.binder, formula.binder.name
         conjunction = formula.universal == positive
         total = TRUE if conjunction else FALSE
@@ -183,7 +220,35 @@ class Grounder:
                 self._nodes[(*prefix, chosen[0], value)] = total
         return total
 
-    def groundings(self, formula: Formula) -> list[int]:
-        """A node for each grounding of the outermost "for all", as it was written."""
-        result = groundings(formula, self.labels, len(self.tokens))
-        return [self.node(inner, environment) for environment, inner in result]
+    def groundings(self, formula: Formula) -> list[tuple[int, Formula, dict[str, Value]]]:
+        """A node for each grounding of the outermost "for all", as it was written, with the formula inside and its variables."""
+        result = groundings(self._cases.without_edges(formula), self.labels, len(self.tokens))
+        return [(self.node(inner, environment), inner, environment) for environment, inner in result]
+
+    def parts(self, found: list[tuple[int, Formula, dict[str, Value]]]) -> list[list[int]]:
+        """Nodes that are in all as often false as those of groundings, by the labels that these compare or that variables stand for; a
+        list of one where there are none, or too many."""
+        names = len(self.labels)
+        undecided = sum(root > TRUE for root, _, _ in found)
+        parts = dict[tuple[object, ...], list[int]]()
+        for root, inner, environment in found:
+            variables = tuple(value for value in environment.values() if not isinstance(value, int))
+            split = root > TRUE and undecided * names <= MOST_PARTED
+            nodes = self._split(inner, environment) if split else {(): root}
+            for labels, node in nodes.items():
+                if node != TRUE:
+                    parts.setdefault((variables, labels), []).append(node)
+        return list(parts.values())
+
+    def _split(
+        self, formula: Formula, environment: dict[str, Value], known: tuple[str | None, ...] = ()
+    ) -> dict[tuple[str | None, ...], int]:
+        """Nodes of a grounding by the labels of the tokens that it compares with others."""
+        place = self._cases.place(formula, frozenset())
+        if place is None or (known and len(self.labels) ** (1 + len(known)) > MOST_CASES):
+            return {known: self.node(formula, environment)}
+        result = dict[tuple[str | None, ...], int]()
+        for name, case, elsewhere in self._in_cases(formula, place, environment):
+            for labels, node in self._split(case, environment, (*known, name)).items():
+                result[labels] = self.gates.either(elsewhere, node)
+        return result

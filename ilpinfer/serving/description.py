@@ -55,9 +55,6 @@ class Solution(BaseModel):
     explanation: "Explanation | None" = Field(None, description="With explain.")
     marginals: "Probabilities | None" = Field(None, description="With marginals.")
     questions: "list[QuestionOf] | None" = Field(None, description="With questions, best first.")
-    notices: list[str] | None = Field(
-        None, description="About odd scores, such as large negative ones, which forbid."
-    )
     alternatives: "list[Solution] | None" = Field(
         None, description="Further labellings, best first, with top."
     )

@@ -29,6 +29,22 @@ OTHERS = [
     "a(last) -> b(first)",
     "forall t: token(t) is number -> exists s > t: a(s) and b(s - 1)",
 ]
+COMPARED = {
+    "forall t: change(t) -> exists s < t: label(s) = label(t)": [2] * 3,
+    "forall t: change(t) -> exists s < t: field(s) = field(t)": [2] * 3,
+    "forall t: change(t) -> exists s < t: not label(s) != label(t)": [2] * 3,
+    "forall t: change(t) -> forall s < t - 1: label(s) != label(t)": [3] * 3,
+    "forall t: exists s != t: label(s) = label(t)": [3] * 3,
+    "forall t: change(t) -> exists s: s < t and label(s) = label(t)": [2] * 3,
+    "forall t > 0: change(t) -> exists s < t: edge(s) = edge(t)": None,
+    "forall t: a(t) -> exists s > t: label(s) = label(t - 1)": None,
+    "forall t: not label(t) = label(t - 2)": None,
+    "forall s, t > s: label(s) = label(t) -> a(t) or token(s) is number": None,
+    "forall X in labels, t: X(t) and change(t) -> exists s < t: X(s)": [2] * 3,
+    "forall t: exists s < t, u < s: label(u) = label(s) and label(s) != label(t)": None,
+    "exists t: change(t) and forall s < t: label(s) != label(t)": None,
+}
+"""Formulas that compare labels, and the most states of the machine of each label where one violation counts as much as many."""
 
 
 def machines(rule, T):
@@ -40,7 +56,7 @@ def machines(rule, T):
 
 
 @pytest.mark.parametrize("how", [{"penalty": 1.0}, {"penalty": 1.0, "distance": "binary"}, {}], ids=str)
-@pytest.mark.parametrize("formula", [*SMALL, *OTHERS])
+@pytest.mark.parametrize("formula", [*SMALL, *OTHERS, *COMPARED])
 def test_machines_emit_the_violations_of_every_labelling(formula, how):
     for T in range(1, 7):
         ground, some = machines(C.logic(formula, **how), T)
@@ -55,6 +71,13 @@ def test_machines_emit_the_violations_of_every_labelling(formula, how):
 def test_states_of_hard_formulas_do_not_grow_with_the_sequence(formula):
     for T in (20, 45):
         assert sum(machine.states for machine in machines(C.logic(formula), T)[1]) <= SMALL[formula]
+
+
+@pytest.mark.parametrize("formula", [formula for formula, states in COMPARED.items() if states])
+def test_a_comparison_of_labels_has_a_small_machine_for_each_label(formula):
+    for T in (8, 20):
+        some = machines(C.logic(formula), T)[1]
+        assert all(one.states <= most for one, most in zip(some, COMPARED[formula], strict=True))
 
 
 @pytest.mark.parametrize(
@@ -84,3 +107,14 @@ def test_an_order_of_many_fields_is_proved():
     assert ilpinfer.verify(trellis, rules, solution).proved
     solver = ilpinfer.decode(trellis, rules, method="cp-sat")
     assert solver.status == "optimal" and solver.score == solution.score
+
+
+def test_a_comparison_of_labels_is_proved():
+    rng, names = np.random.default_rng(0), [f"c{k}" for k in range(8)]
+    scores, steps = rng.normal(size=(45, 8)), np.where(np.eye(8) > 0, 0.0, -1.0)
+    trellis = Trellis.from_emissions(scores, steps, labels=names)
+    rule = C.logic("forall t: change(t) -> exists s < t: label(s) = label(t)", penalty=1.0)
+    solution = ilpinfer.decode(trellis, [rule])
+    assert solution.status == "optimal" and ilpinfer.verify(trellis, [rule], solution).proved
+    each = [C.logic(f"forall t: change(t) and {k}(t) -> exists s < t: {k}(s)", penalty=1.0) for k in names]
+    assert ilpinfer.decode(trellis, each).score == solution.score

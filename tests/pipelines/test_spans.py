@@ -212,7 +212,11 @@ def test_thousands_of_candidates_need_no_dense_edges():
     assert group.solution.status == "optimal" and group.loss > 1
 
 
-NAMED = [C.at_most_runs("PER", 1), C.requires_present("ORG", "LOC"), C.logic("forall t: field(t) = DATE -> t > 0")]
+NAMED = [
+    C.at_most_runs("PER", 1),
+    C.requires_present("ORG", "LOC"),
+    C.logic("forall t: field(t) = DATE -> t > 0"),
+]
 
 
 @pytest.mark.parametrize("candidates", [[(0, 3, "PER", 0.9)], []])
