@@ -48,8 +48,7 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
             raise ValueError(f"label {k} is {brief(name)}: a label is a non-empty text")
         text(name, f"label {k}")
     if len(set(result)) < len(result):
-        seen = set[str]()
-        again = next(name for name in result if name in seen or seen.add(name))
+        again = next(name for k, name in enumerate(result) if name in result[:k])
         raise ValueError(f"label {again!r} is given twice: names must differ")
     return result
 
