@@ -4,7 +4,7 @@ import hashlib
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from ilpinfer.corpus import brat
 from ilpinfer.system.addresses import open_bytes, read_bytes
@@ -52,7 +52,8 @@ class SliceReader:
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files
-        self._number, self._stream, self._offset = -1, io.BytesIO(), 0
+        self._number, self._offset = -1, 0
+        self._stream: BinaryIO = io.BytesIO()
 
     def digest(self, begin: Place, end: Place) -> str:
         """The digest of the bytes between two places; OSError where a file cannot be read."""
@@ -67,7 +68,7 @@ class SliceReader:
     def _content(self, number: int, first: int, last: int | None) -> Iterator[bytes]:
         if number != self._number or first != self._offset:
             self.close()
-            self._stream: Any = open_content(self._files[number])
+            self._stream = open_content(self._files[number])
             self._number, self._offset = number, first
             self._stream.seek(first)
         while last is None or self._offset < last:
