@@ -169,12 +169,11 @@ class Circuit:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine for each part, or one for all groundings, or one for each; None where that takes too many states."""
+        """A machine for each part, or for all groundings where there are no parts, or one for each; None where that takes too many
+        states."""
         with contextlib.suppress(TooManyStates):
-            if len(self.parts) > 1:
-                return tuple(self._machine(part, MOST_TOGETHER) for part in self.parts)
-        with contextlib.suppress(TooManyStates):
-            return (self._machine(self.roots, MOST_TOGETHER),)
+            parts = self.parts if len(self.parts) > 1 else (self.roots,)
+            return tuple(self._machine(part, MOST_TOGETHER) for part in parts)
         machines: list[Machine] = []
         with contextlib.suppress(TooManyStates):
             for root in self.roots:
@@ -197,7 +196,9 @@ class Circuit:
         steps, symbols = _symbols(gates, tables, self.length)
         known: dict[tuple[object, ...], dict[int, int]] = {}
 
-        def read(token: int, state: _Rest, symbol: int) -> tuple[_Rest, int]:
+        def read(token: int, state: _Rest | None, symbol: int) -> tuple[_Rest | None, int]:
+            if state is None:  # a violation that counts as much as many
+                return None, 0
             pending, kept = state
             cache = known.setdefault((token, symbol, kept), {n: value for n, value in kept if value <= TRUE})
             left: Counter[int] = Counter()
@@ -209,8 +210,8 @@ class Circuit:
             later += [(n, gates.after(n, token, symbols[symbol], cache)) for n in read_later.get(token, ())]
             needed = tuple((node, value) for node, value in later if kept_until[node] > token)
             if self.once:
-                waiting = () if broken else tuple((node, 1) for node in sorted(left))
-                return (waiting, needed), min(broken, 1)
+                waiting = tuple((node, 1) for node in sorted(left))
+                return (None, 1) if broken else ((waiting, needed), 0)
             return (tuple(sorted(left.items())), needed), broken
 
         certain, first = sum(root == FALSE for root in roots), sorted({*steps.at(0)[0].tolist()})
@@ -226,10 +227,13 @@ _Rest = tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
 def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
     """The token at which each node begins to be evaluated; and for those that others read once they are decided, the last such token.
 
-    A gate over a node and a later one of a single step waits for the later one. So a chain over all tokens before one, which
+    A gate over a shared node and one of the next step waits for the later one. So a chain over all tokens before one, which
     the gates of all later tokens share, is evaluated once and not for each of them.
     """
     begins, kept_until = dict[int, int](), dict[int, int]()
+    parents = Counter(
+        child for kind, *pair in map(gates.nodes.__getitem__, below) if kind != LITERAL for child in pair
+    )
     for node in below:
         kind, a, b = gates.nodes[node]
         if kind == LITERAL:
@@ -237,7 +241,8 @@ def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int
             continue
         early, late = (a, b) if begins[a] <= begins[b] else (b, a)
         begins[node] = begins[early]
-        if gates.last[early] < begins[late] and gates.last[late] - begins[late] <= 1:
+        follows = gates.last[early] + 1 == begins[late] and gates.last[late] - begins[late] <= 1
+        if follows and parents[early] > 1:
             begins[node] = begins[late]
             kept_until[early] = max(kept_until.get(early, 0), begins[late])
     return begins, kept_until

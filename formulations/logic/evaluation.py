@@ -165,8 +165,9 @@ class Evaluator:
                 if self._hold(wanted.rest, {**environment, wanted.name: t}):
                     found.append(t)
             groups, pair = dict[object, list[int]](), wanted.different
-            for t in found if pair is not None else ():
-                groups.setdefault(self._content(pair.what, t + pair.shift), []).append(t)
+            if pair is not None:
+                for t in found:
+                    groups.setdefault(self._content(pair.what, t + pair.shift), []).append(t)
             groups.pop(None, None)
             result = self._found[key] = found, groups
         return result

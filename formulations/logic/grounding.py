@@ -198,26 +198,36 @@ class Grounder:
                 here = self.node(case, environment, positive)
                 result = self.gates.both(result, self.gates.either(elsewhere, here))
             return result
-        binder, name = formula.binder, formula.binder.name
-        conjunction = formula.universal == positive
-        total = TRUE if conjunction else FALSE
-        join = self.gates.both if conjunction else self.gates.either
+        binder = formula.binder
+        join = self.gates.both if formula.universal == positive else self.gates.either
         chosen = values(binder, self.labels, len(self.tokens), environment)
         growing = isinstance(binder, ast.PositionBinder) and binder.high.free and not binder.low.free
-        if not growing:
-            chosen.reverse()
+        if not (isinstance(binder, ast.PositionBinder) and binder.unequal):
+            return self._chain(formula, environment, positive, chosen if growing else chosen[::-1])
+        barred = binder.unequal.at(environment, len(self.tokens))
+        before = [t for t in chosen if isinstance(t, int) and t < barred]
+        after = [t for t in chosen if isinstance(t, int) and t > barred]
+        return join(
+            self._chain(formula, environment, positive, before),
+            self._chain(formula, environment, positive, after[::-1]),
+        )
+
+    def _chain(
+        self, formula: ast.Quantified, environment: dict[str, Value], positive: bool, chosen: Sequence[Value]
+    ) -> int:
+        """The inner formula for each of the values, joined; those that begin alike share gates."""
+        name, conjunction = formula.binder.name, formula.universal == positive
+        join, total = (self.gates.both, TRUE) if conjunction else (self.gates.either, FALSE)
         outer = tuple(environment[v] for v in formula.inner.free if v != name)
         prefix = (id(formula), "chain", positive, *outer)
-        plain = not (isinstance(binder, ast.PositionBinder) and binder.unequal)
-        known = len(chosen) if plain else 0
+        known = len(chosen)
         while known and (*prefix, chosen[0], chosen[known - 1]) not in self._nodes:
             known -= 1
         if known:
             total = self._nodes[*prefix, chosen[0], chosen[known - 1]]
         for value in chosen[known:]:
             total = join(total, self.node(formula.inner, {**environment, name: value}, positive))
-            if plain:
-                self._nodes[(*prefix, chosen[0], value)] = total
+            self._nodes[(*prefix, chosen[0], value)] = total
         return total
 
     def groundings(self, formula: Formula) -> list[tuple[int, Formula, dict[str, Value]]]:

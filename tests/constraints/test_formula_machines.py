@@ -1,6 +1,8 @@
 """Machines of formulas: as many violations as the formula has, and few states, at whatever length."""
 
+import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +15,11 @@ from formulations.problem.compiled_rules import compile_problem
 LABELS = LabelSet(["a", "b", "O"])
 SMALL = {
     "forall t: a(t) -> exists s < t: b(s)": 2,
-    "forall t: a(t) -> forall s > t: not b(s)": 2,
+    "forall t: a(t) -> forall s > t: not b(s)": 3,
     "forall t: a(t) -> exists s > t: b(s)": 2,
     "forall t: a(t) -> not exists s: b(s)": 4,
     "(exists t: a(t)) -> (forall t: not b(t))": 4,
-    "forall t: a(t) -> forall s > t: s > t + 1 -> not a(s)": 3,
+    "forall t: a(t) -> forall s > t: s > t + 1 -> not a(s)": 4,
     "forall t: a(t) -> forall s < t: not b(s) or exists u < s: O(u)": 4,
 }
 """Formulas, and the most states of their machines where one violation counts as much as many."""
@@ -30,21 +32,21 @@ OTHERS = [
     "forall t: token(t) is number -> exists s > t: a(s) and b(s - 1)",
 ]
 COMPARED = {
-    "forall t: change(t) -> exists s < t: label(s) = label(t)": [2] * 3,
-    "forall t: change(t) -> exists s < t: field(s) = field(t)": [2] * 3,
-    "forall t: change(t) -> exists s < t: not label(s) != label(t)": [2] * 3,
-    "forall t: change(t) -> forall s < t - 1: label(s) != label(t)": [3] * 3,
+    "forall t: change(t) -> exists s < t: label(s) = label(t)": [3] * 3,
+    "forall t: change(t) -> exists s < t: field(s) = field(t)": [3] * 3,
+    "forall t: change(t) -> exists s < t: not label(s) != label(t)": [3] * 3,
+    "forall t: change(t) -> forall s < t - 1: label(s) != label(t)": [5] * 3,
     "forall t: exists s != t: label(s) = label(t)": [3] * 3,
-    "forall t: change(t) -> exists s: s < t and label(s) = label(t)": [2] * 3,
-    "forall t > 0: change(t) -> exists s < t: edge(s) = edge(t)": None,
-    "forall t: a(t) -> exists s > t: label(s) = label(t - 1)": None,
-    "forall t: not label(t) = label(t - 2)": None,
-    "forall s, t > s: label(s) = label(t) -> a(t) or token(s) is number": None,
-    "forall X in labels, t: X(t) and change(t) -> exists s < t: X(s)": [2] * 3,
-    "forall t: exists s < t, u < s: label(u) = label(s) and label(s) != label(t)": None,
-    "exists t: change(t) and forall s < t: label(s) != label(t)": None,
+    "forall t: change(t) -> exists s: s < t and label(s) = label(t)": [3] * 3,
+    "forall t > 0: change(t) -> exists s < t: edge(s) = edge(t)": [4] * 9,
+    "forall t: a(t) -> exists s > t: label(s) = label(t - 1)": [4] * 4,
+    "forall t: not label(t) = label(t - 2)": [5] * 3,
+    "forall s, t > s: label(s) = label(t) -> a(t) or token(s) is number": [8] * 3,
+    "forall X in labels, t: X(t) and change(t) -> exists s < t: X(s)": [3] * 3,
+    "forall t: exists s < t, u < s: label(u) = label(s) and label(s) != label(t)": [],
+    "exists t: change(t) and forall s < t: label(s) != label(t)": [],
 }
-"""Formulas that compare labels, and the most states of the machine of each label where one violation counts as much as many."""
+"""Formulas that compare labels, and the most states of the hard machine of each label; nothing where there is none a label."""
 
 
 def machines(rule, T):
@@ -75,7 +77,7 @@ def test_states_of_hard_formulas_do_not_grow_with_the_sequence(formula):
 
 @pytest.mark.parametrize("formula", [formula for formula, states in COMPARED.items() if states])
 def test_a_comparison_of_labels_has_a_small_machine_for_each_label(formula):
-    for T in (8, 20):
+    for T in (20, 45):
         some = machines(C.logic(formula), T)[1]
         assert all(one.states <= most for one, most in zip(some, COMPARED[formula], strict=True))
 
@@ -118,3 +120,19 @@ def test_a_comparison_of_labels_is_proved():
     assert solution.status == "optimal" and ilpinfer.verify(trellis, [rule], solution).proved
     each = [C.logic(f"forall t: change(t) and {k}(t) -> exists s < t: {k}(s)", penalty=1.0) for k in names]
     assert ilpinfer.decode(trellis, each).score == solution.score
+
+
+def test_the_reference_says_what_formulas_become():
+    """Each row of its table: a formula, what it becomes, and its automata for 45 tokens."""
+    page = (Path(__file__).parents[2] / "docs" / "rules" / "reference.md").read_text()
+    labels = LabelSet(("title", "author", "date", "note", "journal", "pages", "editor", "O"))
+    rows = re.findall(r"^\| `(.*)` \| (.*) \| (?:(\d+) × (\d+)|none) \|$", page, re.MULTILINE)
+    assert len(rows) == 10
+    for formula, kind, number, states in rows:
+        [component] = C.logic(formula, penalty=1.0).ground(labels, [""] * 45)
+        assert component.is_local == kind.startswith("scores")
+        if number:
+            found = [machine.states for machine in component.machines]
+            assert (len(found), max(found)) == (int(number), int(states)), formula
+        else:
+            assert component.machines is None and len(component.parts) < 2
