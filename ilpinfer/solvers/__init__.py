@@ -108,7 +108,7 @@ def solve(
     program, choices = program.shifted(), Choices(options or {}, log)
     claim, warm_up = _claim(name, program, time_limit, threads, choices)
     status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
-    if status == "unknown" and time_limit is None:
+    if status == "unknown" and time_limit is None and not options:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
     return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
