@@ -202,6 +202,12 @@ class IntegerProgram:
         )
 
 
+def smallest_program() -> IntegerProgram:
+    """That of one token with one label, for trials of solvers."""
+    one, both = np.ones(1, np.int64), np.ones(2, np.int64)
+    return IntegerProgram(1, 1, both, 0 * both, both, np.array([0, 1]), np.array([0]), one, one, one)
+
+
 def stable_order(keys: Integers) -> Integers:
     """`argsort(kind="stable")` of keys from 0 to 2^32 - 1, which numpy sorts by radix 16 bits at a time."""
     order = np.argsort(keys.astype(np.uint16), kind="stable")

@@ -1,4 +1,4 @@
-"""A time limit that excludes compilation of kernels and loading of solvers."""
+"""A time limit that excludes compilation and loading of kernels."""
 
 import math
 import time
@@ -21,7 +21,7 @@ class Deadline:
         self.warm_up = 0.0
 
     def excuse(self, seconds: float) -> None:
-        """Do not count seconds that went into compiling kernels or starting a solver."""
+        """Do not count seconds that went into compiling or loading kernels."""
         self.warm_up += seconds
 
     @property

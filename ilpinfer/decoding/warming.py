@@ -32,12 +32,18 @@ def stages() -> list[Stage]:
 
 
 def start_solver(request: Request, *, wait: bool) -> None:
-    """Start the process of a request's solver, which else counts in the time limit of the first sequence."""
+    """Start the process of a request's solver, which else counts in the time limit of the first sequence.
+
+    Where it waits for that, it checks the solver's options too, and raises SolverOptionError before any sequence.
+    """
     if request.method.runner == WHOLE_PROGRAM:
         from ilpinfer import solvers
 
+        options = getattr(request.settings["parameters"], "solver_options", None)
         with suppress(solvers.SolverError):  # the first call raises it, with its place
             solvers.start(request.method.name, wait=wait)
+            if wait and options:
+                solvers.check_options(request.method.name, options)
 
 
 def warm_up() -> float:

@@ -53,7 +53,8 @@ def solve(
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
-    answer = solvers.solve(solver, program, time_limit=limit, threads=threads, choices=choices)
+    own = {"options": choices.options, "log": choices.log}
+    answer = solvers.solve(solver, program, time_limit=limit, threads=threads, **own)
     path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
@@ -84,7 +85,7 @@ def best_of_program(
         yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return
     for _ in range(task.top):
-        found = solve(solver, program, task.deadline, task.threads, choices=options.choices)
+        found = solve(solver, program, task.deadline, task.threads, None, options.choices)
         reply = _not_below(found, begun, problem)
         if reply.status in ("feasible", "unknown") and bound < reply.bound:
             reply = replace(reply, bound=bound, certificate=certificate)

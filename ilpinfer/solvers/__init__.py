@@ -3,7 +3,7 @@
 A solver is a module of this folder, with the name of its line in `ilpinfer.core.methods`, hyphens as underscores. It has
 
 - `VERSION`, a text: the solver, its version, and the package that carries it;
-- `solve(program, deadline, threads, report, choices=NO_CHOICES) -> Claim`: maximise `program.objective` over integer vectors `x` with
+- `solve(program, deadline, threads, report, choices=NO_CHOICES) -> Claim`: maximise `program.value` over integer vectors `x` with
   `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows. `deadline` is a time of `time.monotonic()`, or
   inf. `report(Progress(x, bound))` may be called with each better vector and bound, which are kept if the solver must be killed.
   `choices` are a user's options, given where there are some; what the solver prints goes to the user's log;
@@ -15,13 +15,13 @@ the caller. `tests/support/brute_force_solver.py` is an example to copy.
 """
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping
 from math import inf
+from typing import Any
 
-from formulations.programs.record import IntegerProgram
+from formulations.programs.record import IntegerProgram, smallest_program
 from ilpinfer.core.methods import BUILT_IN, WHOLE_PROGRAM
 from ilpinfer.solvers.answer import (
-    NO_CHOICES,
     Answer,
     Choices,
     Claim,
@@ -36,7 +36,6 @@ from ilpinfer.system.posix import require_posix
 __all__ = [
     "SOLVERS",
     "Answer",
-    "Choices",
     "SolutionFile",
     "SolverError",
     "SolverOptionError",
@@ -61,7 +60,8 @@ def solve(
     *,
     time_limit: float | None = None,
     threads: int = 1,
-    choices: Choices = NO_CHOICES,
+    options: Mapping[str, Any] | None = None,
+    log: str = "",
 ) -> Answer:
     """Solve a program and check the answer in exact integers.
 
@@ -75,8 +75,10 @@ def solve(
         Time limit in seconds, the first start and loading of the solver included. None for no limit.
     threads : int, default 1
         Number of threads, for solvers that support it.
-    choices : Choices, optional
-        Options by the solver's own names, in the place of those that the toolkit sets, and a file for its log.
+    options : mapping of str to object, optional
+        Options by the solver's own names, None for its default, in the place of those that the toolkit sets.
+    log : str, default ""
+        A file to which what the solver prints is appended.
 
     Returns
     -------
@@ -103,14 +105,13 @@ def solve(
         raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
     require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
-    shifted = program.shifted()
-    constant, program = shifted.constant or 0, replace(shifted, constant=0)
+    program, choices = program.shifted(), Choices(options or {}, log)
     claim, warm_up = _claim(name, program, time_limit, threads, choices)
     status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
-    if status == "unknown" and time_limit is None:
+    if status == "unknown" and time_limit is None and not options:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
     seconds = time.monotonic() - started - warm_up
-    return Answer(status, x, bound + constant, claim.version, claim.settings, seconds, warm_up)
+    return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
 
 
 def start(name: str, *, wait: bool = False) -> None:
@@ -121,6 +122,11 @@ def start(name: str, *, wait: bool = False) -> None:
     if wait:
         with pool.borrow_worker(name, SOLVERS[name], inf):
             pass
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise SolverOptionError for options that a solver does not have or take: it tries them on the smallest program."""
+    solve(name, smallest_program(), options=options)
 
 
 def _claim(

@@ -131,13 +131,14 @@ def check_claim(
     x = exact_solution(claim.x, program)
     if claim.status == "infeasible":
         return ("infeasible", None, -inf) if x is None else ("feasible", x, inf)
-    slack = max(1.0, 1e-9 * abs(claim.bound)) if np.isfinite(claim.bound) else 0.0
+    constant = program.constant or 0
+    slack = max(1.0, 1e-9 * abs(claim.bound - constant)) if np.isfinite(claim.bound) else 0.0
     bound = _floor(claim.bound) + slack
     if x is None:
         return "unknown", None, bound
     value = program.value(x)
     if claim.status == "optimal" and claim.objective is not None:
-        tolerance = max(0.5, 1e-9 * abs(value))
+        tolerance = max(0.5, 1e-9 * abs(value - constant))
         meets = bound <= value + 2 * max(1.0, slack) or not gaps
         if meets and abs(claim.objective - value) <= tolerance:
             return "optimal", x, float(value)

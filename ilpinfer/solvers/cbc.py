@@ -3,6 +3,7 @@
 import re
 import subprocess
 import time
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,11 +39,11 @@ def solve(
     choices = _by_full_names(choices)
     settings = choices.over({**SETTINGS, "threads": str(threads) if threads > 1 else None}, RESERVED)
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
-        Path(folder, "program.mps").write_text(mps(program))
+        Path(folder, "program.mps").write_text(mps(replace(program, constant=0)))
         log = _run(folder, ["-dualSimplex", "-basisOut", "basis", "-solution", "relaxed"], deadline)
         if choices.log:
             print(_text(folder), flush=True)
-        relaxed = _read(Path(folder, "relaxed"), program.n_columns)
+        relaxed = _read(Path(folder, "relaxed"), program)
         bound = relaxed.value if relaxed.status == "optimal" else inf
         report(Progress(relaxed.x, bound))
         if deadline < inf:
@@ -56,7 +57,7 @@ def solve(
             _check_values(_text(folder), choices)
             if choices.log:
                 print(_text(folder), flush=True)
-        branched = _read(Path(folder, "branched"), program.n_columns)
+        branched = _read(Path(folder, "branched"), program)
         branching = time.monotonic() - started
     limited = log is None or "Stopped on" in log or branching > 0.95 * float(settings.get("sec", inf))
     x = relaxed.x if branched.x is None else branched.x
@@ -65,7 +66,8 @@ def solve(
         bound = branched.value
     if limited:
         status = "unknown" if x is None else "feasible"
-    return Claim(status, x, branched.value, min(bound, _bound(log or "")), VERSION, settings)
+    bound = min(bound, _bound(log or "", program.constant or 0))
+    return Claim(status, x, branched.value, bound, VERSION, settings)
 
 
 def _by_full_names(choices: Choices) -> Choices:
@@ -164,7 +166,7 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
         return log.read().decode(errors="replace")
 
 
-def _read(path: Path, n_columns: int) -> _Solution:
+def _read(path: Path, program: IntegerProgram) -> _Solution:
     """Read a solution file. A missing or incomplete file gives the status "unknown"."""
     head, *lines = (path.read_text() if path.exists() else "").splitlines() or [""]
     status, _, value = head.partition(" - objective value ")
@@ -173,18 +175,18 @@ def _read(path: Path, n_columns: int) -> _Solution:
     status = "feasible" if status.startswith("Stopped on") else STATUS.get(status, "unknown")
     if status not in ("optimal", "feasible"):
         return _Solution(status)
-    x = np.zeros(n_columns)
+    x = np.zeros(program.n_columns)
     for line in lines:
         words = line.removeprefix("**").split()
         if len(words) == 4:
             x[int(words[1][1:])] = float(words[2])
-    return _Solution(status, -float(value), x)
+    return _Solution(status, (program.constant or 0) - float(value), x)
 
 
-def _bound(log: str) -> float:
-    """Upper bound on the objective: the negative of CBC's lower bound, as CBC minimises."""
+def _bound(log: str, constant: int) -> float:
+    """Upper bound on the objective: the negative of CBC's lower bound, as CBC minimises, and the constant, which it is not given."""
     result = re.findall(r"^Lower bound: +(\S+)", log, re.M)
-    return -float(result[-1]) if result else inf
+    return constant - float(result[-1]) if result else inf
 
 
 VERSION = VERSIONS["cbc"]()

@@ -15,7 +15,7 @@ from ortools.sat.python.cp_model_helper import (
     SolveWrapper,
 )
 
-from formulations.programs.record import IntegerProgram
+from formulations.programs.record import IntegerProgram, smallest_program
 from ilpinfer.solvers.answer import NO_CHOICES, Choices, Claim, Progress, Report, solver_seconds
 from ilpinfer.system.solver_versions import VERSIONS
 
@@ -41,22 +41,20 @@ RESERVED = {
 
 
 class _Solutions(SolutionCallback):
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, constant: int) -> None:
         super().__init__()
-        self._report = report
+        self._report, self._constant = report, constant
 
     def OnSolutionCallback(self) -> None:  # noqa: N802
         response: Any = self.Response()  # type: ignore[no-untyped-call]
         bound = -float(response.inner_objective_lower_bound)
-        self._report(Progress(np.array(response.solution, np.int64), bound if bound != 0 else inf))
+        bound = bound + self._constant if bound != 0 else inf
+        self._report(Progress(np.array(response.solution, np.int64), bound))
 
 
 def load() -> None:
     """Load the libraries that CP-SAT otherwise loads at the first solve: here that of one token with one label."""
-    one, both = np.ones(1, np.int64), np.ones(2, np.int64)
-    entries = np.array([0, 1]), np.array([0])
-    smallest = IntegerProgram(1, 1, both, 0 * both, both, *entries, one, one, one)
-    solve(smallest, inf, 1, lambda progress: None)
+    solve(smallest_program(), inf, 1, lambda progress: None)
 
 
 def solve(
@@ -73,9 +71,10 @@ def solve(
         settings["max_time_in_seconds"] = solver_seconds(deadline, late=0.03)
     solver: Any = SolveWrapper()
     solver.set_parameters(_parameters(settings, choices))
-    solutions = _Solutions(report)  # which has to live as long as the solver
+    constant = program.constant or 0
+    solutions = _Solutions(report, constant)  # which has to live as long as the solver
     solver.add_solution_callback(solutions)
-    solver.add_best_bound_callback(lambda bound: report(Progress(bound=bound)))
+    solver.add_best_bound_callback(lambda bound: report(Progress(bound=bound + constant)))
     response = solver.solve(model)
     if response.status == CpSolverStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {response.solution_info}")
@@ -85,8 +84,8 @@ def solve(
     return Claim(
         status=status,
         x=np.array(response.solution, float) if has_solution else None,
-        objective=response.objective_value if has_solution else None,
-        bound=bound if has_solution or bound != 0 else inf,  # 0 also stands for "not set"
+        objective=response.objective_value + constant if has_solution else None,
+        bound=bound + constant if has_solution or bound != 0 else inf,  # 0 also stands for "not set"
         version=VERSION,
         settings=settings,
     )
@@ -114,7 +113,7 @@ def _parameters(settings: Mapping[str, Any], choices: Choices) -> SatParameters:
 
 
 def model_of(program: IntegerProgram) -> CpModelProto:
-    """The program as OR-tools hands it to CP-SAT: it minimises the negated objective, in grid units."""
+    """The program as OR-tools hands it to CP-SAT: it minimises the negated objective without its constant, in grid units."""
     model = CpModelProto()
     boxes = list(zip(program.lower.tolist(), program.upper.tolist(), strict=True))
     shelf = CpModelProto()

@@ -38,7 +38,8 @@ def solve(
         _set(solver, name, value, choices)
     if program.start is not None:
         _begin(program, solver, deadline)
-    _watch(solver, report)
+    constant = program.constant or 0
+    _watch(solver, report, constant)
     solver.run()
     status = STATUS.get(solver.getModelStatus(), "unknown")
     info = solver.getInfo()
@@ -46,8 +47,8 @@ def solve(
     return Claim(
         status=status,
         x=np.array(solver.getSolution().col_value) if has_solution else None,
-        objective=-info.objective_function_value if has_solution else None,
-        bound=_upper_bound(info.mip_dual_bound) if info.mip_node_count >= 0 else inf,
+        objective=constant - info.objective_function_value if has_solution else None,
+        bound=_upper_bound(info.mip_dual_bound, constant) if info.mip_node_count >= 0 else inf,
         version=VERSION,
         settings=options,
     )
@@ -80,16 +81,17 @@ def _begin(program: IntegerProgram, solver: highspy.Highs, deadline: float) -> N
         solver.setSolution(len(values), np.arange(len(values), dtype=np.int32), values)
 
 
-def _watch(solver: highspy.Highs, report: Report) -> None:
+def _watch(solver: highspy.Highs, report: Report, constant: int) -> None:
     """Report each incumbent, and the bound where HiGHS would let itself be interrupted."""
     best = inf
 
     def tell_solution(event: Any) -> None:
-        report(Progress(np.array(event.data_out.mip_solution), _upper_bound(event.data_out.mip_dual_bound)))
+        bound = _upper_bound(event.data_out.mip_dual_bound, constant)
+        report(Progress(np.array(event.data_out.mip_solution), bound))
 
     def tell_bound(event: Any) -> None:
         nonlocal best
-        bound = _upper_bound(event.data_out.mip_dual_bound)
+        bound = _upper_bound(event.data_out.mip_dual_bound, constant)
         if bound < best:
             best = bound
             report(Progress(None, bound))
@@ -98,9 +100,9 @@ def _watch(solver: highspy.Highs, report: Report) -> None:
     solver.cbMipInterrupt.subscribe(tell_bound)
 
 
-def _upper_bound(dual: float) -> float:
-    """The bound on the maximised objective, from the bound on its negative; HiGHS returns ±1e30 or ±inf if it has none."""
-    return -dual if abs(dual) < 1e30 else inf
+def _upper_bound(dual: float, constant: int) -> float:
+    """The bound on the maximised objective, from that on the negative of its columns; HiGHS returns ±1e30 or ±inf if it has none."""
+    return constant - dual if abs(dual) < 1e30 else inf
 
 
 def _pass(program: IntegerProgram, solver: highspy.Highs) -> None:

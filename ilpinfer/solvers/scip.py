@@ -75,12 +75,14 @@ def _solve(program: IntegerProgram, deadline: float, ours: dict[str, str], choic
         )
     if solver.status() == SolveStatus.MODEL_INVALID:
         raise ValueError(f"it refuses the program: {solver.status_string()}")
-    has_solution = solver.has_solution()
+    has_solution, constant = solver.has_solution(), program.constant or 0
     return Claim(
         status=STATUS.get(solver.status(), "unknown"),
         x=np.asarray(solver.variable_values()) if has_solution else None,
-        objective=solver.objective_value() if has_solution else None,
-        bound=solver.best_objective_bound() if has_solution else inf,  # without a solution it returns 0
+        objective=solver.objective_value() + constant if has_solution else None,
+        bound=solver.best_objective_bound() + constant
+        if has_solution
+        else inf,  # without a solution it returns 0
         version=VERSION,
         settings=settings,
     )

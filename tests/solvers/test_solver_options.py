@@ -106,6 +106,13 @@ def test_options_stand_behind_the_method(text):
         configuration("highs:solver_options.presolve=on:solver_options.presolve=off")
 
 
+def test_many_sequences_are_not_begun_with_a_wrong_option():
+    """One error, not one for each sequence."""
+    decoder = ilpinfer.Decoder(RULES, method="highs", solver_options={"presolv": "on"})
+    with pytest.raises(SolverOptionError, match="HiGHS has no option 'presolv'"):
+        list(decoder.decode_many([trellis(), trellis()], on_error="row"))
+
+
 @pytest.mark.parametrize("text", ["cbc:solver_options.ratio=0.9", "highs:solver_options.mip_rel_gap=0.9"])
 def test_a_solver_that_stops_at_a_gap_proves_nothing(text):
     hard = trellis(T=30), [*RULES, C.exactly_tokens("a", 7), C.exactly_tokens("b", 9)]

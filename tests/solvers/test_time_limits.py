@@ -81,9 +81,10 @@ def test_a_vector_that_breaks_a_row_is_not_kept(order):
 
 
 def test_what_a_stopped_solver_started_ends_with_it(order, tmp_path):
+    solve(NAME, program())
     order("starts waits")
     child = tmp_path / "child"
-    solve(NAME, program(), time_limit=1.0)
+    solve(NAME, program(), time_limit=LIMIT)
     wait_until(lambda: not running(int(child.read_text())))
     assert not running(int(child.read_text()))
 
