@@ -117,7 +117,14 @@ def of_kinds(cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> 
         (kinds if len(each) == each[-1] + 1 else np.searchsorted(each, kinds)).astype(np.int16)
         for each, kinds in zip(kept, (rows, columns), strict=True)
     ]
-    return Blocks(cells[np.ix_(*kept)], *numbers)
+    return Blocks(cells[..., kept[0][:, None], kept[1]], *numbers)
+
+
+def taken(table: Any, rows: NDArray[Any], columns: NDArray[Any]) -> Any:
+    """Some rows and columns of tables (…, N, M), by their numbers."""
+    if isinstance(table, Blocks):
+        return of_kinds(table.cells, table.rows[rows], table.columns[columns])
+    return np.ascontiguousarray(table[..., rows[:, None], columns])
 
 
 def stored(table: Any) -> Any:

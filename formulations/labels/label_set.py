@@ -18,7 +18,7 @@ from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, counted, suggestion
 
-MOST_LABELS = 2**11  # labels of a set; tables of steps grow with their square
+MOST_LABELS = 2**13  # labels of a set; tables of steps grow with their square
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ A problem in which the other components count nothing is a relaxation. Where its
 the problem, and the bound holds in any case (cutting planes: Riedel and Clarke 2006).
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -19,9 +20,11 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import GroundRule, Problem
+from formulations.time_limits import OutOfTime
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.core.result import Result, Start, Task
+from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact.few_labels import can_be_reduced, check_time, on_few_labels
 from ilpinfer.exact.known import Known
 
 MOST_ENTRIES = 2**24
@@ -79,7 +82,7 @@ class Rounds:
     best: Improvement | None = None
     improvements: list[Improvement] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def _prepare(self) -> None:
         self.folded = self.problem.fold()
         places = {id(rule): place for place, rule in enumerate(self.problem.rules)}
         self.numbers = [places[id(rule)] for rule in self.folded.rules]
@@ -93,7 +96,33 @@ class Rounds:
         }
 
     def run(self) -> Iterator[Result]:
+        """Results on few labels where these suffice, else on all."""
+        known: Result | None = None
+        if self.task.top == 1 and self.task.within is None and can_be_reduced(self.problem):
+            task = replace(self.task, start=NOTHING_KNOWN, watch=None)
+            known = on_few_labels(self.problem, task, self._on_few)
+        if known is None:
+            yield from self._on_all()
+        elif known.bound < math.inf or self.task.deadline.passed:
+            yield known
+        else:
+            yield from self._from(known)
+
+    def _from(self, known: Result) -> list[Result]:
+        """Results on all labels, as far as time is left."""
+        self.task = replace(self.task, start=Start(known.path))
+        try:
+            return list(self._on_all())
+        except OutOfTime:
+            return [known]
+
+    def _on_few(self, problem: Problem, task: Task) -> Iterator[Result]:
+        return Rounds(problem, task, self.solve)._on_all()
+
+    def _on_all(self) -> Iterator[Result]:
         """Results of the last round, after which no component that a labelling breaks is idle, or of the end of time."""
+        check_time(self.problem.lattice)
+        self._prepare()
         stages, start, listed = (
             dict[str, float](),
             self.task.start,

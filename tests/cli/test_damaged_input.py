@@ -151,7 +151,7 @@ def test_more_labels_than_a_table_of_steps_can_have(tmp_path):
     path = tmp_path / "x.jsonl"
     for record in ({"logits": [[0] * 100_000]}, {"start": [0] * 100_000, "edges": []}):
         path.write_text(json.dumps(record))
-        with pytest.raises(InputError, match="100000 labels; expected at most 2048"):
+        with pytest.raises(InputError, match="100000 labels; expected at most 8192"):
             score(read(path), None)
 
 
