@@ -77,7 +77,7 @@ def has_counting_machine(most_tokens: int, width: int) -> bool:
 
 def _states(most_tokens: int, width: int, once: bool) -> int:
     if not once:
-        return 3 * 2 ** (width - 1) - 1
+        return 3 * (1 << (width - 1)) - 1
     return sum(comb(width - 1, n) for n in range(most_tokens + 1))
 
 

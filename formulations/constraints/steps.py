@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Reg
 
 def bits(*tables: Booleans) -> Integers:
     """One symbol for several tables (K+1, K) or (1, K): table i counts 2^i."""
-    result: Integers = sum(table.astype(np.int64) << i for i, table in enumerate(tables))
+    total: Any = sum(table.astype(np.int64) << i for i, table in enumerate(tables))
+    result: Integers = total
     return result
 
 

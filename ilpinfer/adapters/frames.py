@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from formulations.labels.names import label_names
 from formulations.messages import brief, counted, suggestion
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.label_names import feature_names, label_names, names_of_tags
+from ilpinfer.corpus.label_names import feature_names, names_of_tags
 from ilpinfer.corpus.tokens import with_columns
 from ilpinfer.system.extras import require
 

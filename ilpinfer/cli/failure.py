@@ -73,8 +73,8 @@ class Findings:
         failed, infeasible = self._failed, self._infeasible
         if self._rejected:
             count = f"{counted(len(self._rejected), 'record')} rejected: first {self._rejected[0]}"
-            more = [kind.first for kind in (failed, infeasible) if kind.sequences]
-            raise Failure("; ".join([count, *more]), 1)
+            others = [kind.first for kind in (failed, infeasible) if kind.sequences]
+            raise Failure("; ".join([count, *others]), 1)
         more = f" (and {infeasible.sequences - 1} more)" if infeasible.sequences > 1 else ""
         if failed.sequences:
             count = f"{counted(failed.sequences, 'sequence')} could not be decoded"

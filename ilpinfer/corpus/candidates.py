@@ -295,7 +295,7 @@ def _bounds(each: Candidate, text: str, n: int) -> tuple[int, int]:
 
 
 def read_candidates(
-    text: str | Sequence[str],
+    text: Any,
     candidates: Iterable[Any],
     *,
     offsets: str = "",

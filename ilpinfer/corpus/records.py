@@ -5,6 +5,7 @@ from typing import Any
 from formulations import Trellis
 from formulations.dtypes import Floats
 from formulations.grid import snap
+from formulations.labels.names import label_names
 from formulations.messages import counted
 from formulations.plain_values import positions
 from formulations.plain_values import text as plain_text
@@ -13,7 +14,7 @@ from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.label_names import label_names, names_of_tags
+from ilpinfer.corpus.label_names import names_of_tags
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.record_keys import (
     CANDIDATE_KEYS,

@@ -59,6 +59,7 @@ def _batches(path: str, own: ColumnNames, after: int) -> Iterator[list[dict[str,
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    names: list[str] | None
     with open_bytes(path) as stream:
         if path.endswith(PARQUET):
             file = pq.ParquetFile(stream)
@@ -67,7 +68,7 @@ def _batches(path: str, own: ColumnNames, after: int) -> Iterator[list[dict[str,
             metadata = file.schema_arrow.metadata
         else:
             batches = _arrow_batches(pa, stream)
-            names = metadata = None
+            names, metadata = None, None
         for batch in batches:
             passed = min(after, batch.num_rows)
             after -= passed

@@ -34,7 +34,7 @@ def _solutions(
     runner: Runner, trellises: Iterable[Trellis], top: int | None, number: int, on_error: OnError
 ) -> Iterator[list[Solution]]:
     waiting: deque[tuple[Trellis, Future[Reply[list[Solution]]]]] = deque()
-    source = Source(trellises, 1)
+    source = Source(trellises, 1, lambda trellis: trellis)
 
     def decoded() -> list[Solution]:
         trellis, future = waiting.popleft()
@@ -64,7 +64,7 @@ def _received(runner: Runner, trellis: Trellis, reply: Reply[list[Solution]]) ->
     """The solutions, with the context that was left out."""
     for message, category in reply.warnings:
         warnings.warn(message, category, stacklevel=stack_level())
-    context = runner.context(trellis)
+    context = runner.context(runner.rules.fit(trellis))
     return [
         replace(one, context=context, certificate=with_digest(one.certificate, context))
         for one in reply.value

@@ -12,7 +12,7 @@ from formulations.dtypes import Booleans, Floats, Integers
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
-from ilpinfer.evaluation.alike import read_alike
+from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
 
@@ -267,7 +267,7 @@ def evaluate(
 
 def alike_pairs(pairs: Sequence[Pair], scheme: str) -> tuple[list[Pair], LabelSet]:
     """Pairs whose sides are in one notation, and their labels; notices are warnings."""
-    given = [[pair.gold for pair in pairs], [pair.predicted for pair in pairs]]
+    given: list[Side] = [[pair.gold for pair in pairs], [pair.predicted for pair in pairs]]
     (gold, predicted), labels, notices = read_alike(given, scheme)
     for text in notices:
         warnings.warn(text, RuleNotice, stacklevel=stack_level())

@@ -27,7 +27,7 @@ def changes(context: Context, path: LabelIds, token: int | None, seconds: float)
     differs = path != plain
     ends = np.flatnonzero(np.diff(differs, prepend=False, append=False)).reshape(-1, 2).tolist()
     if token is not None:
-        ends = [(b, e) for b, e in ends if b <= token < e] or [(token, token + 1)]
+        ends = [[b, e] for b, e in ends if b <= token < e] or [[token, token + 1]]
     for begin, end in ends:
         yield _change(context, path, plain, (begin, end), StrictDeadline(seconds))
 

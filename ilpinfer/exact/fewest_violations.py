@@ -90,7 +90,7 @@ def _spread(lattice: Lattice) -> int:
     steps = np.bincount(lattice.step, minlength=len(lattice.pool))
     pool = lattice.pool.reshape(len(lattice.pool), lattice.pool[0].size if len(lattice.pool) else 0)
     edges = zip(_ranges(pool), steps.tolist(), strict=True)
-    return sum(_ranges(lattice.node)) + sum(spread * times for spread, times in edges)
+    return sum(_ranges(lattice.node)) + sum(spread * int(times) for spread, times in edges)
 
 
 def _ranges(table: Grid) -> list[int]:

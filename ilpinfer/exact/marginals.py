@@ -88,7 +88,8 @@ class Marginals:
     @cached_property
     def edges(self) -> Floats:
         """(T-1, K, K) probability of label i at token t, then j at t+1."""
-        return self.product.probabilities(edges=True)[1]
+        edges: Floats = self.product.probabilities(edges=True)[1]
+        return edges
 
     @cached_property
     def probability_holds(self) -> float:
@@ -139,7 +140,8 @@ class Marginals:
         if not len(self.labels):
             return np.zeros((whole(n, "n", 1, MOST["n"]), 0), np.int64)
         uniform = np.random.default_rng(seed).random((whole(n, "n", 1, MOST["n"]), len(self.labels)))
-        return self.product.draw(uniform)
+        ids: Integers = self.product.draw(uniform)
+        return ids
 
     @cached_property
     def _log_model(self) -> float:

@@ -53,8 +53,9 @@ def solve(
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
-    own = {"options": choices.options, "log": choices.log}
-    answer = solvers.solve(solver, program, time_limit=limit, threads=threads, **own)
+    answer = solvers.solve(
+        solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
+    )
     path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)

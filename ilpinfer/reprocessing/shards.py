@@ -85,7 +85,11 @@ class ShardReader:
                 break
         place = None if self.place is None else self.stream.place
         digest = self.stream.end_slice()
-        slice_ = place and InputSlice(place.file, place.offset, place.line, self._records, rejected, digest)
+        slice_ = (
+            None
+            if place is None
+            else InputSlice(place.file, place.offset, place.line, self._records, rejected, digest)
+        )
         if not examples:
             self.rest = slice_
             return None

@@ -177,5 +177,5 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
     if labels is None:
         return 0.0
     tokens = [("",) * len(each) for each in gold]
-    pairs = [Pair(*each) for each in zip(tokens, found, golden, strict=True)]
+    pairs = [Pair(t, p, g or ()) for t, p, g in zip(tokens, found, golden, strict=True)]
     return float(f_measure(evaluate(pairs, labels=labels).of_all("spans")))
