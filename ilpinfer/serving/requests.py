@@ -158,9 +158,9 @@ class Sequence(BaseModel):
         return self._example
 
     @property
-    def notices(self) -> dict[str, list[str]]:
-        """The field of an answer for odd scores, where there are some."""
-        return {"notices": self._notices} if self._notices else {}
+    def notices(self) -> list[str]:
+        """About odd scores."""
+        return self._notices
 
     @property
     def length(self) -> int:

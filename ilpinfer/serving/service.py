@@ -13,7 +13,7 @@ from formulations import LabelSet, Trellis, dump_rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.warming import exact_stages
 from ilpinfer.errors import describe
-from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row
+from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row, with_notices
 from ilpinfer.serving.description import examples_of
 from ilpinfer.serving.limits import Limits, RequestDeadline
 from ilpinfer.serving.metrics import Lag, Metrics
@@ -89,7 +89,7 @@ class Service:
 
         done = await self._run(work, request.length, deadline)
         self.metrics.solution(done.value)
-        return {**done.value, **request.notices, "queue_seconds": done.waited}
+        return {**with_notices(done.value, request.notices), "queue_seconds": done.waited}
 
     async def several(self, body: bytes, arrived: float) -> dict[str, Any]:
         """The answer to a request for a batch; raises Refusal if no sequence is decoded."""
@@ -103,8 +103,8 @@ class Service:
         result = [late_row(deadline) if row is None else row for row in rows]
         for row in result:
             self.metrics.solution(row)
-        found = ({} if isinstance(each, Refusal) else each.notices for each in request.sequences)
-        return {"results": [{**row, **notices} for row, notices in zip(result, found, strict=True)]}
+        found = (() if isinstance(each, Refusal) else each.notices for each in request.sequences)
+        return {"results": [with_notices(*each) for each in zip(result, found, strict=True)]}
 
     def check_ready(self) -> None:
         """Raise Refusal while kernels are being loaded, and if loading has failed."""
