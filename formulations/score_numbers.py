@@ -171,7 +171,7 @@ def _read(value: Any, what: str) -> Floats:
         return _rows(list(array), what) if array.ndim else _number(array.item(), what)
     if array.size == 0:
         return np.zeros(array.shape)
-    way = "; np.where(allowed, 0, -np.inf) makes scores of truth values" if kind == "b" else ""
+    way = "; as a score, 0 allows and -inf forbids" if kind == "b" else ""
     raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}{way}")
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.command_line import rows
+from support.effort import examples
 from support.service import post
 
 import ilpinfer
@@ -114,7 +115,7 @@ def spacy(p: Problem) -> list[Span]:
 
 
 def service(p: Problem) -> list[Span]:
-    response = post(Decoder(), "/decode", {**p.record, "rules": p.rules, "never": p.never})
+    response = post(Decoder([]), "/decode", {**p.record, "rules": p.rules, "never": p.never})
     if response.status_code != 200:
         raise Refused(response.json()["detail"])
     return p.spans(response.json()["labels"])
@@ -179,6 +180,7 @@ def _libraries():
     pytest.importorskip("spacy")
 
 
+@settings(max_examples=examples(100, 6))
 @given(problems())
 def test_same_labelling(tmp_path_factory, capsys, problems):
     expected = [trellis(p) for p in problems]

@@ -260,9 +260,9 @@ def test_models_come_as_files(tmp_path):
 @pytest.mark.parametrize(
     ("call", "given", "keywords"),
     [
-        (Trellis, "start edges labels", "tokens scheme"),
-        (Trellis.second_order, "start first edges labels", "tokens scheme"),
-        (Trellis.from_emissions, "emissions transitions", "start end labels tokens scheme first"),
+        (Trellis, "start edges labels", "tokens scheme never"),
+        (Trellis.second_order, "start first edges labels", "tokens scheme never"),
+        (Trellis.from_emissions, "emissions transitions", "start end labels tokens scheme first never"),
         (Rule.violations, "self labelling", "tokens labels"),
         (HMM, "labels", "start end transitions emissions smoothing"),
         (SecondOrderHMM, "labels", "start end transitions emissions smoothing"),

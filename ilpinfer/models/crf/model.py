@@ -124,7 +124,23 @@ class CRF(ModelFile):
 
     @classmethod
     def from_file(cls, path: str | Path) -> "CRF":
-        """A model of CRFsuite with the shipped template that makes all its attributes, or with none."""
+        """Read a model file of CRFsuite with the shipped template that makes all its attributes, or with none.
+
+        Parameters
+        ----------
+        path : str or Path
+            The model file.
+
+        Returns
+        -------
+        CRF
+            The model; without a template, features have to be given to `trellis_of`.
+
+        Raises
+        ------
+        ModelError
+            For a file that cannot be read as a model.
+        """
         attributes = read_crfsuite(path).attributes
         fitting = (name for name in template_names() if share(attributes, load_template(name)) == 1)
         return cls.from_crfsuite(path, next(fitting, None))
