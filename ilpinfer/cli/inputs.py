@@ -167,8 +167,8 @@ def canonical_scheme(scheme: str) -> str:
 
 def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     """A notice about ambiguous or unusual labels, if their scheme is inferred."""
-    if not scheme:
-        names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    if names and not scheme:
         notice(iob1_remark(labellings, scheme) or LabelSet(names).notice)
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import ilpinfer
 from formulations import constraints as C
 from ilpinfer.adapters import join_windows, merge_windows
-from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.corpus.logits import log_softmax
 from ilpinfer.models.external import from_logits
 
