@@ -62,7 +62,7 @@ class ScoredSequence:
         """The plain values of a solution with labels of all tokens; ids, violations and scores are of `positions`, known labels by token."""
         if self.positions is not None:
             values |= {"positions": list(self.positions)}
-            values["labels"] = values["labels"] and self.restore(values["labels"])
+            values["labels"] = None if values["labels"] is None else self.restore(values["labels"])
             if "given" in values:
                 values["given"] = {str(self.positions[int(t)]): k for t, k in values["given"].items()}
         if self.example.candidates is not None:

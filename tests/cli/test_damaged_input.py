@@ -84,7 +84,7 @@ SHAPES = {
     "a claim of 7 PiB": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,), }", b"\0" * 8, "claims shape"),
     "a claim beyond 64 bits": ("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "9" * 30 + ",), }", b"\0" * 8, "claims shape"),
     "a negative length": ("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1), }", b"\0" * 8, "claims shape"),
-    "many empty rows": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 0), }", b"", "is empty: shape"),
+    "many empty rows": ("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 0), }", b"", "0 tokens, but logits"),
     "texts without signs": ("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }", b"", "or damaged"),
     "objects": ("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b"\0" * 8, "holds Python objects"),
     "dates": ("{'descr': '<M8[s]', 'fortran_order': False, 'shape': (1,), }", b"\0" * 8, "expected numbers or texts"),

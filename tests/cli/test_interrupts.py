@@ -196,7 +196,7 @@ LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate
             "out/results.jsonl",
         ),
         (signal.SIGTERM, "pareto in.jsonl --rules rules.toml --output out", "out"),
-        (signal.SIGINT, "codl train.tsv train.tsv --rules bio --cycles 5000 --output out", "out"),
+        (signal.SIGINT, "codl train.tsv train.tsv --rules citations --cycles 5000 --output out", "out"),
         (
             signal.SIGTERM,
             "learn train.tsv --rules own.toml --kind hmm --folds 40 --epochs 5000 --output out --log-json",

@@ -83,7 +83,17 @@ def test_a_run_over_a_corpus(folder, cli):
     *_, told, last = events(err)
     assert (code, out.splitlines()[0][:4]) == (0, "out:")
     assert (told["event"], told["done"], told["share"], told["proved"]) == ("progress", 30, 1.0, 1.0)
-    counts = {"files": 4, "sequences": 30, "proved": 30, "unproved": 0, "failed": 0, "rejected": 0}
+    counts = {
+        "found": 0,
+        "checked": 0,
+        "decoded": 4,
+        "files": 4,
+        "sequences": 30,
+        "proved": 30,
+        "unproved": 0,
+        "failed": 0,
+        "rejected": 0,
+    }
     assert last == {"event": "summary", "code": 0, "output": "out", "finished": True, **counts}
     code, _, err = cli("reprocess many.jsonl --rules rules.toml --output out --log-json")
     assert (code, [each["event"] for each in events(err)]) == (2, ["error", "summary"])

@@ -170,10 +170,10 @@ def test_line_breaks_inside_a_field_get_its_inner_label(here, cli):
         assert labels[2] == inner and labels[4] == "O"
 
 
-def test_a_sequence_of_line_breaks_alone_is_a_row_with_a_reason(decisions, cli):
+def test_a_sequence_of_line_breaks_alone_has_their_label(decisions, cli):
     cli.done(f"{decisions} --line-breaks out")
     Path("n.txt").write_text("@newline@\n@newline@\n\n1.\n@newline@\n")
-    code, _, _ = cli("decode n.txt --model m.json --output o.jsonl")
+    cli.done("decode n.txt --model m.json --output o.jsonl")
     first, second = rows(Path("o.jsonl"))
-    assert code == 1 and "line breaks alone" in first["reason"] and first["labels"] is None
+    assert (first["status"], first["labels"]) == ("optimal", ["break", "break"])
     assert second["labels"][1] == "break"

@@ -229,7 +229,7 @@ def test_a_deep_tree_is_made_and_written_without_recursion(depth):
     assert written == Leaf().to_dict()
 
 
-@pytest.mark.filterwarnings("ignore:rule \"valid_scheme")
+@pytest.mark.filterwarnings('ignore:rule "valid_scheme')
 def test_two_phase_with_soft_rules_that_cannot_be_broken():
     trellis = Trellis(np.zeros(2), np.zeros((3, 2, 2)), labels=["a", "b"])
     rules = [C.valid_scheme(penalty=9.2), C.at_most_runs("a", 9, penalty=0.7)]

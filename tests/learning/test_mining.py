@@ -233,7 +233,7 @@ def test_rules_hold_on_held_out_folds():
     kept = one_fold.fit(pairs)
     assert "requires_present(a, b)" in {each.rule.title for each in kept.entries}
     mixed = one_fold.fit([*pairs[:50], *broken, *pairs[50:]])
-    assert "requires_present(a, b)" not in {each.rule.title for each in mixed.rules}
+    assert "requires_present(a, b)" not in {each.rule.title for each in mixed.entries}
 
 
 def test_no_rule_is_kept_that_holds_in_no_held_out_fold():

@@ -77,7 +77,7 @@ def test_files_without_a_reference_end_with_2(tmp_path, content):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
     done = python(checker.__file__, path)
-    assert done.returncode == 2 and "cannot be read" in done.stderr
+    assert done.returncode == 2 and "is no JSON" in done.stderr
 
 
 def test_names_of_files_are_shown_with_escapes(tmp_path):

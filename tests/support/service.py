@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from formulations import Trellis
+from formulations import RuleSet, Trellis
 from ilpinfer import Decoder, decode
 from ilpinfer.serving import Limits
 from ilpinfer.serving.app import build
@@ -23,6 +23,7 @@ class WaitingDecoder:
     """A decoder that begins to decode when it is let go, one permit for each sequence."""
 
     model = labels = None
+    rules = RuleSet(())
 
     def __init__(self) -> None:
         self.permits = threading.Semaphore(0)
