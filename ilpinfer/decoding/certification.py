@@ -59,11 +59,12 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         raise ValueError("the solution is of two-phase inference, which decode_two_phase itself proves")
     if not hasattr(solution, "path"):
         raise ValueError(f"the solution is {brief(solution)}; expected one that decode returns")
-    trellis = compiler_of(rules).fit(trellis).with_given(solution.given)
+    compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis).with_given(solution.given)
     incumbent = None if solution.path is None else trellis.ids(solution.path)
     request = Request(method("auto"), time_limit, {"start": Start(incumbent)})
     task = request.task()
-    result = run_task(context_of(trellis, compiler_of(rules), time_limit), request.method, task)[0]
+    result = run_task(context_of(trellis, compiler, time_limit), request.method, task)[0]
     if incumbent is None or result.status is Status.INFEASIBLE:
         return result
     assert result.context is not None

@@ -18,7 +18,7 @@ from ilpinfer import checker
 from ilpinfer.core.certificate import Phases
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.request import deadline_for
-from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.trees import Tree
 from ilpinfer.decoding.decode import decode
@@ -88,8 +88,9 @@ def make(
     """
     for what, number in (("ties", ties), ("top", 1 if top is None else top), ("max_steps", max_steps)):
         whole(number, what, 1)
-    trellis = compiler_of(rules).fit(trellis)
-    text, rule_set, compiled = _as_text(rules, trellis)
+    compiler = compiler_of(rules)
+    trellis = compiler.fit(trellis)
+    text, rule_set, compiled = _as_text(compiler, trellis)
     problem = compiled.problem(trellis)
     tables = tables_of(problem)
     claims = _claims(trellis, rule_set, ties, top, deadline_for(time_limit))
@@ -116,9 +117,8 @@ def make(
     )
 
 
-def _as_text(rules: Rules, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
+def _as_text(compiler: RuleCompiler, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
     """The rules as text, the rules read from that text, and the compiled rules."""
-    compiler = compiler_of(rules)
     text = dump_rules(replace(compiler.rules, never=tuple(trellis.labels.never)))
     rule_set = parse_rules(text)
     compiled = compiler_of(rule_set).compiled(trellis.labels)

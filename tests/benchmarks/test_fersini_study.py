@@ -63,7 +63,7 @@ def test_two_phases_and_frontiers_have_to_agree():
 
 def test_rows_of_a_setting():
     train = [(("Ada", "Notes", str(year)), ("author", "title", "date")) for year in range(1843, 1863)]
-    rules = RuleSet((C.precedence("author", "title", penalty=2.0), C.valid_scheme()))
+    rules = RuleSet((C.precedence("author", "title", penalty=2.0),))
     setting = setting_of("HMM of 20", HMM.train(train), train[:4], rules)
     rows = list(measured(setting, "one phase"))
     assert [(r["half"], r["sequences"], r["tokens"]) for r in rows] == [(0, 2, 6), (1, 2, 6)]
