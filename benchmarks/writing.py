@@ -102,3 +102,8 @@ def _run(name: str, summary: Row, report: Report) -> None:
         f"{summary['optima']} optima are certified and rechecked; {summary['open']} problems were left open in their time."
     )
     report.text("\n".join(f"- {line}" for line in summary["header"].splitlines()))
+    if ", load " in summary["header"]:
+        report.text(
+            "The load is the machine's when the run began. Where it is above the number of cores, other programs ran at the same "
+            "time: seconds are longer than on an idle machine, and ratios of the same run are what counts."
+        )
