@@ -28,7 +28,10 @@ def complete(words, position=None):
         ("ilpinfer explain citations --model h", ["hmm.json"]),
         ("ilpinfer serve --model case", ["case-law"]),
         ("ilpinfer train x --kind hm", ["hmm", "hmm2"]),
-        ("ilpinfer decode x --scheme b", ["bio", "bilou", "bmes", "bmewo", "bmewo+", "bioes", "biluo", "bmew"]),
+        (
+            "ilpinfer decode x --scheme b",
+            ["bio", "bilou", "bmes", "bmewo", "bmewo+", "bioes", "biluo", "bmew"],
+        ),
     ],
 )
 def test_values(folder, words, values):

@@ -140,7 +140,7 @@ def outcome(p: Problem, operation: str) -> Any:
 
 def drawn() -> Iterator[Problem]:
     """Small problems with rules of every template, on every scheme, with ties, -inf and scores of second order."""
-    for number in range(20):
+    for number in range(1000):
         rng = random.Random(f"frozen {number}")
         label_set, absent = rng.randrange(len(LABEL_SETS)), rng.random() < 0.2
         scheme, names = LABEL_SETS[label_set]
