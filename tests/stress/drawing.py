@@ -32,7 +32,13 @@ def drawn(number: int, label_set: int, absent: bool) -> tuple[Any, ...]:
     labels: Any = LabelSet(names, scheme)
     if absent:
         fields = {**labels.fields, ABSENT: SimpleNamespace(member=np.zeros(len(names), bool))}
-        labels = SimpleNamespace(scheme=scheme, names=names, fields=fields, each_field=labels.each_field)
+        labels = SimpleNamespace(
+            scheme=scheme,
+            names=names,
+            fields=fields,
+            each_field=labels.each_field,
+            nothing_to_keep=labels.nothing_to_keep,
+        )
     result: list[Any] = []
 
     @seed(number)
