@@ -116,9 +116,9 @@ def items(value: Any, what: str, of: str = "values") -> list[Any]:
 
 
 def plain_texts(values: Sequence[Any]) -> Sequence[Any]:
-    """The values, with texts of other classes, such as numpy's, as plain ones."""
-    if any(issubclass(kind, str) and kind is not str for kind in {*map(type, values)}):
-        return [str(each) if isinstance(each, str) else each for each in values]
+    """The values, with numpy's texts as plain ones; other classes of texts, such as tokens with columns, stay."""
+    if np.str_ in {*map(type, values)}:
+        return [str(each) if isinstance(each, np.str_) else each for each in values]
     return values
 
 

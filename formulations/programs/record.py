@@ -87,6 +87,8 @@ class IntegerProgram:
         """
         if self.constant is not None:
             return self
+        if not self.tokens:
+            return replace(self, constant=0)
         T, K, S = self.tokens, self.labels, self.states
         scores = np.where(self.upper > 0, self.objective, _NEVER)[: self.n_edges]
         steps, completion = scores[S:-S].reshape(T - 1, S, K), [scores[-S:]]

@@ -186,7 +186,8 @@ def test_reasons_name_them_where_nothing_is_left():
     forbidden = ilpinfer.decode(trellis, given={0: "b", 1: "b"})
     assert forbidden.status == "infeasible"
     assert forbidden.reason == (
-        "the scores themselves forbid every labelling; labels are known at tokens 0 (x), 1 (y)"
+        "the scores themselves forbid every labelling: between token 0 (x) and token 1 (y) no step is allowed; "
+        "labels are known at tokens 0 (x), 1 (y)"
     )
     assert "labels are known at token 1 (y)" in ilpinfer.decode(trellis, rules, given={1: "b"}).reason
 
