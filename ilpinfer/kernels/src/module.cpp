@@ -1,0 +1,11 @@
+#include "bindings.hpp"
+
+NB_MODULE(ILPINFER_MODULE, m)
+{
+    m.doc() = "Kernels of ilpinfer.";
+    ilpinfer::bind_decoding(m);
+    ilpinfer::bind_relaxations(m);
+    ilpinfer::bind_marginals(m);
+    ilpinfer::bind_searches(m);
+    ilpinfer::bind_lists(m);
+}
