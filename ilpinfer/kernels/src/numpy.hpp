@@ -88,9 +88,9 @@ namespace nanobind::detail {
 
 template <typename T, int D>
 struct type_caster<ilpinfer::View<T, D>> {
-    using Value = ilpinfer::View<T, D>;
+    using Viewed = ilpinfer::View<T, D>;
     using Plain = std::remove_const_t<T>;
-    NB_TYPE_CASTER(Value, const_name("numpy.typing.NDArray[numpy.") + ilpinfer::Letters<Plain>::name + const_name("]"))
+    NB_TYPE_CASTER(Viewed, const_name("numpy.typing.NDArray[numpy.") + ilpinfer::Letters<Plain>::name + const_name("]"))
 
     // Arrays of this type and order alone; nothing is converted.
     bool from_python(handle source, uint32_t, cleanup_list*) noexcept
