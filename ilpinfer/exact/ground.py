@@ -14,7 +14,7 @@ from formulations.grid import HARD
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.machines import Symbols
+from ilpinfer.kernels.joint_states import Symbols
 from ilpinfer.kernels.native import Tables
 from ilpinfer.kernels.packing import (
     PlainMachine,

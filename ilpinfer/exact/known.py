@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden

@@ -7,7 +7,6 @@ import numpy as np
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
@@ -219,7 +218,9 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
         floor = known.value
         relaxation.prune(floor)
         known.relaxed = relaxation.path
-        beam = relaxation.prefixes(machines, known.deadline, floor=floor, width=BEAM, inside=kernels.MOST_JOINT)
+        beam = relaxation.prefixes(
+            machines, known.deadline, floor=floor, width=BEAM, inside=kernels.MOST_JOINT
+        )
         for path in beam.paths:
             known.evaluate(path)
         if known.deadline.passed:

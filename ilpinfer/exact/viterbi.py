@@ -12,7 +12,7 @@ from ilpinfer.kernels.tables import DEAD
 
 def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
     """As `viterbi`, with the completions (T, S), the best scores after a state."""
-    (T, S), room, states = ground.emission.shape, ground.room(), np.zeros(len(ground.emission), np.int64)
+    S, room, states = ground.scores.edge.shape[1], ground.room(), np.zeros(len(ground.emission), np.int64)
     score = kernels.viterbi(ground.scores, ground.emission, ground.classes[0], *room, states)
     return score, ground.lattice.labels_of(states), np.ascontiguousarray(room[0][:, :S])
 

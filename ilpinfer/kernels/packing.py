@@ -15,7 +15,7 @@ from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import ARC, STATES, STRIDE, WIDTH, Machines, Scores, Windows
+from ilpinfer.kernels.tables import STATES, WIDTH, Machines, Scores, Windows
 
 BLOCK = 8
 """The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
