@@ -73,7 +73,7 @@ def test_programs_go_to_solvers_and_come_back(folder, cli, solver, options):
     assert "0001.sol" in out and "claim agrees" in out and "no:" not in out
 
 
-@pytest.mark.parametrize("form", ["lp", "mps", "nl", "wcsp"])
+@pytest.mark.parametrize("form", ["lp", "mps", "wcsp"])
 def test_programs_are_compressed_and_have_a_start(folder, cli, form):
     cli.done(f"{EXPORT} --format {form} --gzip --start beam:width=5")
     names = [f"000{n}.{end}" for n in (1, 2) for end in ("columns.json", f"{form}.gz", "mst")]
