@@ -1,9 +1,8 @@
-"""Individuals and their values, for evolution, annealing, tabu search and repair."""
+"""Individuals of the evolutionary algorithm and their values."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -106,11 +105,6 @@ class Population:
         self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
 
-    @property
-    def walker(self) -> tuple[Any, ...]:
-        """What every kernel that walks from an individual takes first."""
-        return self.scores, self.machines, self.arrays, self.seed, self.runs
-
     def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
         p = self.individuals
@@ -176,10 +170,10 @@ class Population:
 class Stretches:
     """Calls of a kernel for a few milliseconds each, up to a number of steps, 0 for any, or to the deadline."""
 
-    def __init__(self, population: Population, most: int = 0, speed: float = 10_000.0) -> None:
-        self.population, self.most, self.speed = population, most or 2**62, speed
+    def __init__(self, population: Population, most: int) -> None:
+        self.population, self.most, self.speed = population, most or 2**62, 100.0
         self.done = self.work = self._valued = 0
-        self.began = self.ends = 0.0
+        self.began = 0.0
 
     def begin(self) -> bool:
         """Begin a stretch, unless all steps are done or the deadline has passed."""
@@ -189,13 +183,12 @@ class Stretches:
         self.work = max(1, int(self.speed * STRETCH))
         self._valued = int(self.population.counts[kernels.VALUED])
         self.began = deadline.elapsed
-        self.ends = self.began + self.work / self.speed
         return True
 
-    def end(self, steps: int, work: int, *, full: bool) -> None:
+    def end(self, steps: int, *, full: bool) -> None:
         """Record what a stretch has done; `full` where the kernel had no room for more."""
         seconds = self.population.task.deadline.elapsed - self.began
-        self.done, self.speed = self.done + steps, max(1.0, work / max(1e-6, seconds))
+        self.done, self.speed = self.done + steps, max(1.0, steps / max(1e-6, seconds))
         self.population.record(self.began, self._valued)
         if full and not steps:
             with suppress(OutOfTime):  # which `begin` sees
