@@ -46,6 +46,8 @@ HEURISTICS = (
     "posterior",
     "viterbi",
 )
+SEEDED = {"evolutionary": {"seed": 7, "iterations": 20}}
+"""A number of generations, since a limit of time would give other results on each machine."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def marginals(p: Problem) -> Any:
 def heuristics(p: Problem) -> Any:
     return {
         name: solved(
-            ilpinfer.decode(p.trellis, p.rules, method=name, **({"seed": 7} if "evol" in name else {}))
+            ilpinfer.decode(p.trellis, p.rules, method=name, **SEEDED.get(name, {}))
         )
         for name in HEURISTICS
     }
