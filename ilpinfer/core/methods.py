@@ -111,22 +111,9 @@ BUILT_IN = (
     ),
     _search("beam", "beam:beam_search", "the best few prefixes at every token", "", "width"),
     _search(
-        "best-first", "best_first:best_first", "the best choice for each token, turning back at hard rules"
-    ),
-    _search(
-        "greedy",
-        "repair:greedy",
-        "the best-first or Viterbi's labelling, repaired while a change makes it better",
-    ),
-    _search(
         "greedy-spans",
         "greedy_spans:greedy_spans",
         "candidate spans, the likeliest first, without overlaps; ignores the rules",
-    ),
-    _search(
-        "relaxation-guided",
-        "repair:relaxation_guided",
-        "the labelling of the engine's relaxation, repaired",
     ),
     _search(
         "lds",
@@ -140,10 +127,6 @@ BUILT_IN = (
         "an evolutionary algorithm on the runs of labellings, varied or as published",
         "Evolution",
     ),
-    _search(
-        "annealing", "annealing:annealing", "simulated annealing on the runs of a labelling", "Annealing"
-    ),
-    _search("tabu", "tabu:tabu", "tabu search on the runs of a labelling", "Tabu"),
     _search(
         "hybrid",
         "evolution:hybrid",

@@ -8,18 +8,15 @@ Optimization, chapters 3 to 5).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
-from formulations.dtypes import Integers, LabelIds
+from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
-from ilpinfer.kernels import diagram as kernels
-from ilpinfer.kernels.diagram import Graph
-from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.kernels.native import kernels
 
 _WORK_PER_CALL = 1_000_000
 MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
@@ -27,6 +24,34 @@ MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
 _SAMPLE = 20_000
 """Number of sampled steps from which a floor is chosen that leaves few enough steps."""
 NONE = np.zeros(0, np.int64)
+
+
+DONE, FULL, SLOTS = 0, 1, 2
+"""Why a multiplication has stopped: `DONE` all layers are built, or the limit of work is reached; `FULL` the arrays of nodes or steps
+are full; `SLOTS` the hash table is full, so that a call with more room begins the current layer again."""
+
+
+class Graph(NamedTuple):
+    """N nodes, layer by layer, and E steps; the steps of node n are those from first[n] to first[n + 1]."""
+
+    state: Small  # (N,) -1 for the root, which is the first
+    value: Integers  # (N,) best score of a path to a node
+    layers: Integers  # (T+2,) where the nodes of each layer begin
+    first: Integers  # (N+1,)
+    target: Small  # (E,)
+    score: Integers  # (E,)
+    end: Integers  # what each node of the last layer is worth more
+    ahead: Integers  # (N,) best score of a path from a node to the end
+
+
+class Growth(NamedTuple):
+    """A product as far as it is built."""
+
+    graph: Graph
+    origin: Small  # (N,) node of the old diagram
+    key: Integers  # (N, W) the old node, and the states of the machines
+    bound: Integers  # (N,) upper bound on the labellings through a node, grid units
+    slots: Integers  # hash table of the nodes of the current layer
 
 
 class Room:
@@ -42,11 +67,11 @@ class Room:
         """Room for the nodes and steps of a graph."""
         return Graph(self.state, self.value, layers, self.first, self.target, self.score, NONE, NONE)
 
-    def growth(self, layers: Integers, words: int) -> kernels.Growth:
+    def growth(self, layers: Integers, words: int) -> Growth:
         """Room for a graph that is built from another one, with keys of so many words."""
         if self.keys.shape[1] != words:
             self.keys = np.empty((MOST_NODES, words), np.int64)
-        return kernels.Growth(self.graph(layers), self.origin, self.keys, self.bound, self.slots)
+        return Growth(self.graph(layers), self.origin, self.keys, self.bound, self.slots)
 
     def widen(self) -> None:
         """Double the hash table."""
@@ -95,7 +120,7 @@ class Diagram:
         for last in range(T, -1, -stretch):
             if deadline.passed:
                 return None
-            kernels.complete(self.graph, last, max(0, last - stretch + 1), states)
+            kernels.complete_diagram(self.graph, last, max(0, last - stretch + 1), states)
         return replace(self, states=states)
 
     def thin(self, floor: int, most: int) -> "Diagram":
@@ -130,17 +155,17 @@ class Diagram:
         made.key[0] = 0
         counts = np.array([0, 1, 0, FORBIDDEN])
         width = max(64, 4 * most * len(self.graph.state) // (T * (len(self.graph.target) + 1)))
-        limits = kernels.Limits(floor, width, _WORK_PER_CALL)
+        limits = floor, width, _WORK_PER_CALL
         while counts[0] < T:
             if deadline.passed:
                 return None
-            code = kernels.multiply(
+            code = kernels.multiply_diagram(
                 self.graph, relaxation.machines, relaxation.classes, active, made, counts, limits
             )
-            if code == kernels.SLOTS:
+            if code == SLOTS:
                 room.widen()
                 made = room.growth(made.graph.layers, words)
-            elif code == kernels.FULL:
+            elif code == FULL:
                 return None
         nodes, steps, layers = int(counts[1]), int(counts[2]), made.graph.layers
         end = made.bound[layers[-2] : nodes].copy()
@@ -181,14 +206,3 @@ def unfold(
     graph = _trim(graph, np.zeros(nodes - graph.layers[-2], np.int64))
     diagram = Diagram(relaxation, graph, FORBIDDEN, NONE).complete(deadline)
     return diagram and diagram.thin(floor, most)
-
-
-def _example() -> None:
-    known = Known.of(example_problem(C.at_most_runs("0", 1, penalty=1)), Deadline())
-    limits = Deadline(), Room()
-    diagram = unfold(Relaxation(known), *limits, floor=-4, most=1)
-    if diagram is not None:
-        diagram.multiply([0], *limits, floor=-4, most=1)
-
-
-DIAGRAMS = Stage("refinement", "decision diagrams", _example)

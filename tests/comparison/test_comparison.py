@@ -226,7 +226,7 @@ def test_seeds_are_runs_of_their_own_with_a_spread():
     assert line.mean_gap == pytest.approx(statistics.mean(means.values()), abs=1e-5)
     assert line.gap_spread == pytest.approx(statistics.stdev(means.values()), abs=1e-5)
     assert line.sequences == 12
-    one = ilpinfer.compare(TRELLISES[:2], RULES, ["annealing:seed=4:time_limit=0.01"], seeds=2)
+    one = ilpinfer.compare(TRELLISES[:2], RULES, ["evolutionary:seed=4:time_limit=0.01"], seeds=2)
     assert [row["seed"] for row in one.rows()] == [4, 4]
 
 

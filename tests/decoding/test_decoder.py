@@ -66,7 +66,7 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("method", [method.name for method in GENERAL_METHODS])
 def test_every_method_decodes_as_the_function_does(method):
-    options = {"iterations": 50} if method in ("evolutionary", "annealing", "tabu") else {}
+    options = {"iterations": 50} if method == "evolutionary" else {}
     options |= {"keep_going": False} if method == "lds" else {}
     decoder = Decoder(RULES, method=method, **options)
     for seed in range(3):

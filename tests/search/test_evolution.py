@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from support.effort import examples
+from support.strategies import problems
 from support.trellises import many_runs
 
 import ilpinfer
 from formulations import LabelSet
 from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.kernels import evolution as evolution_kernels
 from ilpinfer.kernels import runs as run_kernels
-from ilpinfer.search import best_first, evolution
+from ilpinfer.search import evolution
 from ilpinfer.search.evolution import Evolution
 
 
@@ -75,19 +80,20 @@ def published(trellis, rules, **options):
 
 def test_the_published_algorithm_begins_with_the_best_first_labelling():
     trellis, rules = example()
-    first = ilpinfer.decode(trellis, rules, method="best-first")
+    problem = compile_problem(trellis, rules).fold()
+    first = evolution.best_first_labelling(problem, Deadline())
     alone = published(trellis, rules, population=1, offspring=1, mutation_rate=0.0, iterations=1)
-    assert alone.labels == first.labels
+    assert alone.ids.tolist() == first.tolist()
     options = {"population": 1, "iterations": 1, "mutation_rate": 0.0}
     varied = ilpinfer.decode(trellis, rules, method="evolutionary", **options)
     other = ilpinfer.decode(trellis, rules, method="constrained-viterbi")
-    assert varied.labels == other.labels != first.labels
+    assert varied.labels == other.labels != alone.labels
 
 
 def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch):
     trellis, rules = example(hard=True)
     assert published(trellis, rules, iterations=3).has_labelling
-    monkeypatch.setattr("ilpinfer.search.best_first._MOST_NODES", 5)
+    monkeypatch.setattr("ilpinfer.search.evolution._MOST_NODES", 5)
     late = published(trellis, rules, iterations=3)
     assert (late.status, late.has_labelling) == ("unknown", False)
     assert late.method == "evolutionary: no first labelling in time"
@@ -99,20 +105,27 @@ def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch
 
 def test_the_search_for_a_published_start_has_all_the_time(monkeypatch):
     trellis, rules = example()
-    given = []
-    original = best_first.Search
+    tasks = []
+    original = evolution.Search
 
     def search(folded, task, parameters):
-        given.append((task.deadline.limit, parameters.variant))
+        tasks.append((task.deadline.limit, parameters.variant))
         return original(folded, task, parameters)
 
-    monkeypatch.setattr(best_first, "Search", search)
+    monkeypatch.setattr(evolution, "Search", search)
     published(trellis, rules, time_limit=1000.0, iterations=2)
-    ilpinfer.decode(trellis, rules, method="best-first", time_limit=1000.0)
-    (all_of_it, variant), (share, _) = given
+    ((all_of_it, variant),) = tasks
     assert 900 < all_of_it <= 1000
-    assert share < 1
     assert variant == "published"
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems())
+def test_the_best_first_labelling_keeps_the_hard_rules_if_there_is_one(problem):
+    expected, _ = problem.best()
+    first = evolution.best_first_labelling(problem.compiled().fold(), Deadline())
+    assert (first is None) == (expected is None)
+    assert first is None or problem.machined().value(first).feasible
 
 
 @pytest.mark.parametrize(

@@ -200,9 +200,9 @@ def test_ready_once_kernels_are_loaded(monkeypatch):
 @pytest.mark.parametrize(
     "method, searches, others",
     [
-        ("auto", set(), {"beam", "discrepancy", "population", "repair", "evolution", "annealing", "tabu"}),
-        ("beam", {"beam"}, {"population", "evolution", "annealing", "tabu"}),
-        ("tabu", {"population", "tabu"}, {"beam", "evolution", "annealing"}),
+        ("auto", set(), {"beam", "discrepancy", "population", "evolution"}),
+        ("beam", {"beam"}, {"population", "evolution"}),
+        ("evolutionary", {"population", "evolution"}, {"beam"}),
     ],
 )
 def test_a_service_loads_the_kernels_of_its_method(method, searches, others):

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-import ilpinfer
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
@@ -27,8 +26,6 @@ from ilpinfer.exact.viterbi import viterbi
 
 PROGRAMS, FOLDED = "programs", "folded"
 LIMIT = 60.0
-BEGUN = "begun"
-"""The whole program, where the solver begins with the labelling of `greedy`."""
 OBJECTS = "PuLP's objects"
 CHUNK, MODEL_SIZE = 25, 20
 
@@ -54,10 +51,8 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         best = optimum(trellis, load_rules("citations"))
         about: Row = {"item": f"dev {place}", "method": "auto", "form": ""}
         yield about | {"status": best.status, "score": best.score, "bound": best.bound}
-        start = ilpinfer.decode(trellis, load_rules("citations"), method="greedy").path
-        for form in ("whole", BEGUN, "folded"):
+        for form in ("whole", "folded"):
             program = formulate(problem.fold() if form == "folded" else problem).soft()
-            program = program.starting_with(start) if form == BEGUN else program
             answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
             score = None if answer.x is None else nats(problem.value(program.labelling(answer.x)).score)
             bound = score if answer.status == "optimal" else None

@@ -12,17 +12,15 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
-from ilpinfer.search.annealing import Annealing, cool
+from ilpinfer.kernels import discrepancy, evolution
 from ilpinfer.search.discrepancy import Discrepancy, Search
 from ilpinfer.search.evolution import Evolution, run_generations
 from ilpinfer.search.population import Individuals, Population
-from ilpinfer.search.tabu import Tabu, move
 
 CALLS = 1000
 """That do nothing."""
 LENGTH, LABELS, NOISE = 480, 27, 3.0
-SEARCHES = ("lds", "evolutionary", "annealing", "tabu")
+SEARCHES = ("lds", "evolutionary")
 """That keep records."""
 Run = Callable[[], object]
 
@@ -44,11 +42,7 @@ class Problem:
         if search == "lds":
             deep = Discrepancy(variant="textbook", keep_going=True)
             return Search(self.folded, Task(Deadline(limit)), deep).run
-        if search == "evolutionary":
-            return partial(run_generations, self.population(Evolution().individuals, limit), Evolution())
-        if search == "annealing":
-            return partial(cool, self.population(Individuals(), limit), Annealing())
-        return partial(move, self.population(Individuals(2, 2), limit), Tabu())
+        return partial(run_generations, self.population(Evolution().individuals, limit), Evolution())
 
     def hand_over(self) -> float:
         """Seconds for a call into a kernel that has nothing to do."""
@@ -64,8 +58,6 @@ class Problem:
 KERNELS: dict[str, tuple[ModuleType, str]] = {
     "lds": (discrepancy, "dive"),
     "evolutionary": (evolution, "evolve"),
-    "annealing": (annealing, "anneal"),
-    "tabu": (tabu, "search"),
 }
 
 

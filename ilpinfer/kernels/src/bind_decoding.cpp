@@ -9,11 +9,6 @@ struct Members<Batch> {
     using R = Batch;
     static constexpr auto value = std::tuple(&R::emission, &R::begins, &R::tokens, &R::rows, &R::pool);
 };
-template <>
-struct Members<Limits> {
-    using R = Limits;
-    static constexpr auto value = std::tuple(&R::token, &R::least, &R::slots);
-};
 
 namespace {
 

@@ -3,6 +3,7 @@
 NB_MODULE(ILPINFER_MODULE, m)
 {
     m.doc() = "Kernels of ilpinfer.";
+    nanobind::set_leak_warnings(false);  // modules that keep functions until the interpreter ends are no leak
     ilpinfer::bind_decoding(m);
     ilpinfer::bind_relaxations(m);
     ilpinfer::bind_marginals(m);

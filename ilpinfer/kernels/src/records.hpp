@@ -3,6 +3,7 @@
 
 #include "instance.hpp"
 #include "numpy.hpp"
+#include "solving.hpp"
 
 namespace ilpinfer {
 
@@ -31,6 +32,12 @@ struct Members<Counts> {
     using R = Counts;
     static constexpr auto value = std::tuple(&R::node_begin, &R::edge_begin, &R::event, &R::overruled, &R::owner,
                                              &R::rules, &R::pool);
+};
+
+template <>
+struct Members<Limits> {
+    using R = Limits;
+    static constexpr auto value = std::tuple(&R::token, &R::least, &R::slots);
 };
 
 // The tables of a decoder, which keep their arrays.

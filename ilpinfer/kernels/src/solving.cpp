@@ -6,10 +6,6 @@
 namespace ilpinfer {
 namespace {
 
-// Largest numbers of joint states of multiplied machines: at first, and later.
-constexpr Int FEWEST_JOINT = 64, MOST_JOINT = 512;
-constexpr Int MOST_CELLS = Int{1} << 24;  // values of a recursion over joint states
-constexpr Int VECTOR = 16;  // steps of such a recursion that take about as long as one of label setting
 // The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many, as far as these
 // are not more than 1 / LARGEST_SHARE of all steps.
 constexpr Int FIRST_SHARE = 160, FIRST_STEPS = 40'000, LARGEST_SHARE = 20;

@@ -10,6 +10,11 @@
 
 namespace ilpinfer {
 
+// Largest numbers of joint states of multiplied machines: at first, and later.
+inline constexpr Int FEWEST_JOINT = 64, MOST_JOINT = 512;
+inline constexpr Int MOST_CELLS = Int{1} << 24;  // values of a recursion over joint states
+inline constexpr Int VECTOR = 16;  // steps of such a recursion that take about as long as one of label setting
+
 // Limits of the steps of label setting: for each token of a sequence, for any sequence, and slots of the largest direct index.
 struct Limits {
     Int token, least, slots;
