@@ -9,14 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formulations import Trellis
-from formulations import constraints as C
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.known import Known, SearchResult
@@ -24,7 +20,6 @@ from ilpinfer.exact.rows import Row
 from ilpinfer.exact.tree import Bound, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import agreement as kernels
-from ilpinfer.kernels.warming import Stage
 
 MOST_CASES = 1000
 """Cases before other methods take over."""
@@ -182,21 +177,5 @@ def agree(known: Known) -> SearchResult | None:
     lists = lists_of(known)
     if not lists:
         return None
-    known.deadline.excuse(AGREEMENT.warm())
     with known.stage("decomposition"):
         return Decomposition(known, lists).run()
-
-
-def _example() -> None:
-    trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
-    known = Known.of(compile_problem(trellis, [C.consistent()]), Deadline())
-    search = Decomposition(known, lists_of(known))
-    search.run()
-    root = Case(search.lattice.node.copy(), search.lists.empty.copy())
-    scores, lists = search.pack(root)
-    kernels.forward(scores, lists, True)  # the run agrees at once, and calls neither of these
-    search.lists.best(lists)
-    kernels.narrow(scores, lists, 0, 0)
-
-
-AGREEMENT = Stage("agreement", "tokens that agree", _example)

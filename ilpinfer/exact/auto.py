@@ -30,7 +30,6 @@ from ilpinfer.exact.mixtures import LONG
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import SUMS_INSIDE, best_few, by_products, solve
 from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
-from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
@@ -43,7 +42,6 @@ COUNTED_CASES = 64
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
-    task.deadline.excuse(VITERBI.warm())
     if problem_has_many(problem):
         yield from Rounds(problem, task, partial(_solved, name=name)).run()
     else:

@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels import diagram as kernels
 from ilpinfer.kernels.diagram import Graph
-from ilpinfer.kernels.warming import Stage, example_problem
 
 _WORK_PER_CALL = 1_000_000
 MOST_NODES, MOST_STEPS = 2_000_000, 6_000_000
@@ -181,14 +178,3 @@ def unfold(
     graph = _trim(graph, np.zeros(nodes - graph.layers[-2], np.int64))
     diagram = Diagram(relaxation, graph, FORBIDDEN, NONE).complete(deadline)
     return diagram and diagram.thin(floor, most)
-
-
-def _example() -> None:
-    known = Known.of(example_problem(C.at_most_runs("0", 1, penalty=1)), Deadline())
-    limits = Deadline(), Room()
-    diagram = unfold(Relaxation(known), *limits, floor=-4, most=1)
-    if diagram is not None:
-        diagram.multiply([0], *limits, floor=-4, most=1)
-
-
-DIAGRAMS = Stage("refinement", "decision diagrams", _example)

@@ -16,7 +16,7 @@ from ilpinfer.core.result import Task
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.hull import Unfound, is_corner, weight_ranges
-from ilpinfer.exact.relaxation import LABEL_SETTING, Prefixes, undominated
+from ilpinfer.exact.relaxation import Prefixes, undominated
 from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 
@@ -91,7 +91,6 @@ class FrontierSearch(WeightedSearch):
         """Add all points between two neighbours; whether that is proved."""
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
-        self.deadline.excuse(LABEL_SETTING.warm())
         probed, known = self._probed.get(weight), self._known(weight, unfolded=True)
         components = self._local
         if probed is not None:

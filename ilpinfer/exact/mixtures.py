@@ -13,7 +13,6 @@ from itertools import permutations
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.sums import Sum
 from formulations.dtypes import Floats, Integers, LabelIds
@@ -24,8 +23,6 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.rows import Row, stretches
-from ilpinfer.exact.viterbi import VITERBI
-from ilpinfer.kernels.warming import Stage, example_problem
 
 UNIT = UNITS_PER_NAT
 """Grid units of a unit in the linear program."""
@@ -357,12 +354,3 @@ def fractional_row(relaxed: Relaxed, rows: Sequence[Row], shape: tuple[int, int]
             at, k = np.unravel_index(int(away.argmax()), away.shape)
             return (tuple(ranges[int(at)]), (int(k),)), int(np.floor(means[at, k]))
     return None
-
-
-def _example() -> None:
-    VITERBI.warm()
-    problem = example_problem(C.exactly_tokens("0", 1, penalty=1), C.at_least_runs("1", 1))
-    relax(ProductLattice.of(problem.lattice), [term for _, term in sums_of(problem)], 1.0, Pool(), Deadline())
-
-
-RELAXATION = Stage("relaxation", "the linear relaxation of sums", _example)

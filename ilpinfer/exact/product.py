@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
@@ -14,7 +13,6 @@ from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import marginals, product
 from ilpinfer.kernels.machines import vector_size
 from ilpinfer.kernels.product import Groups, Readings
-from ilpinfer.kernels.warming import Stage, example_problem
 
 _NAMED = 3
 
@@ -149,12 +147,3 @@ def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int)
         f"the most states so far: {named}. Leave out rules, or give a larger budget",
         tuple(largest),
     )
-
-
-def _example() -> None:
-    product = product_of(example_problem(C.at_most_runs("0", 1, penalty=1)), 1000)
-    product.probabilities(edges=True)
-    product.draw(np.zeros((1, 3)))
-
-
-MARGINALS = Stage("marginals", "sums over labellings", _example)

@@ -10,7 +10,7 @@ from itertools import count
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact.diagram import DIAGRAMS, MOST_STEPS, Diagram, Room, unfold
+from ilpinfer.exact.diagram import MOST_STEPS, Diagram, Room, unfold
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
 
@@ -37,7 +37,6 @@ class Refinement:
 
     def run(self, largest: int) -> list[LabelIds] | None:
         """The best labelling under rules with machines, none where that is proved infeasible; None if it is not solved."""
-        self.known.deadline.excuse(DIAGRAMS.warm())
         most = FEW
         if self.known.mostly_sums:
             paths = self._by_floors(FEW * ABOVE_FLOOR)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
@@ -21,7 +20,6 @@ from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, ro
 from ilpinfer.kernels.multipliers import reparametrise
 from ilpinfer.kernels.prefixes import CUT, MADE, STEPS, spell_all
 from ilpinfer.kernels.recursion import DEAD, bare, prune
-from ilpinfer.kernels.warming import Stage, example_problem
 
 WORK_PER_CALL = 500_000
 """Steps of label setting between two looks at the clock."""
@@ -177,17 +175,3 @@ def undominated(result: Prefixes) -> Iterator[int]:
         if value + cost > best:
             best = value + cost
             yield place
-
-
-def _example() -> None:
-    rules = C.at_most_runs("0", 1), C.at_least_tokens("1", 1, penalty=1.0)
-    known = Known.of(example_problem(*rules), Deadline())
-    price_sums(known)
-    known.multipliers[known.ground.components[1]] = -1
-    relaxation = Relaxation(known)
-    relaxation.prune(-4)
-    relaxation.prefixes([0, 1], Deadline(), width=64)
-
-
-LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)
-"""Label setting over relaxations."""

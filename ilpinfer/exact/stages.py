@@ -4,23 +4,20 @@ from collections.abc import Collection
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import limits_within, words_of_work
 from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation, cells_within
+from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
 from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
 from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import FIRST_STEP
 from ilpinfer.kernels.recursion import DEAD
 from ilpinfer.kernels.tables import BOUND, CODE, NO_LABELLING, NO_PATH, PROVED, VALUE
-from ilpinfer.kernels.warming import Stage, example_problem
 
 PASSES, LEAST_STEPS = 30, 2**22
 """Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
@@ -49,7 +46,6 @@ BEAM, BEAMS = 30, 6
 def solve(known: Known, most: int | None = None) -> SearchResult:
     """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`; with 0 by kernels alone."""
     most = MOST_STEPS if most is None else most
-    known.deadline.excuse(KERNELS.warm())
     shares = WATCHED if known.watch else ALL
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
@@ -120,7 +116,6 @@ def by_products(
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
     the product has at most so many joint states, of sums with multipliers, which are exact there, or of the machines `inside` if given.
     """
-    known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
     if inside is not None:
         first = [m for m, key in enumerate(one.keys) if key in inside]
@@ -218,7 +213,6 @@ def _too_large(found: Prefixes, machines: int) -> bool:
 
 def by_diagrams(known: Known, most: int) -> SearchResult:
     """The best labelling by a narrow beam, and by decision diagrams that are refined with more and more machines."""
-    known.deadline.excuse(LABEL_SETTING.warm())
     relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
     for _ in range(BEAMS):
         floor = known.value
@@ -248,7 +242,6 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
     """At most `top` labellings, none of them worth less than `lowest`, best first and equal ones by label ids."""
-    known.deadline.excuse(FEW.warm())
     with known.stage("kernels"):
         return _best_few(known, top, lowest)
 
@@ -279,15 +272,3 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
     if missed:
         return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
     return SearchResult(found, how(known), True, leaf)
-
-
-def _example() -> None:
-    by_kernels(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()))
-
-
-def _few() -> None:
-    _best_few(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()), 2, FORBIDDEN)
-
-
-KERNELS = Stage("ground", "decoding by ground rules", _example)
-FEW = Stage("ground-few", "the best few labellings by ground rules", _few)

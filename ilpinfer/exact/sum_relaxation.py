@@ -16,7 +16,6 @@ from ilpinfer.exact.known import Known
 from ilpinfer.exact.mending import mend
 from ilpinfer.exact.mixtures import (
     LONG,
-    RELAXATION,
     Pool,
     Relaxed,
     SumTerm,
@@ -65,7 +64,6 @@ class SumRelaxation:
 
     def bound(self, problem: Problem, known: Known) -> Relaxed:
         """The relaxation of a case, whose labellings, bound and multipliers become known."""
-        known.deadline.excuse(RELAXATION.warm())
         sums = self.sums(problem)
         terms = [term for _, term in sums]
         value, first = known.value, not self.pool.steps
@@ -167,7 +165,6 @@ def contradiction(
 
     The scores are 0, so that the multipliers of a negative bound refute a case.
     """
-    deadline.excuse(RELAXATION.warm())
     hard = tuple(rule if rule.hard else replace(rule, components=()) for rule in problem.rules)
     root = replace(without_scores(problem), rules=hard)
     relaxation = SumRelaxation(root, among)

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from formulations import Trellis
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import is_forbidden
@@ -10,7 +9,6 @@ from ilpinfer.exact.ground import Ground, plain_ground
 from ilpinfer.kernels.few import NUMBER, decode_few_ground
 from ilpinfer.kernels.label_setting import NO_LIMIT
 from ilpinfer.kernels.recursion import DEAD, bare
-from ilpinfer.kernels.warming import Stage, example_trellis
 
 
 def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
@@ -48,14 +46,3 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
     decode_few_ground(ground.handle, ground.emission, ground.classes, limits, paths, values, result, marks)
     number = int(result[NUMBER])
     return [(int(values[k]), lattice.labels_of(paths[k])) for k in range(number)]
-
-
-def _example() -> None:
-    viterbi(example_trellis().lattice)
-    viterbi(Trellis.second_order(np.zeros(1), np.zeros((1, 1)), []).lattice)
-
-
-VITERBI = Stage("viterbi", "the best labelling of a trellis", _example)
-LISTS = Stage(
-    "lists", "several best labellings of a trellis", lambda: best_paths(example_trellis().lattice, 2)
-)

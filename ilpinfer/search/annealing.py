@@ -10,10 +10,9 @@ from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import annealing as kernels
-from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import better_first_labelling
 from ilpinfer.search.parameters import Parameters, parameters_of, within
-from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
+from ilpinfer.search.population import Individuals, Population, Stretches, population_search
 
 _STEPS = 1000
 """Steps of a call where their number is limited, so that the temperature falls alike however fast they are."""
@@ -35,7 +34,7 @@ def annealing(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     parameters = parameters_of(task, Annealing)
     individuals = Individuals(iterations=parameters.iterations, seed=parameters.seed)
     how = individuals, better_first_labelling, lambda a: counted(cool(a, parameters), "step")
-    yield from population_search(problem, task, name, (ANNEALING,), *how)
+    yield from population_search(problem, task, name, *how)
 
 
 def cool(population: Population, parameters: Annealing) -> int:
@@ -55,8 +54,3 @@ def cool(population: Population, parameters: Annealing) -> int:
         code, steps = kernels.anneal(*a.walker, moves, weight, heat, a.records, a.counts, work)
         stretches.end(steps, steps, full=code == kernels.FULL)
     return stretches.done
-
-
-ANNEALING = Stage(
-    "annealing", "simulated annealing", lambda: cool(example(Individuals()), Annealing(iterations=1))
-)

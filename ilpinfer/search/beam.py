@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.automata.machine import Machine
 from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN, is_forbidden
@@ -16,11 +15,10 @@ from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground
-from ilpinfer.exact.viterbi import VITERBI, completions
+from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import beam as kernels
 from ilpinfer.kernels.machines import vector_size
 from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.extension import Extension, blind, unseen
 from ilpinfer.search.incumbents import complete_search
 
@@ -107,8 +105,6 @@ def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
-    task.deadline.excuse(VITERBI.warm())
-    task.deadline.excuse(BEAM.warm())
     width = max(task.width, task.top)
     folded = problem.fold()
     result = search(with_forced_rules(folded), width, task.deadline, copies=task.top)
@@ -140,6 +136,3 @@ def with_forced_rules(problem: Problem) -> Problem:
 def _on_prefixes(rule: GroundRule) -> GroundRule:
     machines = tuple(Machine(m.steps, m.automaton.on_prefixes(keep=rule.hard)) for m in rule.machines)
     return replace(rule, components=(*machines, *rule.machineless))
-
-
-BEAM = Stage("beam", "beam search", lambda: search(example_problem(C.at_most_runs("0", 1)), 2, Deadline()))

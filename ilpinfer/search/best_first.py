@@ -60,4 +60,4 @@ def best_first(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         return path if labelling is None else labelling
 
     how = Individuals(), first, lambda population: counted(population.counts[VALUED], "labelling")
-    yield from population_search(problem, task, name, (), *how)
+    yield from population_search(problem, task, name, *how)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations import time_limits
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
@@ -18,12 +17,11 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
-from ilpinfer.exact.viterbi import VITERBI, completions
+from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels import discrepancy as kernels
 from ilpinfer.kernels.keys import enter
 from ilpinfer.kernels.machines import joint_of, vector_size
 from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
@@ -60,8 +58,6 @@ def run_time(deadline: Deadline) -> Deadline:
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
-    for stage in (VITERBI, DISCREPANCY):
-        task.deadline.excuse(stage.warm())
     parameters = parameters_of(task, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
@@ -273,10 +269,3 @@ def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:
         testable = "" not in kinds if rule.hard else kinds <= {"exact"}
         (early if all_early or testable else late).append(rule)
     return replace(folded, rules=tuple(early)), replace(folded, rules=tuple(late))
-
-
-def _example() -> None:
-    Search(example_problem(C.at_most_runs("0", 1, penalty=1)), Task(Deadline()), Discrepancy()).run()
-
-
-DISCREPANCY = Stage("discrepancy", "limited discrepancy search", _example)

@@ -9,11 +9,10 @@ from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import evolution as kernels
-from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import best_first_labelling
 from ilpinfer.search.discrepancy import Discrepancy, limited_discrepancy
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
-from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
+from ilpinfer.search.population import Individuals, Population, Stretches, population_search
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
         return f"{counted(generations, 'generation')}, {counted(valued, 'labelling')}"
 
-    yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
+    yield from population_search(problem, task, name, parameters.individuals, begin, run)
 
 
 def run_generations(population: Population, parameters: Evolution) -> None:
@@ -79,14 +78,6 @@ def run_generations(population: Population, parameters: Evolution) -> None:
         a.count_functions()
         generations = int(a.counts[kernels.GENERATION]) - before
         stretches.end(generations, generations, full=code == kernels.FULL)
-
-
-def _example() -> None:
-    parameters = Evolution(iterations=1)
-    run_generations(example(parameters.individuals), parameters)
-
-
-EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)
 
 
 @dataclass(frozen=True)

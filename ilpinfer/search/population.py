@@ -1,28 +1,26 @@
 """Individuals and their values, for evolution, annealing, tabu search and repair."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
-from ilpinfer.core.deadline import STRETCH, Deadline
+from ilpinfer.core.deadline import STRETCH
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels import evolution as kernels
 from ilpinfer.kernels.machines import joint_of
 from ilpinfer.kernels.runs import Runs
 from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.discrepancy import DISCREPANCY, run_time
+from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 
 _LARGEST_MEMO = 4_000_000
@@ -45,14 +43,11 @@ def population_search(
     problem: Problem,
     task: Task,
     name: str,
-    stages: Iterable[Stage],
     individuals: Individuals,
     begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
     """The best labelling of a search over individuals, which `begin` makes and `run` changes, with a text on its steps."""
-    for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
-        task.deadline.excuse(stage.warm())
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
@@ -205,13 +200,3 @@ class Stretches:
 def _never_empty(array: Integers) -> Integers:
     """The array, with an entry where it is empty, as kernels may read its first entry."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
-
-
-def example(individuals: Individuals) -> Population:
-    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
-    return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
-
-
-POPULATION = Stage(
-    "population", "labellings that a search changes", lambda: example(Individuals()).make_room()
-)

@@ -10,13 +10,12 @@ from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.known import Known
-from ilpinfer.exact.relaxation import LABEL_SETTING, Relaxation, price_sums
+from ilpinfer.exact.relaxation import Relaxation, price_sums
 from ilpinfer.kernels import repair as kernels
 from ilpinfer.kernels.decoding import MOST_JOINT
 from ilpinfer.kernels.evolution import VALUED
-from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import better_first_labelling
-from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
+from ilpinfer.search.population import Individuals, Population, Stretches, population_search
 
 _HARD = min(LIMIT // 4, 1000 * UNITS_PER_NAT)  # weight of a hard violation during repair, grid units
 
@@ -30,7 +29,7 @@ def repair(
         improve_individual(population)
         return counted(population.counts[VALUED], "labelling")
 
-    yield from population_search(problem, task, name, (REPAIR,), Individuals(), begin, run)
+    yield from population_search(problem, task, name, Individuals(), begin, run)
 
 
 def improve_individual(population: Population) -> None:
@@ -48,9 +47,6 @@ def improve_individual(population: Population) -> None:
         stretches.end(valued, valued, full=code == kernels.FULL)
 
 
-REPAIR = Stage("repair", "repair of labellings", lambda: improve_individual(example(Individuals())))
-
-
 def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The better of Viterbi's and the best-first labelling, repaired: a token, a run or a border changed while that helps."""
     yield from repair(problem, task, name, better_first_labelling)
@@ -58,7 +54,6 @@ def greedy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 def relaxation_guided(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labelling of the engine's Lagrangian relaxation, by a beam of one prefix, repaired (Rush and Collins 2012, section 7)."""
-    task.deadline.excuse(LABEL_SETTING.warm())
 
     def relaxed(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         known = Known.of(problem, task.deadline)

@@ -10,10 +10,9 @@ from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 from ilpinfer.kernels import tabu as kernels
-from ilpinfer.kernels.warming import Stage
 from ilpinfer.search.best_first import better_first_labelling
 from ilpinfer.search.parameters import Parameters, parameters_of, within
-from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
+from ilpinfer.search.population import Individuals, Population, Stretches, population_search
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def tabu(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     parameters = parameters_of(task, Tabu)
     individuals = Individuals(2, 2, iterations=parameters.iterations, seed=parameters.seed)
     how = individuals, better_first_labelling, lambda a: counted(move(a, parameters), "step")
-    yield from population_search(problem, task, name, (TABU,), *how)
+    yield from population_search(problem, task, name, *how)
 
 
 def memory_of(population: Population, parameters: Tabu) -> kernels.Memory:
@@ -61,6 +60,3 @@ def move(population: Population, parameters: Tabu, memory: kernels.Memory | None
         code, steps, tried = kernels.search(*a.walker, *own, a.records, a.counts, *limits)
         stretches.end(steps, tried, full=code == kernels.FULL)
     return stretches.done
-
-
-TABU = Stage("tabu", "tabu search", lambda: move(example(Individuals(2, 2)), Tabu(iterations=1)))
