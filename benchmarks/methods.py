@@ -88,7 +88,7 @@ def side_by_side(
     for method in methods:
         work = peers.get(method) or worker(method)
         if method != PLAIN:
-            warm_up(work)
+            call_once(work)
         for item in items:
             yield method, item, partial(run, method, work, item, rules, limit)
 
@@ -117,8 +117,8 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
 
 
 @cache
-def warm_up(work: Worker) -> None:
-    """Compile and load whatever the method needs, on something small."""
+def call_once(work: Worker) -> None:
+    """A first call on something small, which is not timed: it imports what the method needs, and starts a solver's process."""
     work(document(8, 0, labels_of_size(5), 1.0), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),)), 5.0)
 
 

@@ -25,10 +25,10 @@ TURN = 0.005
 def timed(
     call: Callable[..., Any], *arguments: Any, clock: Clock = time.perf_counter, **options: Any
 ) -> tuple[Any, float]:
-    """The result of a call and its seconds, without those in which a solution's method was compiled."""
+    """The result of a call and its seconds."""
     began = clock()
     result = call(*arguments, **options)
-    return result, clock() - began - getattr(result, "warm_up_seconds", 0.0)
+    return result, clock() - began
 
 
 def time_rounds(

@@ -151,8 +151,6 @@ def _may_be_lost(frame: FrameType | None) -> bool:
 
     They may lose an exception or change its kind. Kernels that make named tuples of their results run Python, whose exceptions crash them.
     """
-    if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
-        return True
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
         module = str(frame.f_globals.get("__name__"))
         if module in ("weakref", "_weakrefset") or module.startswith(("namedtuple_", "numba.")):

@@ -21,10 +21,9 @@ from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
 from ilpinfer.decoding.given import given_to_each
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.decoding.runner import Runner
-from ilpinfer.decoding.warming import start_solver
+from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.errors import describe
 from ilpinfer.exact.bare import bare_seconds
-from ilpinfer.exact.viterbi import VITERBI
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
 
@@ -47,7 +46,6 @@ class ComparisonRun:
 
     def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
         """The rows after those of an earlier run, sequence by sequence; a row is given before it is found to disagree with others."""
-        VITERBI.warm()
         for entry in self.plan.entries:
             if entry.request is not None:
                 start_solver(entry.request, wait=True)

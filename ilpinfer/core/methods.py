@@ -1,7 +1,5 @@
 """The built-in methods."""
 
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -49,10 +47,7 @@ class Method:
         """Labellings, best first."""
         chosen = self.functions if self.functions and problem.functions else self.runner
         module, _, function = chosen.partition(":")
-        began, loaded = time.perf_counter(), module in sys.modules
         runner = getattr(import_module(module), function)  # waits where another thread imports it
-        if not loaded:
-            task.deadline.excuse(time.perf_counter() - began)
         result: Iterator[Result] = runner(problem, task, self.name)
         return result
 

@@ -111,10 +111,9 @@ class CallResults:
         tables: Tables,
         items: Sequence[Trellis],
         context_of: Callable[[Trellis], Context],
-        warm_up: float,
     ) -> None:
         self.call, self.tables, self.items, self.context_of = call, tables, items, context_of
-        self.warm_up, self.seconds = warm_up, sum(call.times) / call.number
+        self.seconds = sum(call.times) / call.number
         self.names = tables.rules.labels.names
 
     def best(self, n: int) -> Solution:
@@ -138,7 +137,6 @@ class CallResults:
                 "penalty": parts[PENALTY] / UNITS_PER_NAT,
                 "method": f"auto: {words_of_work(result[ACTIVE], result[MULTIPLIERS])}",
                 "seconds": self.seconds,
-                "warm_up_seconds": self.warm_up,
                 "path": path,
                 "names": self.names,
                 "given": self.items[n].given,

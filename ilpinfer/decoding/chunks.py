@@ -70,7 +70,6 @@ class Chunk(NamedTuple):
     answers: list[Answer]
     calls: list[RunningCall]
     top: int | None
-    warm_up: float
 
     def set(self, places: Iterable[int], answer: Answer) -> None:
         """Enter one answer for several sequences."""
@@ -97,7 +96,7 @@ class Caller:
         self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
 
-    def answer(self, item: Item, top: int | None, warm_up: float) -> Answer:
+    def answer(self, item: Item, top: int | None) -> Answer:
         """The answer for one sequence."""
         began, tables = time.perf_counter(), self._tables(item)
         if tables is None:
@@ -108,8 +107,8 @@ class Caller:
         call.times.append(time.perf_counter() - began)
         call.run()
         if call.codes[0] == PROVED and not tables.folding.excluded and not tables.rules.notices:
-            return Place(CallResults(call, tables, (item,), self.context, warm_up), 0)
-        chunk = Chunk((item,), [Handover()], [], top, warm_up)
+            return Place(CallResults(call, tables, (item,), self.context), 0)
+        chunk = Chunk((item,), [Handover()], [], top)
         self._read(chunk, call, tables, [0])
         return chunk.answers[0]
 
@@ -117,12 +116,11 @@ class Caller:
         self,
         items: Sequence[Item],
         top: int | None,
-        warm_up: float,
         pool: ThreadPoolExecutor | None = None,
         threads: int = 1,
     ) -> Chunk:
         """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
-        chunk = Chunk(items, [Handover()] * len(items), [], top, warm_up)
+        chunk = Chunk(items, [Handover()] * len(items), [], top)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
@@ -185,7 +183,7 @@ class Caller:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
         rules = tables.rules
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
-        results = CallResults(call, tables, items, self.context, chunk.warm_up)
+        results = CallResults(call, tables, items, self.context)
         if rules.notices and self._noticed is not rules:
             self._noticed = rules
             rules.warn()
@@ -221,7 +219,7 @@ class Caller:
             if isinstance(again, Call):
                 again.times.append(results.seconds)
                 again.run()
-                within = CallResults(again, tables, (item,), self.context, results.warm_up)
+                within = CallResults(again, tables, (item,), self.context)
                 return self._answer_of(within, 0, again.codes[0])
             reason = again
         reason = reason or f"{BROKEN}: {', '.join(dict.fromkeys(excluded[place] for place in left))}"

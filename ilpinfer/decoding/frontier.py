@@ -102,7 +102,7 @@ class Frontier(PlainRecord):
         Whether there are no other points; with `hull` or `heaviest`, no other points of that kind. With
         `most`, it is false where there may be cheaper points.
     seconds : float
-        Wall time, compilation of kernels left out.
+        Wall time.
     reason : str, optional
         Reason why there are no points, or why the frontier is not complete.
 

@@ -16,8 +16,7 @@ from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
 from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
-from ilpinfer.decoding.warming import start_solver
-from ilpinfer.exact.compiled import COMPILED, FEW
+from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
 Value = TypeVar("Value")
@@ -131,20 +130,14 @@ class Runner:
             start_solver(self.request, wait=True)
             yield from map(alone, items)
             return
-        source, warm_up = (
-            Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit),
-            self._warm(top),
-        )
+        source = Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit)
         if threads == 1:
             while some := source.take():
-                yield from map(finished, some, self._calls.end(self._calls.begin(some, top, warm_up)))
+                yield from map(finished, some, self._calls.end(self._calls.begin(some, top)))
         else:
             with thread_pool(threads - 1) as pool:
-                yield from self._shared(
-                    source,
-                    finished,
-                    partial(self._calls.begin, top=top, warm_up=warm_up, pool=pool, threads=threads),
-                )
+                begin = partial(self._calls.begin, top=top, pool=pool, threads=threads)
+                yield from self._shared(source, finished, begin)
         if source.error is not None:
             raise source.error
 
@@ -174,20 +167,14 @@ class Runner:
         if callback is not None or not self.request.direct:
             return Handover()
         if self.request.time_limit is None:
-            return self._calls.answer(item, top, self._warm(top))
+            return self._calls.answer(item, top)
         deadline = deadline_for(self.request.time_limit)
-        warm_up = self._warm(top)
-        deadline.excuse(warm_up)
         try:
             with deadline.as_limit():
-                answer = self._calls.answer(item, top, warm_up)
+                answer = self._calls.answer(item, top)
         except OutOfTime:
             answer = Handover()
         return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
-
-    def _warm(self, top: int | None) -> float:
-        """Compile or load kernels; the seconds that it took."""
-        return (COMPILED if top is None else FEW).warm()
 
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:

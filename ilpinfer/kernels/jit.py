@@ -15,7 +15,6 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from formulations.forks import fork_safe
-from ilpinfer.kernels import notices
 from ilpinfer.kernels.linking import Kernel, Subroutine
 
 for _owner in (global_compiler_lock, ffi.lib._lock):
@@ -31,7 +30,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     try:
         compiled._cache = KernelCache(function)
     except (RuntimeError, OSError):  # nowhere to write
-        compiled._cache = NoCache(function)
+        compiled._cache = NoCache()
     return compiled
 
 
@@ -66,14 +65,6 @@ def _plain(kind: Any) -> Any:
     return types.int64 if kind in types.signed_domain else kind
 
 
-def place() -> str | None:
-    """The folder where compiled kernels are kept; None where no folder can be written."""
-    try:
-        return str(KernelCache(place).cache_path)
-    except (RuntimeError, OSError):
-        return None
-
-
 class SubroutineCache(NullCache):
     """The cache of a subroutine. It is empty, since kernels contain the code of subroutines."""
 
@@ -86,19 +77,15 @@ class NoCache:
 
     cache_path = None
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
     def load_overload(self, signature: Any, target: Any) -> None:
-        notices.cacheable = False
-        notices.begins(functions_of(self._function))
+        pass
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         pass
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache. A file that cannot be read or written leads to a compilation and a notice."""
+    """Numba's cache. A file that cannot be read or written leads to a compilation."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -113,27 +100,15 @@ class KernelCache(FunctionCache):
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The compiled kernel, or None where it is about to be compiled."""
         try:
-            result = super().load_overload(signature, target)
-        except Exception as error:  # damaged files raise errors of many types
+            return super().load_overload(signature, target)
+        except Exception:  # damaged files raise errors of many types
             self._files.discard()
-            text = f"the compiled kernels in {self._cache_path} cannot be read ({_reason(error)}) and are compiled again"
-            notices.announce(text, "reading")
             return None
-        if result is None:
-            notices.begins(functions_of(self._py_func))
-        return result
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled kernel if possible."""
-        try:
+        with contextlib.suppress(Exception):
             super().save_overload(signature, compiled)
-        except Exception as error:
-            notices.cacheable = False
-            text = (
-                f"compiled kernels cannot be kept in {self._cache_path} ({_reason(error)}) and are compiled anew in "
-                "every process: make room there, or set NUMBA_CACHE_DIR to another folder"
-            )
-            notices.announce(text, "writing")
 
 
 class SealedFiles(IndexDataCacheFile):
@@ -156,18 +131,6 @@ class SealedFiles(IndexDataCacheFile):
         return super()._load_data(name)
 
 
-def functions_of(function: Callable[..., Any]) -> set[Callable[..., Any]]:
-    """A function and all that are compiled with it, since it calls them."""
-    known, waiting = set[Callable[..., Any]](), [function]
-    while waiting:
-        one = waiting.pop()
-        if one not in known:
-            known.add(one)
-            named = (getattr(one.__globals__.get(name), "py_func", None) for name in one.__code__.co_names)
-            waiting += filter(None, named)
-    return known
-
-
 def _digest(function: Callable[..., Any]) -> str:
     """A digest of the source of a kernel: its file, the constants that it may use, and kernels of other files.
 
@@ -183,8 +146,3 @@ def _digest(function: Callable[..., Any]) -> str:
 
 def _fields(kinds: Any) -> Any:
     return tuple((kind.fields, _fields(kind.types)) for kind in kinds if isinstance(kind, types.NamedTuple))
-
-
-def _reason(error: Exception) -> str:
-    text = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-    return " ".join(str(text).split())[:200]

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 
-from ilpinfer.kernels import notices
-
 
 class SharedFlags(Flags):
     """Flags for type inference of all kernels. Numba looks them up for each operation, which is fast only for one
@@ -97,11 +95,7 @@ class Kernel(Compiler):
         """Machine code."""
         self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
         self.state.library.enable_object_caching()
-        notices.enter(function)
-        try:
-            return super().compile_extra(function)
-        finally:
-            notices.leave(function)
+        return super().compile_extra(function)
 
 
 class Subroutine(Kernel):

@@ -139,17 +139,6 @@ def test_an_interrupt_ends_everything(method, tmp_path):
 
 
 @linux
-@pytest.mark.parametrize("number", LINES)
-def test_an_interrupt_while_kernels_are_compiled(number, tmp_path):
-    (tmp_path / "in.jsonl").write_text(hard_input(copies=1))
-    with Run(tmp_path, "decode in.jsonl", NUMBA_CACHE_DIR=str(tmp_path / "cache")) as run:
-        assert run.process.stderr is not None
-        assert run.process.stderr.readline().startswith("ilpinfer: compiling kernels for ")
-        code, line = LINES[number]
-        assert run.interrupted(number) == (code, "", line)
-
-
-@linux
 def test_an_interrupt_ends_processes_that_decode(tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input())
     (tmp_path / "rules.toml").write_text(RULES)

@@ -37,7 +37,7 @@ def test_stages_are_named_in_the_order_in_which_they_ended(few_steps):
     for solution in solutions:
         seconds = [spent for _, spent in solution.stages]
         assert min(seconds, default=0.0) >= 0.0
-        assert sum(seconds) <= solution.seconds + solution.warm_up_seconds
+        assert sum(seconds) <= solution.seconds
 
 
 def test_compiled_rules_have_no_further_stage():

@@ -66,7 +66,7 @@ STUDY = Study(
     "the same sequence. One core. Batches and documents by "
     "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
     "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). Files: seconds of the processor of a command with all of its "
-    "processes, beside those of a program that is warm, the median of 3 rounds (full 5) after one that is not counted. First calls: "
+    "processes, beside those of a program that runs already, the median of 3 rounds (full 5) after one that is not counted. First calls: "
     "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
     "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
     parts=PARTS,

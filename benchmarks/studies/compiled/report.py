@@ -176,7 +176,7 @@ def _batches(frame: DataFrame, report: Report) -> None:
 def files(frame: DataFrame, report: Report) -> None:
     report.heading("Commands on files")
     report.text(
-        f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that is warm and writes labels alone: it "
+        f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that runs already and writes labels alone: it "
         "reads the lines, decodes them, and makes JSON. Commands begin with the start of Python."
     )
     columns = {"seconds of the processor": "processor", "×": "over_least"}

@@ -46,7 +46,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         problem = compile_problem(reference(T, 0, labels_of_size(K)), load_rules("citations"))
         yield from (_of_objects(problem) if cell.methods == OBJECTS else _of_solver(cell.methods, problem))
         return
-    warm(cell.methods)
+    call_once(cell.methods)
     for place, trellis, problem in unsettled(sources, cell.first):
         best = optimum(trellis, load_rules("citations"))
         about: Row = {"item": f"dev {place}", "method": "auto", "form": ""}
@@ -63,7 +63,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
     building = statistics.median(timed(lambda: formulate(problem).soft())[1] for _ in range(5))
     program = formulate(problem).soft()
-    warm(name)
+    call_once(name)
     handing = min(timed(hand_over(name, program))[1] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
     sizes = dict(zip("TK", problem.shape, strict=True)) | {
@@ -95,7 +95,8 @@ def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]
 
 
 @cache
-def warm(name: str) -> None:
+def call_once(name: str) -> None:
+    """A first call, which is not timed: it starts the solver's process."""
     problem = compile_problem(reference(3, 0, labels_of_size(26)), [])
     solvers.solve(name, formulate(problem).soft())
 

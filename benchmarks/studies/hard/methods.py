@@ -56,7 +56,7 @@ def viterbi(one: Instance) -> Row:
 
 
 def answer(method: str, one: Instance, limit: float) -> Row:
-    """Status, score, bound and path of a method, and its seconds without warming up."""
+    """Status, score, bound and path of a method, and its seconds."""
     if method == "toulbar2":
         return _by_toulbar2(one, limit)
     name = {ENGINE: "auto", **DEFAULTS}.get(method, method)
