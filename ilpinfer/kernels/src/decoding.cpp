@@ -131,6 +131,15 @@ private:
     Walk walk_;
 };
 
+// Threads that end before their scope does; not every standard library has std::jthread.
+struct Joined {
+    std::vector<std::thread> threads;
+    ~Joined()
+    {
+        for (std::thread& each : threads) each.join();
+    }
+};
+
 // Run all sequences from `first` to before `last` in some threads; the first error of any ends all of them.
 template <typename Work>
 void in_threads(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
@@ -165,8 +174,8 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
     };
     const Watched own = watched;
     {
-        std::vector<std::jthread> others;
-        for (int k = 1; k < threads; ++k) others.emplace_back(guarded, Watched{own.watch, false});
+        Joined others;
+        for (int k = 1; k < threads; ++k) others.threads.emplace_back(guarded, Watched{own.watch, false});
         guarded(own);
     }
     watched = own;
