@@ -269,7 +269,7 @@ class Program:
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
     def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
-        """The program as text of a file.
+        """The program as text of a file, in the general form.
 
         - "lp" maximises, and "mps" minimises the negated objective, since CBC does not read `OBJSENSE`; names are those of
           `file_columns` and `file_rows`;
@@ -292,14 +292,23 @@ class Program:
         -------
         str
             The text of the file.
+
+        Raises
+        ------
+        ValueError
+            For another format or unit, and for a program in canonical or standard form.
         """
+        if self.form != "general":
+            raise ValueError(
+                f"files have the general form, this program has the {self.form} form; write program.general()"
+            )
         if format not in FORMATS:
             raise ValueError(f"no format {brief(format)}; there are {', '.join(FORMATS)}")
         check_units(units)
         sense = "minimises the negative of" if format == "mps" else "maximises"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
         remarks = [
-            f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, {self.form} form; "
+            f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, general form; "
             f"it {sense} a score in {scale}",
             f"digest {self.digest}",
         ]
@@ -328,7 +337,7 @@ class Program:
         Raises
         ------
         ValueError
-            For another suffix.
+            For another suffix, and as for `text`.
         """
         target = check_path(path)
         suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")

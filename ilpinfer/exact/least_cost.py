@@ -9,9 +9,9 @@ from fractions import Fraction
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.exact.hull import Unfound
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Prefixes
+from ilpinfer.exact.unfound import Unfound
 from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 

@@ -28,7 +28,7 @@ OPTIMUM = 34857472
 
 
 @pytest.mark.parametrize("root_bound", [False, True])
-@pytest.mark.parametrize("start", [None, "viterbi", "beam:width=2", ["b"] * 6, [1, 1, 0, 0, 1, 2]])
+@pytest.mark.parametrize("start", [None, "lds", "beam:width=2", ["b"] * 6, [1, 1, 0, 0, 1, 2]])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_optimum_is_that_of_brute_force(solver, start, root_bound):
     for seed, scale in ((0, 4), (1, 2**20), (2, 4)):

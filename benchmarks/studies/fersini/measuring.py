@@ -95,12 +95,11 @@ def _frontiers(setting: Setting) -> Iterator[Row]:
 
 
 def _sizes(frontiers: Sequence[Frontier], multiples: Sequence[float]) -> Row:
-    points = [point for frontier in frontiers for point in frontier.points]
+    sizes = [len(frontier.points) for frontier in frontiers]
     return {
         "kind": "sizes",
-        "points": len(points),
-        "most": max(len(frontier.points) for frontier in frontiers),
-        "unsupported": sum(not point.supported for point in points),
+        "points": sum(sizes),
+        "most": max(sizes),
         "complete": sum(frontier.complete for frontier in frontiers),
         "sequences": len(frontiers),
         "multiples": [m / max(1, len(f.points)) for m, f in zip(multiples, frontiers, strict=True)],
