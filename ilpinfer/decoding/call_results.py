@@ -22,8 +22,18 @@ from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.calls import Call, words_of_work
 from ilpinfer.exact.compiled import Tables
-from ilpinfer.kernels.tables import FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
-from ilpinfer.kernels.tables import ACTIVE, BOUND, CODE, MULTIPLIERS, PROVED, TOO_MUCH_WORK
+from ilpinfer.kernels.tables import (
+    ACTIVE,
+    BOUND,
+    CODE,
+    FEATURE_SCORE,
+    MODEL_SCORE,
+    MULTIPLIERS,
+    OVERRULED,
+    PENALTY,
+    PROVED,
+    TOO_MUCH_WORK,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ilpinfer.kernels.decoding import MOST_CELLS
 from support.trellises import random_trellis
 
 import ilpinfer
@@ -24,7 +25,6 @@ from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.relaxation import cells_within
-from ilpinfer.kernels.decoding import MOST_CELLS
 
 
 def problem(T=6):

@@ -1,14 +1,14 @@
 """The decoding kernels against all labellings, on random tables that are read here by their documented meaning."""
 
 import numpy as np
+from ilpinfer.kernels.decoding import INSIDE, classify
+from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.recursion import bare, complete
 from numba import njit
 from support.random_tables import DEAD, cases
 
 from formulations.grid import FORBIDDEN
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import INSIDE, classify
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.recursion import bare, complete
 from ilpinfer.kernels.tables import (
     BOUND,
     CODE,

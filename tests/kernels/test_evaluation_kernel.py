@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ilpinfer.kernels.decoding import classify
+from ilpinfer.kernels.evaluation import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY, evaluate
 from numba import njit
 from support.effort import examples
 from support.strategies import problems
@@ -16,8 +18,6 @@ from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, Tables
-from ilpinfer.kernels.decoding import classify
-from ilpinfer.kernels.evaluation import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY, evaluate
 
 REFUSALS = (LARGE, NO_TOKENS, PRIORITIES, STATES, CLASSES)
 MOST = 300

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from support.random_tables import cases
-
 from ilpinfer.kernels.decoding import INSIDE
 from ilpinfer.kernels.few import NUMBER, WORK
+from support.random_tables import cases
+
 from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 
 EMPTY = {NO_PATH, NO_LABELLING}

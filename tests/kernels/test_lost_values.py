@@ -4,6 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from ilpinfer.kernels.defaults import SLACK, defaults_of
+from ilpinfer.kernels.jit import kernel
+from ilpinfer.kernels.joint_recursion import complete_jointly, room_jointly
+from ilpinfer.kernels.losses import COARSE, LOST, SHORT_LOST
+from ilpinfer.kernels.recursion import DEAD, complete, width_of
 
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
@@ -12,11 +17,6 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
-from ilpinfer.kernels.defaults import SLACK, defaults_of
-from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.joint_recursion import complete_jointly, room_jointly
-from ilpinfer.kernels.losses import COARSE, LOST, SHORT_LOST
-from ilpinfer.kernels.recursion import DEAD, complete, width_of
 
 LABELS = ["a", "b", "c"]
 

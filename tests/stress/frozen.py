@@ -120,9 +120,7 @@ def marginals(p: Problem) -> Any:
 
 def heuristics(p: Problem) -> Any:
     return {
-        name: solved(
-            ilpinfer.decode(p.trellis, p.rules, method=name, **SEEDED.get(name, {}))
-        )
+        name: solved(ilpinfer.decode(p.trellis, p.rules, method=name, **SEEDED.get(name, {})))
         for name in HEURISTICS
     }
 

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-
-from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.decoding import DIRECT, decode_batch, output_views
 from ilpinfer.kernels.few import decode_few
 from ilpinfer.kernels.handle import together
+
+from formulations.grid import FORBIDDEN
+from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.tables import (
     ARC,
     EDGES,
