@@ -1,8 +1,7 @@
-"""Calls of kernels for one sequence or for many, and their answers; threads may share the work of a call."""
+"""Calls of kernels for one sequence or for many, and their answers."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -26,8 +25,6 @@ Item = Any
 """A trellis, or the reason why a sequence has none, which is raised in its place."""
 GROWTH = 4
 """The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
-FEWEST = 4
-"""Sequences of the smallest part of a call."""
 MOST_LISTED = 2**22
 """Labels and violations of the lists of one call."""
 STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
@@ -50,38 +47,20 @@ class Place(NamedTuple):
 
 
 Answer = Place | Handover | Exception
-Part = tuple[int, int, "Future[None] | None"]
-"""The first sequence of a part of a call, the one after the last, and the task of another thread."""
-
-
-class RunningCall(NamedTuple):
-    """A call for the sequences at some places of a chunk."""
-
-    call: Call
-    tables: Tables
-    places: list[int]
-    parts: list[Part]
 
 
 class Chunk(NamedTuple):
-    """Sequences whose calls are prepared. The answers are those of sequences without a call until the chunk ends."""
+    """Sequences whose calls are prepared, each for some places. The answers are those of sequences without a call until the chunk ends."""
 
     items: Sequence[Item]
     answers: list[Answer]
-    calls: list[RunningCall]
+    calls: list[tuple[Call, Tables, list[int]]]
     top: int | None
 
     def set(self, places: Iterable[int], answer: Answer) -> None:
         """Enter one answer for several sequences."""
         for place in places:
             self.answers[place] = answer
-
-    def cancel(self) -> None:
-        """Cancel the parts that other threads have not begun."""
-        for call in self.calls:
-            for *_, future in call.parts:
-                if future is not None:
-                    future.cancel()
 
 
 class Caller:
@@ -112,14 +91,8 @@ class Caller:
         self._read(chunk, call, tables, [0])
         return chunk.answers[0]
 
-    def begin(
-        self,
-        items: Sequence[Item],
-        top: int | None,
-        pool: ThreadPoolExecutor | None = None,
-        threads: int = 1,
-    ) -> Chunk:
-        """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
+    def begin(self, items: Sequence[Item], top: int | None) -> Chunk:
+        """Prepare calls for sequences. An error of a sequence is its answer."""
         chunk = Chunk(items, [Handover()] * len(items), [], top)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
@@ -145,14 +118,20 @@ class Caller:
                     chunk.set(some, error)
                     continue
                 if call is not None:
-                    chunk.calls.append(RunningCall(call, tables, some, _parts(call, pool, threads)))
+                    chunk.calls.append((call, tables, some))
+        return chunk
+
+    @staticmethod
+    def run(chunk: Chunk, threads: int) -> Chunk:
+        """Run the calls of a chunk in so many threads."""
+        for call, *_ in chunk.calls:
+            call.run(threads)
         return chunk
 
     def end(self, chunk: Chunk) -> list[Answer]:
-        """The answers. An error of a call is the answer for all of its sequences."""
-        for call, tables, places, parts in chunk.calls:
+        """The answers of calls that have run. An error of a call is the answer for all of its sequences."""
+        for call, tables, places in chunk.calls:
             try:
-                _finish(call, parts)
                 self._read(chunk, call, tables, places)
             except Exception as error:
                 chunk.set(places, error)
@@ -244,28 +223,6 @@ def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) 
         some.append(place)
         total += size
     yield some
-
-
-def _parts(call: Call, pool: ThreadPoolExecutor | None, threads: int) -> list[Part]:
-    """Parts of a call that become smaller, each submitted to the pool; one part for this thread without a pool."""
-    if pool is None:
-        return [(0, call.number, None)]
-    parts, first = list[Part](), 0
-    while first < call.number:
-        last = min(call.number, first + max(FEWEST, (call.number - first) // threads))
-        parts.append((first, last, pool.submit(call.run, first, last)))
-        first = last
-    return parts
-
-
-def _finish(call: Call, parts: Sequence[Part]) -> None:
-    """Do in this thread, from the end on, what other threads have not begun, and wait for the rest."""
-    for first, last, future in reversed(parts):
-        if future is None or future.cancel():
-            call.run(first, last)
-    for *_, future in parts:
-        if future is not None and not future.cancelled():
-            future.result()
 
 
 def paused(items: object) -> bool:

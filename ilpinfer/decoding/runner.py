@@ -1,7 +1,8 @@
 """Decoding of trellises, one or many: by compiled rules in kernels, else by the method."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
@@ -131,36 +132,27 @@ class Runner:
             yield from map(alone, items)
             return
         source = Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit)
-        if threads == 1:
-            while some := source.take():
-                yield from map(finished, some, self._calls.end(self._calls.begin(some, top)))
-        else:
-            with thread_pool(threads - 1) as pool:
-                begin = partial(self._calls.begin, top=top, pool=pool, threads=threads)
-                yield from self._shared(source, finished, begin)
+        for chunk in self._ahead(source, top, threads) if threads > 1 else self._chunks(source, top):
+            yield from map(finished, chunk.items, self._calls.end(chunk))
         if source.error is not None:
             raise source.error
 
-    def _shared(
-        self,
-        source: Source,
-        finished: Callable[[Item, Answer], Value],
-        begin: Callable[[list[Item]], Chunk],
-    ) -> Iterator[Value]:
-        """Results of chunks; others begin with the next one while this thread is busy with results, then it joins them."""
-        waiting: deque[Chunk] = deque()
-        try:
-            while True:
-                while len(waiting) < 2 and (some := source.take()):
-                    waiting.append(begin(some))
-                if not waiting:
-                    return
-                answers = self._calls.end(waiting[0])
-                chunk = waiting.popleft()
-                yield from map(finished, chunk.items, answers)
-        finally:
-            for chunk in waiting:
-                chunk.cancel()
+    def _chunks(self, source: Source, top: int | None, threads: int = 1) -> Iterator[Chunk]:
+        """Chunks whose calls have run."""
+        while some := source.take():
+            yield self._calls.run(self._calls.begin(some, top), threads)
+
+    def _ahead(self, source: Source, top: int | None, threads: int) -> Iterator[Chunk]:
+        """As `_chunks`, one chunk ahead: kernels run while this thread is busy with results."""
+        with thread_pool(1) as pool:
+            waiting: Future[Chunk] | None = None
+            while some := source.take():
+                begun = pool.submit(self._calls.run, self._calls.begin(some, top), threads)
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = begun
+            if waiting is not None:
+                yield waiting.result()
 
     def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
         """The answer for one sequence, whose time limit begins now."""

@@ -52,10 +52,10 @@ def limits_within(limits: tuple[int, int, int], length: int, seconds: float | No
 
 
 class Call:
-    """N sequences for one kernel, and what it has found; threads may each run a part.
+    """N sequences for one kernel, and what it has found.
 
     `ends` are the first token of each sequence, then the number of all; arrays are as `decode_best` reads them; `top` is None
-    for the best labelling. `times` are the seconds that the preparation and each part have taken.
+    for the best labelling. `times` are the seconds that the preparation and the kernel have taken.
     """
 
     def __init__(
@@ -83,11 +83,11 @@ class Call:
         self.begins = np.array(ends, np.int64)
         self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), limits, k, self._buffer
 
-    def run(self, first: int = 0, last: int | None = None) -> None:
-        """Decode some of the sequences."""
-        began, last = time.perf_counter(), self.number if last is None else last
+    def run(self, threads: int = 1) -> None:
+        """Decode the sequences."""
+        began = time.perf_counter()
         kernel = kernels.decode_best if self.top is None else kernels.decode_lists
-        kernel(*self._inputs, first, last)
+        kernel(*self._inputs, threads)
         self.times.append(time.perf_counter() - began)
 
     @property

@@ -12,14 +12,13 @@ struct Members<Batch> {
 
 namespace {
 
-using Decode = void (*)(const Instance&, const Batch&, const Limits&, const Output&, Int, Int, int);
+using Decode = void (*)(const Instance&, const Batch&, const Limits&, const Output&, int);
 
 template <Decode decode>
-void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top, Ints buffer, Int first, Int last,
-         int threads)
+void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top, Ints buffer, int threads)
 {
     const Output output(buffer, batch, tables.instance, top);
-    unlocked([&] { decode(tables.instance, batch, limits, output, first, last, threads); });
+    unlocked([&] { decode(tables.instance, batch, limits, output, threads); });
 }
 
 }  // namespace
@@ -34,10 +33,10 @@ void bind_decoding(nb::module_& m)
         .def_ro("machines", &Tables::machines)
         .def_ro("counts", &Tables::counts);
     m.def("decode_best", run<decode_best>, nb::arg("tables"), nb::arg("batch"), nb::arg("limits"), nb::arg("top"),
-          nb::arg("buffer"), nb::arg("first"), nb::arg("last"), nb::arg("threads") = 1,
-          "Decode the sequences of a batch from `first` to before `last` into a buffer of zeros.");
+          nb::arg("buffer"), nb::arg("threads") = 1,
+          "Decode the sequences of a batch into a buffer of zeros.");
     m.def("decode_lists", run<decode_lists>, nb::arg("tables"), nb::arg("batch"), nb::arg("limits"), nb::arg("top"),
-          nb::arg("buffer"), nb::arg("first"), nb::arg("last"), nb::arg("threads") = 1,
+          nb::arg("buffer"), nb::arg("threads") = 1,
           "The best `top` labellings of sequences, as `decode_best` decodes them.");
     m.def(
         "classify",

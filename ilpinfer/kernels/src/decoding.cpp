@@ -140,14 +140,15 @@ struct Joined {
     }
 };
 
-// Run all sequences from `first` to before `last` in some threads; the first error of any ends all of them.
+// Run all sequences in some threads; the first error of any ends all of them.
 template <typename Work>
 void in_threads(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                Int first, Int last, int threads, Work&& work)
+                int threads, Work&& work)
 {
+    const Int last = batch.size();
     Int longest = 0;
-    for (Int n = first; n < last; ++n) longest = std::max(longest, batch.begins[n + 1] - batch.begins[n]);
-    std::atomic<Int> next{first};
+    for (Int n = 0; n < last; ++n) longest = std::max(longest, batch.begins[n + 1] - batch.begins[n]);
+    std::atomic<Int> next{0};
     const auto run = [&] {
         Worker worker(instance, batch, limits, output, longest);
         for (Int n = next++; n < last; n = next++) {
@@ -230,15 +231,15 @@ Int classify(const Windows& windows, ConstInts tokens, View<Int, 2> classes)
 }
 
 void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                 Int first, Int last, int threads)
+                 int threads)
 {
-    in_threads(instance, batch, limits, output, first, last, threads, [](Worker& worker, Int n) { worker.best(n); });
+    in_threads(instance, batch, limits, output, threads, [](Worker& worker, Int n) { worker.best(n); });
 }
 
 void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                  Int first, Int last, int threads)
+                  int threads)
 {
-    in_threads(instance, batch, limits, output, first, last, threads, [](Worker& worker, Int n) { worker.list(n); });
+    in_threads(instance, batch, limits, output, threads, [](Worker& worker, Int n) { worker.list(n); });
 }
 
 }  // namespace ilpinfer

@@ -34,11 +34,11 @@ struct Output {
 // Fill classes (3, T) of distinct tokens (T,); the first token of an unknown class, or -1.
 Int classify(const Windows& windows, ConstInts tokens, View<Int, 2> classes);
 
-// Decode the sequences from `first` to before `last`, in so many threads: the best labelling of each, or the best few. Columns of the
+// Decode the sequences in so many threads: the best labelling of each, or the best few. Columns of the
 // results of lists are CODE, number of labellings, work, MULTIPLIERS and ACTIVE.
 void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                 Int first, Int last, int threads);
+                 int threads);
 void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                  Int first, Int last, int threads);
+                  int threads);
 
 }  // namespace ilpinfer
