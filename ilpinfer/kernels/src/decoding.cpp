@@ -160,13 +160,15 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         run();
         return;
     }
-    std::exception_ptr error;
+    std::exception_ptr error, interrupted;
     std::mutex lock;
     const auto guarded = [&](Watched watch) {
         watched = watch;
         try {
             run();
         } catch (const Interrupted&) {
+            const std::lock_guard held(lock);
+            interrupted = std::current_exception();
         } catch (...) {
             const std::lock_guard held(lock);
             if (!error) error = std::current_exception();
@@ -180,7 +182,7 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         guarded(own);
     }
     watched = own;
-    if (error) std::rethrow_exception(error);
+    if (error || interrupted) std::rethrow_exception(error ? error : interrupted);
 }
 
 }  // namespace
