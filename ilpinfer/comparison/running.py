@@ -122,9 +122,7 @@ def _about(case: Case) -> Row:
 def bare_pass(lattice: Lattice) -> Callable[[], int]:
     """The kernel of Viterbi on the scores alone, its arrays made beforehand: the best value in grid units."""
     ground, path = plain_ground(lattice), np.empty(len(lattice.node), np.int64)
-    return partial(
-        kernels.viterbi, ground.scores, ground.emission, ground.classes[0], *ground.room(), path
-    )
+    return partial(kernels.viterbi, ground.scores, ground.emission, ground.classes[0], *ground.room(), path)
 
 
 def bare_seconds(lattice: Lattice) -> float:
