@@ -20,7 +20,7 @@ from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact import branch, refinement, stages
+from ilpinfer.exact import branch
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
@@ -34,8 +34,6 @@ from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
-LARGE = 2**22
-"""Steps of a pass over a long document that goes without diagrams at first."""
 COUNTED_CASES = 64
 """Cases of a problem with sums before it goes to a solver."""
 
@@ -70,7 +68,7 @@ def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
-    """The best labelling by decomposition, kernels, diagrams, products, and branch and bound.
+    """The best labelling by decomposition, kernels, products, and branch and bound.
 
     Problems with sums and without an incumbent go to a solver, since branch and bound would have nothing to prune by. So do, after few
     steps, problems that the decomposition leaves open.
@@ -79,18 +77,15 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     if agreement is not None:
         if agreement.complete or only_agree(known) or known.deadline.passed:
             return agreement
-        end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+        end = solve(known)
         return replace(end, why=f"{agreement.why}; {end.why}")
     has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
-    lattice = known.folded.lattice
-    is_long = has_sums and len(lattice.node) >= LONG and known.mostly_sums
-    is_large = lattice.node.size * lattice.shape[1] >= LARGE
-    end = solve(known, most=0 if is_long and is_large else min(refinement.FEW, stages.MOST_STEPS))
+    end = solve(known)
     if end.complete or end.machineless or known.deadline.passed:
         return end
+    is_long = has_sums and len(known.folded.lattice.node) >= LONG and known.mostly_sums
     if not is_long and (product := _large_product(known)) is not None:
         return product
-    known.tried = True
     if has_sums:
         end = _best_with_sums(problem, known, end)
         only_sums = all(known.ground.plain[m].total is not None for m in known.active)
@@ -98,9 +93,10 @@ def _best(problem: Problem, known: Known) -> SearchResult:
             return end
     if is_long and (product := _large_product(known)) is not None:
         return product
-    end = solve(known)
-    if end.complete or end.machineless or (has_sums and is_forbidden(known.value)):
-        return end
+    if has_sums:
+        end = solve(known)
+        if end.complete or end.machineless or is_forbidden(known.value):
+            return end
     with known.stage("branch and bound"):
         return Branching(problem, known).run(end)
 
@@ -133,7 +129,7 @@ def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> Search
         if product is not None or known.deadline.passed:
             return product or end
     if not sum_relaxation.inside and not sum_relaxation.divided(relaxed):
-        end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
+        end = solve(known)
         has_labelling = not is_forbidden(known.value)
         if (
             end.complete
@@ -188,7 +184,7 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
-    """The result of a solver on the folded program. With its labelling, kernels and diagrams may prove the optimum."""
+    """The result of a solver on the folded program. With its labelling, kernels may prove the optimum."""
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged

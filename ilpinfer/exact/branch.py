@@ -20,8 +20,6 @@ from ilpinfer.exact.tree import Bound, divide, search
 
 MOST_CASES = 4000
 """Cases before a solver takes over."""
-MOST_STEPS = 200_000
-"""Steps of a diagram in a case."""
 
 
 @dataclass
@@ -65,7 +63,7 @@ class Branching:
         """The best labelling of a case; by the product of the relaxation, where this has machines inside."""
         if self.sum_relaxation is not None and self.sum_relaxation.inside:
             return by_products(own, SUMS_INSIDE, self.sum_relaxation.inside)
-        return solve(own, most=MOST_STEPS)
+        return solve(own)
 
     def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """Two cases by a fractional row of the sums, else by a row for the machines."""

@@ -1,4 +1,4 @@
-"""The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
+"""The stages of the engine for one problem: kernels first, then beams. Each goes on from what is known."""
 
 from collections.abc import Collection
 
@@ -9,9 +9,7 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
-from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import BOUND, CODE, DEAD, INSIDE, NO_LABELLING, NO_PATH, PROVED, VALUE
@@ -41,12 +39,11 @@ FIRST_STEP = kernels.FIRST_STEP
 FIRST_SHARE = 64
 """The attempt of a list before machines are multiplied has 1 / FIRST_SHARE of the steps."""
 BEAM, BEAMS = 30, 6
-"""Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
+"""Width of a beam, and number of beams; each one includes the rules that the last one broke."""
 
 
-def solve(known: Known, most: int | None = None) -> SearchResult:
-    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`; with 0 by kernels alone."""
-    most = MOST_STEPS if most is None else most
+def solve(known: Known) -> SearchResult:
+    """The best labelling by kernels; where they leave it open, a better one by beams."""
     shares = WATCHED if known.watch else ALL
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
@@ -54,10 +51,8 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
             result = by_kernels(known, share)
         if result is not None:
             return result
-    if not most:
-        return SearchResult([], "too many steps", False)
-    with known.stage("diagrams"):
-        return by_diagrams(known, most)
+    with known.stage("beams"):
+        return by_beams(known)
 
 
 def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
@@ -211,8 +206,8 @@ def _too_large(found: Prefixes, machines: int) -> bool:
     return size * max(found.left) > KEYS_OF_TOKEN or size * sum(found.left) > KEYS_OF_CHECK
 
 
-def by_diagrams(known: Known, most: int) -> SearchResult:
-    """The best labelling by a narrow beam, and by decision diagrams that are refined with more and more machines."""
+def by_beams(known: Known) -> SearchResult:
+    """No result, but better labellings by narrow beams, with the machines of more and more rules."""
     relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
     for _ in range(BEAMS):
         floor = known.value
@@ -230,16 +225,7 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
             break
         machines += new
     known.active = machines
-    refinement = Refinement(known, relaxation)
-    result = refinement.run(most)
-    if result is None:
-        open_for = "no time left" if known.deadline.passed else "too many prefixes"
-        return SearchResult([], open_for, False)
-    count = sum(map(len, refinement.order))
-    missed = {name for path in result for name in known.evaluate(path).machineless}
-    if missed:
-        return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
-    return SearchResult(result, f"refinement by {counted(count, 'machine')}", True, known.tree)
+    return SearchResult([], "too many steps", False)
 
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:

@@ -129,7 +129,7 @@ def small(seed):
 @pytest.mark.parametrize("seed", range(60 if STRICT else 20))
 def test_cases_by_fractional_rows_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
-    take(monkeypatch, PLAIN | SMALL | {"refinement.FEW": 5})
+    take(monkeypatch, PLAIN | SMALL)
     problem = small(seed)
     solution = ilpinfer.decode(*problem.given)
     verdict = ilpinfer.verify(*problem.given, solution)

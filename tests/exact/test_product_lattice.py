@@ -135,10 +135,9 @@ def long(seed):
 
 @pytest.fixture
 def all_are_long(monkeypatch):
-    """Each sequence is a long document that goes without diagrams at first, and kernels give up at once."""
+    """Each sequence is a long document, and kernels give up at once."""
     for module in (auto, mixtures, sum_relaxation):
         monkeypatch.setattr(module, "LONG", 1)
-    monkeypatch.setattr(auto, "LARGE", 0)
     for module in (compiled, stages):
         monkeypatch.setattr(module, "PASSES", 0)
         monkeypatch.setattr(module, "LEAST_STEPS", 0)

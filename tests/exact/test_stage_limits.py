@@ -53,7 +53,7 @@ def ends_open(*arguments):
 
 @pytest.mark.parametrize(
     ("place", "function"),
-    [((stages, "by_diagrams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
+    [((stages, "by_beams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
     ids=["a stage", "before the stages", "a solver"],
 )
 def test_time_that_runs_out_leaves_labelling_and_bound(place, function, monkeypatch):
