@@ -1,13 +1,10 @@
 """The stages of the engine for one problem: kernels first, then beams. Each goes on from what is known."""
 
-from collections.abc import Collection
-
 import numpy as np
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
@@ -103,21 +100,14 @@ def how(known: Known) -> str:
     return words_of_work(len(known.active), sum(map(bool, known.multipliers.values())))
 
 
-def by_products(
-    known: Known, most: int | None = None, inside: Collection[MachineKey] | None = None
-) -> SearchResult | None:
+def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
-    the product has at most so many joint states, of sums with multipliers, which are exact there, or of the machines `inside` if given.
+    the product has at most so many joint states, of sums with multipliers, which are exact there.
     """
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    if inside is not None:
-        first = [m for m, key in enumerate(one.keys) if key in inside]
-    elif most is None:
-        first = list(known.contexts)
-    else:
-        first = _largest_sums(known, most)
+    first = list(known.contexts) if most is None else _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
@@ -127,9 +117,7 @@ def by_products(
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
-    bounds = relaxation.multiply(
-        [*first, *others], min(checked, most or checked), cells, steps=most is None or inside is not None
-    )
+    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
     if most is not None or bounds.total < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds, 1 if most is None else PARTS)

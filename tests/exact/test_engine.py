@@ -21,9 +21,7 @@ ROUTES = {
     "beams": PLAIN | {"stages.BEAMS": 6},
     "large products": PLAIN,
     "cases": PLAIN | SMALL,
-    "a solver": PLAIN
-    | SMALL
-    | {"stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
+    "a solver": PLAIN | SMALL | {"stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
 }
 ANY = problems() | near_ties()
 
