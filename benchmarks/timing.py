@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import RuleSet, Trellis
+from formulations.grid import add
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import EDGES, NODES, Folding
 from ilpinfer.exact.bare import pass_over
@@ -80,7 +81,9 @@ def viterbi_calls(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable
     scores = pack_scores(folding, vocabulary, trellises[0].lattice.pool)
     return [
         pass_over(
-            scores, lattice.node, known[NODES], np.append(0, scores.which[lattice.step, known[EDGES][1:]])
+            scores,
+            add(lattice.node, scores.node[known[NODES]]),
+            np.append(0, scores.which[lattice.step, known[EDGES][1:]]),
         )
         for lattice, known in calls
     ]
