@@ -21,8 +21,8 @@ from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.record import UNBOUNDED
+from ilpinfer.comparison.running import bare_seconds
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.exact.bare import bare_seconds
 
 
 class CannotState(Exception):
@@ -105,7 +105,7 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
     T, K = trellis.lattice.shape
     row: Row = {"item": item.key, "method": method, "T": T, "K": K}
     if method == PLAIN:
-        return {**row, "seconds": bare_seconds(trellis), "status": "without rules"}
+        return {**row, "seconds": bare_seconds(trellis.lattice), "status": "without rules"}
     answer, first = timed(work, item.make(), rules, limit)
     seconds = [first]
     while method != "auto" and len(seconds) < REPEATS and sum(seconds) < FAST:

@@ -27,9 +27,7 @@ class Options(TypedDict, total=False):
     weight_increase: float
     parents: Literal["uniform", "ranked"]
     shift: Literal["backwards", "both"]
-    start: (
-        str | Sequence[str] | Sequence[int] | None
-    )  # of solvers; "best-first" or "viterbi" of "evolutionary"
+    start: str | Sequence[str] | Sequence[int] | None  # of solvers; of "evolutionary" a name
     start_mutations: int
     iterations: int
     seed: int

@@ -145,14 +145,18 @@ class Runner:
     def _ahead(self, source: Source, top: int | None, threads: int) -> Iterator[Chunk]:
         """As `_chunks`, one chunk ahead: kernels run while this thread is busy with results."""
         with thread_pool(1) as pool:
-            waiting: Future[Chunk] | None = None
-            while some := source.take():
-                begun = pool.submit(self._calls.run, self._calls.begin(some, top), threads)
+            waiting: tuple[Chunk, Future[Chunk]] | None = None
+            try:
+                while some := source.take():
+                    chunk = self._calls.begin(some, top)
+                    before, waiting = waiting, (chunk, pool.submit(self._calls.run, chunk, threads))
+                    if before is not None:
+                        yield before[1].result()
                 if waiting is not None:
-                    yield waiting.result()
-                waiting = begun
-            if waiting is not None:
-                yield waiting.result()
+                    yield waiting[1].result()
+            finally:
+                for call, *_ in waiting[0].calls if waiting is not None else ():
+                    call.stop()
 
     def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
         """The answer for one sequence, whose time limit begins now."""

@@ -79,7 +79,7 @@ class Call:
         elif top is not None:
             limits = EFFORT * limits[0], EFFORT * limits[1], limits[2]
         size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
-        self._buffer = np.zeros(size, np.int64)
+        self._buffer, self._end = np.zeros(size, np.int64), np.zeros(1, np.int64)
         self.begins = np.array(ends, np.int64)
         self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), limits, k, self._buffer
 
@@ -87,8 +87,12 @@ class Call:
         """Decode the sequences."""
         began = time.perf_counter()
         kernel = kernels.decode_best if self.top is None else kernels.decode_lists
-        kernel(*self._inputs, threads)
+        kernel(*self._inputs, threads, self._end)
         self.times.append(time.perf_counter() - began)
+
+    def stop(self) -> None:
+        """End the kernel, which may run in another thread; nothing is read from the call afterwards."""
+        self._end[0] = 1
 
     @property
     def _head(self) -> list[int]:

@@ -88,10 +88,10 @@ def _beside(machines: Machines, classes: Integers, machine: Machine, penalty: in
         *(len(machines.final), len(automaton.final), len(machines.weight)),
     )
     added = Machines(
-        symbols=symbols,
+        symbols=symbols.astype(np.int16),
         table=table,
         layout=np.array(sizes),
-        next_state=automaton.next_state,
+        next_state=automaton.next_state.astype(np.int32),
         cost=violation_costs(automaton.emits, penalty),
         final=violation_costs(automaton.final, penalty),
         begin=np.zeros(0, np.int32),

@@ -39,7 +39,7 @@ def test_the_last_of_many_sequences_are_not_begun(threads):
     zeros, buffer = np.zeros(T * N, np.int64), np.zeros(T * N + N * 13, np.int64)
     batch = np.zeros((1, K), np.int64), np.arange(0, T * N + 1, T), zeros, zeros, zeros[:0]
     with interrupted():
-        kernels.decode_best(tables, batch, (0, 0, 0), 1, buffer, threads)
+        kernels.decode_best(tables, batch, (0, 0, 0), 1, buffer, threads, np.zeros(1, np.int64))
     results = buffer[(T + 1) * N : (T + 8) * N].reshape(N, 7)
     assert not results[-1].any()
 
@@ -49,6 +49,16 @@ def test_a_single_sequence_in_whichever_thread(threads):
     hard = Hard()
     with interrupted():
         hard.decode_best(threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_number_that_another_thread_sets(threads):
+    hard = Hard()
+    timer = threading.Timer(SOON, hard.end.fill, (1,))
+    timer.start()
+    with pytest.raises(RuntimeError, match="interrupted"):
+        hard.decode_best(threads)
+    timer.join()
 
 
 def test_a_list_of_labellings():

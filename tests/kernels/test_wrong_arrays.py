@@ -9,6 +9,7 @@ from ilpinfer.kernels.native import Tables, kernels
 
 CASE = cases(0)[0]
 LIMITS = 10, 10, 10
+END = np.zeros(1, np.int64)
 
 
 def read_only(array):
@@ -41,14 +42,14 @@ def test_arrays_of_a_batch(change, place):
         batch[place] = np.zeros_like(batch[3])
     batch[place] = change(batch[place])
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        kernels.decode_best(CASE.tables, tuple(batch), LIMITS, 1, np.zeros(1000, np.int64))
+        kernels.decode_best(CASE.tables, tuple(batch), LIMITS, 1, np.zeros(1000, np.int64), 1, END)
 
 
 def test_an_array_in_another_order():
     emission, *rest = CASE.batch
     with pytest.raises(TypeError, match="incompatible function arguments"):
         kernels.decode_best(
-            CASE.tables, (in_other_order(emission), *rest), LIMITS, 1, np.zeros(1000, np.int64)
+            CASE.tables, (in_other_order(emission), *rest), LIMITS, 1, np.zeros(1000, np.int64), 1, END
         )
 
 
@@ -57,11 +58,11 @@ def test_the_array_that_is_written(change):
     size = len(CASE.tokens) + (len(CASE.begins) - 1) * (13 + 2 * CASE.size[1])
     buffer = np.zeros(size, np.int64)
     with pytest.raises(TypeError, match="incompatible function arguments"):
-        kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, change(buffer))
+        kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, change(buffer), 1, END)
     for wrong in (0, size - 1, size + 1):
         with pytest.raises(TypeError, match="the buffer has another length"):
-            kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, np.zeros(wrong, np.int64))
-    kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, buffer)
+            kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, np.zeros(wrong, np.int64), 1, END)
+    kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, buffer, 1, END)
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -75,4 +76,4 @@ def test_tables_of_other_things(place):
 def test_arrays_that_are_only_read_may_be_read_only():
     batch = [read_only(array) for array in CASE.batch]
     size = len(CASE.tokens) + (len(CASE.begins) - 1) * (13 + 2 * CASE.size[1])
-    kernels.decode_best(CASE.tables, tuple(batch), LIMITS, 1, np.zeros(size, np.int64))
+    kernels.decode_best(CASE.tables, tuple(batch), LIMITS, 1, np.zeros(size, np.int64), 1, END)

@@ -17,8 +17,10 @@ from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
 from ilpinfer import solvers
 from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import programs
 from ilpinfer.exact.programs import Reply
+from ilpinfer.search.evolution import best_first_labelling
 from ilpinfer.solvers import pool
 from ilpinfer.solvers.worker import Request
 
@@ -49,7 +51,7 @@ def test_no_bound_on_the_way_is_below_the_optimum(solver):
     """That of the columns which complete a start is none of the program; the start is far from the best labelling."""
     hard = by_name("orders-20-9-00")
     problem = compile_problem(hard.trellis(), hard.rules)
-    start = ilpinfer.decode(hard.trellis(), hard.rules, method="beam", width=2).ids
+    start = best_first_labelling(problem.fold(), Deadline())
     program = formulate(problem).soft().starting_with(start)
     with pool.borrow_worker(solver, solvers.SOLVERS[solver], math.inf) as (worker, _):
         request = Request(program, time.monotonic() + 1.0, 1, tempfile.gettempdir())

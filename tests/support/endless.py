@@ -31,6 +31,7 @@ class Hard:
         rules += [C.at_least_tokens(name, 3 + k, penalty=1.0) for k, name in enumerate(labels)]
         self.relaxation = Relaxation(Known.of(compile_problem(trellis, rules), Deadline()))
         self.T, self.K, self.M = T, K, len(self.relaxation.machines.layout)
+        self.end = np.zeros(1, np.int64)
 
     def search(self):
         """Label setting over all machines, of which the worst labellings are wanted, too."""
@@ -54,4 +55,4 @@ class Hard:
         tables = Tables(WINDOWS, one.scores, one.machines, NO_COUNTS)
         batch = one.emission, np.array([0, self.T]), zeros, zeros, zeros[:0]
         buffer = np.zeros(self.T + 13 + 2 * self.M, np.int64)
-        kernels.decode_best(tables, batch, (0, ENDLESS, 0), 1, buffer, threads)
+        kernels.decode_best(tables, batch, (0, ENDLESS, 0), 1, buffer, threads, self.end)

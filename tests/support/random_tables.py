@@ -69,7 +69,7 @@ class Case:
         shapes = [(len(self.tokens) * top,), (N, top), (N, 7), (N, top, 5), (N, 2, M)]
         ends = np.cumsum([np.prod(shape) for shape in shapes])
         buffer = np.zeros(ends[-1], np.int64)
-        kernel(self.tables, self.batch, limits, top, buffer, threads)
+        kernel(self.tables, self.batch, limits, top, buffer, threads, np.zeros(1, np.int64))
         return [part.reshape(shape) for part, shape in zip(np.split(buffer, ends[:-1]), shapes)]
 
     def classes(self, here):

@@ -21,7 +21,7 @@ from ilpinfer.system.posix import MissingPosix
 
 CHILD = """
 import contextlib, io, json, os, select, signal, sys
-import lark, numba, numpy, pandas, regex, rich, scipy.sparse, typer  # with their own ways on each system
+import lark, numpy, pandas, regex, rich, scipy.sparse, typer  # with their own ways on each system
 
 for module in ("fcntl", "grp", "multiprocessing.connection", "_multiprocessing", "pwd", "resource", "termios"):
     sys.modules[module] = None

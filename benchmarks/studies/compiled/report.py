@@ -17,7 +17,7 @@ from benchmarks.studies.compiled.calls import (
     TRELLISES,
     WHOLE,
 )
-from benchmarks.studies.compiled.files import NUMBA
+from benchmarks.studies.compiled.files import NUMPY
 
 TITLES = {"cora": "Cora", "umass": "UMass", "long": "documents"}
 FEW = 5.0
@@ -186,16 +186,16 @@ def files(frame: DataFrame, report: Report) -> None:
 
 def starting(frame: DataFrame, report: Report) -> None:
     report.heading("First calls")
-    alone, own = (frame[(frame.data == NUMBA) == which] for which in (True, False))
+    alone, own = (frame[(frame.data == NUMPY) == which] for which in (True, False))
     if len(alone):
-        report.text(f"The import of numba alone takes {number(alone.seconds.iloc[0], 2)} s.")
+        report.text(f"The import of numpy alone takes {number(alone.seconds.iloc[0], 2)} s.")
     columns = {
         "seconds": "seconds",
         "of the processor": "processor",
-        "seconds over numba's import": "over_numba",
+        "seconds over numpy's import": "over_numpy",
     }
     cells: Cells = {
         tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
         "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
     }
-    report.pivot(own, {"rules": "data", "cache": "cache"}, cells)
+    report.pivot(own, {"rules": "data"}, cells)

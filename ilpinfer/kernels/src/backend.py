@@ -165,7 +165,7 @@ def build_editable(folder: str, settings: Settings | None = None, metadata: str 
         build_in_place(Path(os.environ.get("ILPINFER_BUILD") or Path(scratch, "build")))
         paths = Path(scratch, PATHS)
         paths.write_text(f"{ROOT}\n", "utf-8")
-        own = {"wheel.packages": [], f"wheel.force-include.{paths}": PATHS}
+        own: Settings = {"wheel.packages": [], f"wheel.force-include.{paths}": PATHS}
         return build.build_wheel(folder, {**(settings or {}), **PYTHON_ONLY, **own}, metadata)
 
 

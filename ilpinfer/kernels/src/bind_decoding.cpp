@@ -15,11 +15,11 @@ namespace {
 using Decode = void (*)(const Instance&, const Batch&, const Limits&, const Output&, int);
 
 template <Decode decode>
-void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top, Ints buffer, int threads)
+void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top, Ints buffer, int threads, Ints end)
 {
     if (buffer.size() != Output::size(batch, tables.instance, top)) throw nb::type_error("the buffer has another length");
     const Output output(buffer, batch, tables.instance, top);
-    unlocked([&] { decode(tables.instance, batch, limits, output, threads); });
+    unlocked([&] { decode(tables.instance, batch, limits, output, threads); }, end.data());
 }
 
 }  // namespace
@@ -34,10 +34,10 @@ void bind_decoding(nb::module_& m)
         .def_ro("machines", &Tables::machines)
         .def_ro("counts", &Tables::counts);
     m.def("decode_best", run<decode_best>, nb::arg("tables"), nb::arg("batch"), nb::arg("limits"), nb::arg("top"),
-          nb::arg("buffer"), nb::arg("threads") = 1,
-          "Decode the sequences of a batch into a buffer of zeros.");
+          nb::arg("buffer"), nb::arg("threads"), nb::arg("end"),
+          "Decode the sequences of a batch into a buffer of zeros, until another thread sets the only number of `end`.");
     m.def("decode_lists", run<decode_lists>, nb::arg("tables"), nb::arg("batch"), nb::arg("limits"), nb::arg("top"),
-          nb::arg("buffer"), nb::arg("threads") = 1,
+          nb::arg("buffer"), nb::arg("threads"), nb::arg("end"),
           "The best `top` labellings of sequences, as `decode_best` decodes them.");
     m.def(
         "classify",

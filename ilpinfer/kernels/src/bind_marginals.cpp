@@ -17,8 +17,8 @@ struct Members<Groups> {
 template <>
 struct Members<Expansion> {
     using R = Expansion;
-    static constexpr auto value = std::tuple(&R::first, &R::states, &R::labels, &R::arc_at, &R::leads, &R::cost,
-                                             &R::end, &R::passed);
+    static constexpr auto value = std::tuple(&R::first, &R::states, &R::labels, &R::arc_at, &R::leads,
+                                             &R::cost, &R::end, &R::passed);
 };
 template <>
 struct Members<Nats> {
@@ -32,32 +32,34 @@ void bind_joint_states(nb::module_& m)
 {
     m.def("first_final_cost", first_final_cost, nb::arg("rules"), nb::arg("memo"),
           "Compute the final cost of the first joint state.");
-    m.def("enter_rows", enter_rows<Small, Small>, nb::arg("slots"), nb::arg("rows"), nb::arg("first"), nb::arg("count"),
-          "Empty a hash table, and put `count` rows from `first` on into it.");
+    m.def("enter_rows", enter_rows<Small, Small>, nb::arg("slots"), nb::arg("rows"), nb::arg("first"),
+          nb::arg("count"), "Empty a hash table, and put `count` rows from `first` on into it.");
 }
 
 void bind_expansion(nb::module_& m)
 {
     m.def(
         "expand",
-        [](const Rules& rules, Int size, const Readings& readings, const Groups& groups, View<const bool, 2> possible,
-           View<const Int, 3> pool, Int budget) {
-            auto made = unlocked([&] { return expand(rules, size, readings, groups, possible, pool, budget); });
+        [](const Rules& rules, Int size, const Readings& readings, const Groups& groups,
+           View<const bool, 2> possible, View<const Int, 3> pool, Int budget) {
+            auto made =
+                unlocked([&] { return expand(rules, size, readings, groups, possible, pool, budget); });
             return to_tuple(to_numpy(std::move(made.first)), to_numpy(std::move(made.states)),
                             to_numpy(std::move(made.labels)), to_numpy(std::move(made.arc_at)),
                             to_numpy(std::move(made.leads)), to_numpy(std::move(made.cost)),
                             to_numpy(std::move(made.end)), made.passed);
         },
-        nb::arg("rules"), nb::arg("size"), nb::arg("readings"), nb::arg("groups"), nb::arg("possible"), nb::arg("pool"),
-        nb::arg("budget"), "The fields of the product of a lattice with its rules' machines.");
+        nb::arg("rules"), nb::arg("size"), nb::arg("readings"), nb::arg("groups"), nb::arg("possible"),
+        nb::arg("pool"), nb::arg("budget"),
+        "The fields of the product of a lattice with its rules' machines.");
     m.def(
         "expected_counts",
         [](const Rules& rules, ConstInts rule, const Readings& readings, const Expansion& product,
            Row<const double> mass, Row<const double> last, Row<double> expected) {
             unlocked([&] { expected_counts(rules, rule, readings, product, mass, last, expected); });
         },
-        nb::arg("rules"), nb::arg("rule"), nb::arg("readings"), nb::arg("product"), nb::arg("mass"), nb::arg("last"),
-        nb::arg("expected"), "Add the expected violations of each rule to expected (R,).");
+        nb::arg("rules"), nb::arg("rule"), nb::arg("readings"), nb::arg("product"), nb::arg("mass"),
+        nb::arg("last"), nb::arg("expected"), "Add the expected violations of each rule to expected (R,).");
 }
 
 }  // namespace
@@ -98,7 +100,8 @@ void bind_marginals(nb::module_& m)
             unlocked([&] { draw(product, readings, scores, step, tail, uniform, ids); });
         },
         nb::arg("product"), nb::arg("readings"), nb::arg("scores"), nb::arg("step"), nb::arg("tail"),
-        nb::arg("uniform"), nb::arg("ids"), "Fill ids (n, T) with labellings drawn from numbers uniform (n, T) in [0, 1).");
+        nb::arg("uniform"), nb::arg("ids"),
+        "Fill ids (n, T) with labellings drawn from numbers uniform (n, T) in [0, 1).");
 }
 
 }  // namespace ilpinfer

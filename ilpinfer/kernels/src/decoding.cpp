@@ -162,7 +162,7 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         run();
         return;
     }
-    std::exception_ptr error;
+    std::exception_ptr error, interrupted;
     std::mutex lock;
     std::condition_variable ended;
     int others = 0;
@@ -172,6 +172,8 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         try {
             part();
         } catch (const Interrupted&) {
+            const std::lock_guard held(lock);
+            interrupted = std::current_exception();
         } catch (...) {
             const std::lock_guard held(lock);
             if (!error) error = std::current_exception();
@@ -210,7 +212,7 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         });
     }
     watched = own;
-    if (error) std::rethrow_exception(error);
+    if (error || interrupted) std::rethrow_exception(error ? error : interrupted);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace ilpinfer {
 namespace {
 
-constexpr Int ARCS_PER_STATE = 8;  // arcs for each joint state in the budget
+constexpr Int ARCS_PER_STATE = 8;   // arcs for each joint state in the budget
 constexpr Int VECTORS_A_LOOK = 64;  // vectors between looks for interrupts
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -58,8 +58,8 @@ double read_all(const Machines& machines, Row<const Small> symbols, Row<Small> v
 // The vectors and arcs made so far.
 class Expander {
 public:
-    Expander(const Rules& rules, Int size, const Readings& readings, const Groups& groups, View<const bool, 2> possible,
-             View<const Int, 3> pool)
+    Expander(const Rules& rules, Int size, const Readings& readings, const Groups& groups,
+             View<const bool, 2> possible, View<const Int, 3> pool)
         : rules_(rules), readings_(readings), groups_(groups), possible_(possible), pool_(pool),
           states_({64, size}, 0), labels_({64, possible.shape(1)}, false), needed_(possible.shape(1)),
           none_(possible.shape(1), 0)
@@ -79,8 +79,14 @@ public:
             const Charge charge = close_copy(rules_, states_[v]);
             end[v] = charge.hard ? INFINITE : nats(charge.cost);
         }
-        return {std::move(first),  first_rows(states_, vectors_), first_rows(labels_, vectors_), array_of(arc_at_),
-                array_of(leads_),  array_of(cost_),               std::move(end),                passed};
+        return {std::move(first),
+                first_rows(states_, vectors_),
+                first_rows(labels_, vectors_),
+                array_of(arc_at_),
+                array_of(leads_),
+                array_of(cost_),
+                std::move(end),
+                passed};
     }
 
 private:
@@ -150,7 +156,7 @@ private:
         }
     }
 
-    // The vector after vector u by reading n of token t, and its cost in nats; `BREAKS` where that is infinite.
+    // The vector after vector u by reading n of token t, or `BREAKS`; and its cost in nats.
     Small next(Int t, Int u, Int n, double& cost)
     {
         const auto vector = states_[vectors_];
@@ -216,7 +222,8 @@ void expected_counts(const Rules& rules, ConstInts rule, const Readings& reading
                 else
                     vector.fill(0);
                 const auto symbols = readings.symbols_of(t, n);
-                for (Int m = 0; m < rule.size(); ++m) counts[rule[m]] += read(machines, m, symbols[m], vector);
+                for (Int m = 0; m < rule.size(); ++m)
+                    counts[rule[m]] += read(machines, m, symbols[m], vector);
                 add(share);
             }
         }

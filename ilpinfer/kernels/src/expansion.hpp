@@ -8,7 +8,7 @@ namespace ilpinfer {
 // Targets of arcs that break a hard rule, and of arcs that no step reads.
 enum Lead : Small { BREAKS = -1, UNREAD = -2 };
 
-// Numbers for the symbols of all machines on steps, N kinds of tokens: steps with equal symbols have one number.
+// Numbers for the symbols of all machines on steps; steps with equal symbols have one. N kinds of tokens.
 struct Readings {
     View<const Small, 3> number;   // (N, K+1, K) of each step, START first
     View<const Small, 2> symbols;  // (R, M) the machines' symbols for each number
@@ -33,7 +33,7 @@ struct Expansion {
     View<const Int, 1> first;     // (T+1,) vectors of token t are first[t] … first[t+1] - 1
     View<const Small, 2> states;  // (V, J) machine states; 0 for rules that count once and are paid
     View<const bool, 2> labels;   // (V, K) whether a vector is reached with a label
-    View<const Int, 1> arc_at;    // (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    View<const Int, 1> arc_at;    // (V+1,) the first arc of each vector, entry 0 being that of START
     View<const Small, 1> leads;   // (A,) the vector that an arc leads to, or `BREAKS` or `UNREAD`
     View<const double, 1> cost;   // (A,) nats
     View<const double, 1> end;    // (V,) nats charged after the last token, 0 for vectors of other tokens
@@ -52,13 +52,13 @@ struct Expanded {
     Int passed;
 };
 
-// The product, token by token; joint states have `size` numbers. `possible` (T, K) is true where a path leads from a label to the
-// end, rules apart; `budget` limits the joint states.
+// The product, token by token; joint states have `size` numbers. `possible` (T, K) is true where a path leads
+// from a label to the end, rules apart; `budget` limits the joint states.
 Expanded expand(const Rules& rules, Int size, const Readings& readings, const Groups& groups,
                 View<const bool, 2> possible, View<const Int, 3> pool, Int budget);
 
-// Add the expected violations of each rule to expected (R,), from the probabilities of arcs, mass (A,), and of last vectors,
-// last (V,); `rule` is that of each machine (M,).
+// Add the expected violations of each rule to expected (R,), from the probabilities of arcs, mass (A,), and
+// of last vectors, last (V,); `rule` is that of each machine (M,).
 void expected_counts(const Rules& rules, ConstInts rule, const Readings& readings, const Expansion& product,
                      Row<const double> mass, Row<const double> last, Row<double> expected);
 

@@ -28,6 +28,8 @@ struct Scores {
     Int labels;
 
     Int states() const { return edge.shape(1); }
+    // Entries of a row of steps, a multiple of 8, so that compilers leave out the rest of a vector loop.
+    Int padded() const { return edge.shape(2) & ~Int{7}; }
     // Entries of a row of completions: any state, and padding.
     Int width() const { return base[base.size() - 1] + edge.shape(2); }
 };

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 
@@ -13,14 +14,16 @@ struct Interrupted : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Looks for signals some times a second on behalf of all threads of one call. `signals` throws where there was one.
+// Looks for signals some times a second on behalf of all threads of one call, and for a number that another thread may set to end
+// the call. `signals` throws where there was one.
 class Watch {
 public:
-    explicit Watch(std::function<void()> signals) : signals_(std::move(signals)) {}
+    Watch(std::function<void()> signals, std::int64_t* end) : signals_(std::move(signals)), end_(end) {}
 
     void look(bool own_thread)
     {
         if (stop_.load(std::memory_order_relaxed)) throw Interrupted();
+        if (end_ && std::atomic_ref(*end_).load(std::memory_order_relaxed)) throw Interrupted();
         if (!own_thread) return;
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(50)) return;
@@ -36,6 +39,7 @@ public:
 
 private:
     std::function<void()> signals_;
+    std::int64_t* end_;
     std::atomic<bool> stop_{false};
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

@@ -56,7 +56,8 @@ bool read_symbol(const Rules& rules, const Symbols& symbols, const Memo& memo, I
     vector.copy(memo.vectors[joint]);
     Charge charge;
     for (Int m = 0; m < symbols.read.size(); ++m) {
-        const Int violations = read(machines, m, symbols.read(m, symbol), vector), penalty = machines.penalty[m];
+        const Int penalty = machines.penalty[m];
+        const Int violations = read(machines, m, symbols.read(m, symbol), vector);
         if (penalty != HARD) {
             charge.cost += penalty * violations;
         } else if (violations && !counting) {

@@ -1,5 +1,5 @@
-// States of all machines of a sequence together: a vector of the state of each machine, then of a mark for each rule that counts
-// once over its machines: whether it is paid.
+// States of all machines of a sequence together: a vector of the state of each machine, then of a mark for
+// each rule that counts once over its machines: whether it is paid.
 #pragma once
 
 #include "keys.hpp"
@@ -68,7 +68,8 @@ inline Int count_final(const Machines& machines, Int m, Row<Small> vector)
     return once(machines.mark, m, machines.last[machines.layout(m, FINAL) + vector[m]], vector);
 }
 
-// Let every machine read the step from state `before`, -1 for START, to state `now` at token t, up to the first hard violation.
+// Let every machine read the step from state `before`, -1 for START, to state `now` at token t, up to the
+// first hard violation.
 Charge read_step(const Rules& rules, Int t, Int before, Int now, Row<Small> vector);
 
 // Cost and hard violations of all machines after the last token.

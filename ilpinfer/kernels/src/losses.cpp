@@ -117,7 +117,7 @@ void Recursion<Loss>::sort_by_kind(Row<Small> kind)
 template <typename Loss>
 void Recursion<Loss>::find_losses(Int edge, ConstInts best, ConstInts tail)
 {
-    const Int width = loss_.shape(1);
+    const Int width = scores_.padded();
     for (Int i = 0; i < loss_.shape(0); ++i) {
         const Int* const gain = scores_.edge[edge][i].data();
         const Int* const after = tail.data() + scores_.base[i];
@@ -134,7 +134,7 @@ void Recursion<Loss>::find_losses(Int edge, ConstInts best, ConstInts tail)
 template <typename Loss>
 void Recursion<Loss>::step_back(const Int* states, const Int* first, const Int* last)
 {
-    const Int width = loss_.shape(1);
+    const Int width = scores_.padded();
     const bool same = scores_.labels == scores_.states();
     const Loss* loss[4];
     Int to[4];

@@ -15,9 +15,9 @@ constexpr double TINY = 1e-200;
 constexpr double NONE = -std::numeric_limits<double>::infinity();
 constexpr Int VECTORS_A_LOOK = 64;  // vectors between looks for interrupts
 
-// Fill row (K,) with the log sums after vector u, -1 for START, and label i at each next label; returns the largest.
-double fill_row(const Expansion& product, View<const Small, 2> numbers, View<const double, 2> tail, Int u, Int i,
-                Doubles row)
+// Fill row (K,) with the log sums after vector u and label i, -1 for START, at each next label; the largest.
+double fill_row(const Expansion& product, View<const Small, 2> numbers, View<const double, 2> tail, Int u,
+                Int i, Doubles row)
 {
     const Int arcs = product.arc_at[u + 1];
     const auto number = numbers[i + 1];
@@ -69,7 +69,8 @@ struct Step {
     explicit Step(Int labels) : row(labels), weight(labels), flow(labels) {}
 };
 
-// Divide the probability of label i among the next ones; the parts are added to the flow, and to edges unless empty.
+// Divide the probability of label i among the next ones; the parts are added to the flow, and to edges unless
+// empty.
 void spread(double share, Int i, const Step& step, Doubles edges)
 {
     const auto pool = step.pool[i], scaled = step.scaled[i];

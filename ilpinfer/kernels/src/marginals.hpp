@@ -1,7 +1,7 @@
 // Forward and backward sums over the product of a lattice with its rules' machines.
 //
-// Sums over labels are computed in plain numbers, scaled by the largest term. A sum so small that terms may have been lost is
-// computed again in logarithms.
+// Sums over labels are computed in plain numbers, scaled by the largest term. A sum so small that terms may
+// have been lost is computed again in logarithms.
 #pragma once
 
 #include "expansion.hpp"
@@ -19,8 +19,8 @@ struct Nats {
 // Fill scaled (P, K, K) with exp(pool - largest); largest (P, K) is the maximum of each row, or 0 for -inf.
 void scale(View<const double, 3> pool, View<double, 3> scaled, View<double, 2> largest);
 
-// Fill tail (V, K): log sum of all suffixes from a vector and label on, their own scores included. Each token is shifted by a
-// number on the grid. Returns the logarithm of the whole sum, -inf for none.
+// Fill tail (V, K): log sum of all suffixes from a vector and label on, their own scores included. Each token
+// is shifted by a number on the grid. Returns the logarithm of the whole sum, -inf for none.
 double backward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
                 View<double, 2> tail);
 
@@ -32,6 +32,7 @@ struct Shares {
     Row<double> ended;       // (V,) of last vectors
 };
 
+// Fill the probabilities, from the log sums of `backward`.
 void forward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
              View<const double, 2> tail, const Shares& shares);
 

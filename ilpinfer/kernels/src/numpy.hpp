@@ -88,9 +88,9 @@ nb::typed<nb::tuple, Values...> to_tuple(Values... values)
     return nb::make_tuple(std::move(values)...);
 }
 
-// Run a kernel without the interpreter's lock; signals are looked for where the kernel does.
+// Run a kernel without the interpreter's lock; signals, and a number that ends the kernel, are looked for where it does so.
 template <typename Kernel>
-auto unlocked(Kernel&& kernel)
+auto unlocked(Kernel&& kernel, Int* end = nullptr)
 {
     struct Reset {
         ~Reset() { watched = {}; }
@@ -99,7 +99,7 @@ auto unlocked(Kernel&& kernel)
     Watch watch([] {
         const nb::gil_scoped_acquire acquire;
         if (PyErr_CheckSignals()) throw nb::python_error();
-    });
+    }, end);
     watched = {&watch, true};
     const Reset reset;
     return kernel();

@@ -13,7 +13,7 @@ constexpr Int TOKENS_A_LOOK = 16;  // between two looks for interrupts
 
 void step_back(const Scores& scores, Int edge, ConstInts tail, Ints out, ConstInts states)
 {
-    const Int count = states.size(), width = scores.edge.shape(2);
+    const Int count = states.size(), width = scores.padded();
     const Int* const ahead = tail.data();
     const auto gains = [&](Int i) { return scores.edge[edge][i].data(); };
     const bool same = scores.labels == scores.states();
