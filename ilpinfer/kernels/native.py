@@ -7,7 +7,7 @@ The environment variable ILPINFER_KERNELS names another: `v2` or `v3`, levels of
 import importlib
 import os
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 NAMES = ("v2", "v3", "checked")
 VARIABLE = "ILPINFER_KERNELS"
@@ -37,5 +37,9 @@ def _chosen() -> ModuleType:
     return _module("v3") if base.level() >= 3 else base
 
 
-kernels: Any = _chosen()
-Tables, JointProduct, Search = kernels.Tables, kernels.JointProduct, kernels.Search
+if TYPE_CHECKING:
+    from ilpinfer.kernels import _kernels as kernels
+    from ilpinfer.kernels._kernels import JointProduct, Search, Tables
+else:
+    kernels = _chosen()
+    Tables, JointProduct, Search = kernels.Tables, kernels.JointProduct, kernels.Search

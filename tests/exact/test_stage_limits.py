@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ilpinfer.kernels.decoding import MOST_CELLS
 from support.trellises import random_trellis
 
 import ilpinfer
@@ -24,6 +23,7 @@ from ilpinfer.exact import auto, programs, stages
 from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.relaxation import cells_within
+from ilpinfer.kernels.native import kernels
 
 
 def problem(T=6):
@@ -78,9 +78,9 @@ def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
 
 
 def test_products_are_smaller_where_a_limit_is_near():
-    sizes = [cells_within(MOST_CELLS, 60, Deadline(limit)) for limit in (None, 1.0, 0.01)]
+    sizes = [cells_within(kernels.MOST_CELLS, 60, Deadline(limit)) for limit in (None, 1.0, 0.01)]
     assert sizes[0] > sizes[1] > sizes[2]
-    assert MOST_CELLS - sizes[0] < 60
+    assert kernels.MOST_CELLS - sizes[0] < 60
 
 
 def test_the_bound_of_the_kernels_stays_where_time_ends_while_further_rules_are_stated(monkeypatch):

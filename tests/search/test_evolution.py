@@ -12,8 +12,7 @@ from formulations import LabelSet
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.kernels import evolution as evolution_kernels
-from ilpinfer.kernels import runs as run_kernels
+from ilpinfer.kernels.native import kernels
 from ilpinfer.search import evolution
 from ilpinfer.search.evolution import Evolution
 
@@ -27,7 +26,7 @@ def test_sampling_draws_each_about_as_often_as_its_rank_says():
     size, n, s = 10, 5, 1.5
     seed, chosen, drawn = np.array([7], np.uint64), np.empty(n, np.int64), np.zeros(size)
     for _ in range(4000):
-        evolution_kernels.sample(np.arange(size), n, s, seed, chosen)
+        kernels.sample(np.arange(size), n, s, seed, chosen)
         drawn += np.bincount(chosen, minlength=size)
     expected = (2 - s) / size + 2 * np.arange(size) * (s - 1) / (size * (size - 1))
     assert np.allclose(drawn / drawn.sum(), expected, atol=0.004)
@@ -40,12 +39,12 @@ def test_mutations_move_a_border_back_or_change_one_run():
     runs = plain.joins, plain.run_forms
     for _ in range(50):
         shifted, flipped = before.copy(), before.copy()
-        first, last = run_kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
+        first, last = kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
         (moved,) = np.flatnonzero(shifted != before)
         assert first <= moved <= last
         assert moved in (2, 5)
         assert shifted[moved] == before[moved + 1]
-        first, last = run_kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
+        first, last = kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
         changed = np.flatnonzero(flipped != before)
         assert all(first <= t <= last for t in changed)
         assert changed.tolist() in ([], [0, 1, 2], [3, 4, 5], [6, 7, 8])

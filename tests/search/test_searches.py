@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ilpinfer.kernels.machines import joint_of
 from support.checks import SEARCHES, check_claims, of_any_order, ranking
 from support.effort import at_most, examples
 from support.strategies import UNIT, problems
@@ -18,6 +17,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.kernels.joint_states import joint_of
 from ilpinfer.search.beam import search, with_forced_rules
 
 SEEDED = {

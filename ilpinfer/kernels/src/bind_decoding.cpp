@@ -17,6 +17,7 @@ using Decode = void (*)(const Instance&, const Batch&, const Limits&, const Outp
 template <Decode decode>
 void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top, Ints buffer, int threads, Ints end)
 {
+    if (buffer.size() != Output::size(batch, tables.instance, top)) throw nb::type_error("the buffer has another length");
     const Output output(buffer, batch, tables.instance, top);
     unlocked([&] { decode(tables.instance, batch, limits, output, threads); }, end.data());
 }
@@ -26,7 +27,7 @@ void run(const Tables& tables, const Batch& batch, const Limits& limits, Int top
 void bind_decoding(nb::module_& m)
 {
     nb::class_<Tables>(m, "Tables", "Windows, scores, machines and counts of one decoder; it keeps their arrays.")
-        .def(nb::init<nb::tuple, nb::tuple, nb::tuple, nb::tuple>(), nb::arg("windows"), nb::arg("scores"),
+        .def(nb::init<Kept<Windows>, Kept<Scores>, Kept<Machines>, Kept<Counts>>(), nb::arg("windows"), nb::arg("scores"),
              nb::arg("machines"), nb::arg("counts"))
         .def_ro("windows", &Tables::windows)
         .def_ro("scores", &Tables::scores)

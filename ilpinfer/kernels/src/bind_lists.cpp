@@ -56,7 +56,7 @@ void bind_lists(nb::module_& m)
            View<const Small, 1> next_state, ConstInts violations, Int states, Int labels) {
             const Arcs arcs{symbols, table, layout, next_state, violations, states, labels};
             auto lists = unlocked([&] { return index_events(arcs); });
-            return nb::make_tuple(to_numpy(std::move(lists.begin)), to_numpy(std::move(lists.event)));
+            return to_tuple(to_numpy(std::move(lists.begin)), to_numpy(std::move(lists.event)));
         },
         nb::arg("symbols"), nb::arg("table"), nb::arg("layout"), nb::arg("next_state"), nb::arg("violations"),
         nb::arg("states"), nb::arg("labels"),

@@ -44,10 +44,10 @@ void bind_expansion(nb::module_& m)
            View<const bool, 2> possible, View<const Int, 3> pool, Int budget) {
             auto made =
                 unlocked([&] { return expand(rules, size, readings, groups, possible, pool, budget); });
-            return nb::make_tuple(to_numpy(std::move(made.first)), to_numpy(std::move(made.states)),
-                                  to_numpy(std::move(made.labels)), to_numpy(std::move(made.arc_at)),
-                                  to_numpy(std::move(made.leads)), to_numpy(std::move(made.cost)),
-                                  to_numpy(std::move(made.end)), made.passed);
+            return to_tuple(to_numpy(std::move(made.first)), to_numpy(std::move(made.states)),
+                            to_numpy(std::move(made.labels)), to_numpy(std::move(made.arc_at)),
+                            to_numpy(std::move(made.leads)), to_numpy(std::move(made.cost)),
+                            to_numpy(std::move(made.end)), made.passed);
         },
         nb::arg("rules"), nb::arg("size"), nb::arg("readings"), nb::arg("groups"), nb::arg("possible"),
         nb::arg("pool"), nb::arg("budget"),

@@ -1,27 +1,10 @@
-#include <numeric>
-
 #include "bindings.hpp"
 #include "ranking.hpp"
 #include "records.hpp"
+#include "single.hpp"
 
 namespace ilpinfer {
 namespace {
-
-// A sequence whose tokens have an emission row each, and no node scores of classes.
-class Single {
-public:
-    Single(View<const Int, 2> emission, ConstInts edges, ConstInts classes)
-        : rows_(emission.size()), nodes_(emission.size(), 0), sequence{emission, rows_, nodes_, edges, classes}
-    {
-        std::iota(rows_.begin(), rows_.end(), 0);
-    }
-
-private:
-    Array<Int> rows_, nodes_;
-
-public:
-    const Sequence sequence;
-};
 
 Int viterbi(const Scores& scores, View<const Int, 2> emission, ConstInts edges, View<Int, 2> after, View<Int, 2> tail,
             Ints path)
@@ -50,8 +33,8 @@ void solve_one(const Tables& tables, View<const Int, 2> emission, ConstInts edge
     });
 }
 
-nb::tuple list_one(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
-                   Int first_steps, Int most_steps, Int lowest, View<Int, 2> paths, Ints values, View<Int, 2> marks)
+auto list_one(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+              Int first_steps, Int most_steps, Int lowest, View<Int, 2> paths, Ints values, View<Int, 2> marks)
 {
     const Single one(emission, edges, classes);
     const auto listed = unlocked([&] {
@@ -59,7 +42,7 @@ nb::tuple list_one(const Tables& tables, View<const Int, 2> emission, ConstInts 
         return list_best({tables.instance, one.sequence, {0, 0, 0}, marks}, first_steps, most_steps, lowest, paths,
                          values, space);
     });
-    return nb::make_tuple(static_cast<Int>(listed.code), listed.number);
+    return to_tuple(static_cast<Int>(listed.code), listed.number);
 }
 
 void price(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes, Ints multipliers)
@@ -79,26 +62,26 @@ void price(const Tables& tables, View<const Int, 2> emission, ConstInts edges, C
 
 // Edge scores, costs, last costs, machines with a last cost at the start, machines with a multiplier, and emission and rows of edge
 // scores of a sequence with multipliers in it.
-nb::tuple repriced(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
-                   ConstInts multipliers)
+auto repriced(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+              ConstInts multipliers)
 {
     const Single one(emission, edges, classes);
     auto r = unlocked([&] { return reprice(tables.instance, one.sequence, multipliers); });
     const auto owing = r->instance.machines.owing;
-    return nb::make_tuple(to_numpy(std::move(r->edge)), to_numpy(std::move(r->cost)), to_numpy(std::move(r->last_cost)),
-                          to_numpy(Array<Small>::copy_of(owing, {owing.size()})), to_numpy(std::move(r->charged)),
-                          to_numpy(std::move(r->emission)), to_numpy(std::move(r->edges)));
+    return to_tuple(to_numpy(std::move(r->edge)), to_numpy(std::move(r->cost)), to_numpy(std::move(r->last_cost)),
+                    to_numpy(Array<Small>::copy_of(owing, {owing.size()})), to_numpy(std::move(r->charged)),
+                    to_numpy(std::move(r->emission)), to_numpy(std::move(r->edges)));
 }
 
-nb::tuple value_one(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
-                    ConstInts path)
+auto value_one(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+               ConstInts path)
 {
     const Single one(emission, edges, classes);
     Active active(tables.instance.machines.size());
     const auto [score, cost] = value_states(tables.instance, one.sequence, path, active);
-    nb::list broken;
+    nb::typed<nb::list, Int> broken{nb::list()};
     for (Int m : active.list) broken.append(m);
-    return nb::make_tuple(score, cost, broken);
+    return to_tuple(score, cost, broken);
 }
 
 // A product of machines of one sequence, and its recursion.
@@ -140,7 +123,7 @@ public:
     }
 
     // The values of labellings, those of an account of costs, and the labellings (n, T), of those that reach the floor.
-    nb::tuple labellings() const
+    auto labellings() const
     {
         const Int T = edges_.size();
         std::vector<Int> ends;
@@ -154,11 +137,11 @@ public:
             costs[k] = options_.budget >= 0 ? p.key[(ends[k] + 1) * p.words - 1] : 0;
             p.spell(ends[k], paths[k]);
         }
-        return nb::make_tuple(to_numpy(std::move(values)), to_numpy(std::move(costs)), to_numpy(std::move(paths)));
+        return to_tuple(to_numpy(std::move(values)), to_numpy(std::move(costs)), to_numpy(std::move(paths)));
     }
 
     // By token, the number of prefixes above a value.
-    nb::list above(Int value) const
+    nb::typed<nb::list, Int> above(Int value) const
     {
         nb::list counts;
         for (Int t = 0; t <= edges_.size(); ++t)
@@ -218,7 +201,7 @@ void bind_relaxations(nb::module_& m)
              nb::arg("tail"), nb::arg("total"), nb::arg("active"), nb::arg("most"), nb::arg("cells"), nb::arg("steps"))
         .def_prop_ro("total", [](const JointProduct& one) { return one.product.completion.total; })
         .def_prop_ro("states", [](const JointProduct& one) { return one.product.joint.states(); })
-        .def_prop_ro("inside", [](const JointProduct& one) {
+        .def_prop_ro("inside", [](const JointProduct& one) -> nb::typed<nb::list, bool> {
             nb::list inside;
             for (bool each : one.product.inside) inside.append(each);
             return inside;

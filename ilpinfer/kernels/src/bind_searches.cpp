@@ -11,6 +11,7 @@ namespace ilpinfer {
 template <>
 struct Members<Chain> {
     using R = Chain;
+    static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.tables.Chain");
     static constexpr auto value = std::tuple(&R::node, &R::pool, &R::step, &R::base);
 };
 template <typename Label>

@@ -10,5 +10,6 @@ void bind_relaxations(nanobind::module_& m);
 void bind_marginals(nanobind::module_& m);
 void bind_searches(nanobind::module_& m);
 void bind_lists(nanobind::module_& m);
+void bind_parts(nanobind::module_& m);
 
 }  // namespace ilpinfer

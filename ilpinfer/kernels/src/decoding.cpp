@@ -1,8 +1,10 @@
 #include "decoding.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "interrupts.hpp"
@@ -162,10 +164,13 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
     }
     std::exception_ptr error, interrupted;
     std::mutex lock;
-    const auto guarded = [&](Watched watch) {
-        watched = watch;
+    std::condition_variable ended;
+    int others = 0;
+    const Watched own = watched;
+    const auto guarded = [&](bool own_thread, auto&& part) {
+        watched = {own.watch, own_thread};
         try {
-            run();
+            part();
         } catch (const Interrupted&) {
             const std::lock_guard held(lock);
             interrupted = std::current_exception();
@@ -173,13 +178,38 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
             const std::lock_guard held(lock);
             if (!error) error = std::current_exception();
             next = last;
+            own.watch->stop();
         }
     };
-    const Watched own = watched;
+    const auto another = [&] {
+        guarded(false, run);
+        const std::lock_guard held(lock);
+        --others;
+        ended.notify_one();
+    };
+    const auto start = [&](Joined& joined) {
+        for (int k = 1; k < threads; ++k) {
+            const std::lock_guard held(lock);
+            try {
+                joined.threads.emplace_back(another);
+            } catch (const std::system_error&) {
+                return;  // the system has no more threads; those that there are do the work
+            }
+            ++others;
+        }
+    };
+    // Other threads do not look for signals.
+    const auto wait = [&] {
+        for (std::unique_lock held(lock); others; ended.wait_for(held, std::chrono::milliseconds(10)))
+            look_for_interrupts();
+    };
     {
-        Joined others;
-        for (int k = 1; k < threads; ++k) others.threads.emplace_back(guarded, Watched{own.watch, false});
-        guarded(own);
+        Joined joined;
+        guarded(true, [&] {
+            start(joined);
+            run();
+            wait();
+        });
     }
     watched = own;
     if (error || interrupted) std::rethrow_exception(error ? error : interrupted);
@@ -201,6 +231,12 @@ Output::Output(Ints buffer, const Batch& batch, const Instance& instance, Int to
     parts = take(N * top * PARTS).reshaped<3>({N, top, PARTS});
     marks = take(N * 2 * M).reshaped<3>({N, 2, M});
     violations = take(N * top * R).reshaped<3>({N, top, R});
+}
+
+Int Output::size(const Batch& batch, const Instance& instance, Int top)
+{
+    const Int each = RESULTS + 2 * instance.machines.size() + top * (1 + PARTS + instance.counts.rules.size());
+    return batch.begins[batch.size()] * top + batch.size() * each;
 }
 
 View<Int, 2> Output::paths_of(const Batch& batch, Int n) const

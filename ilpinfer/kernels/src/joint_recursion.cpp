@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interrupts.hpp"
 #include "losses.hpp"
 
 namespace ilpinfer {
 namespace {
 
-constexpr int COARSE = 12;  // the least unit of 16-bit losses, as a power of 2
 // The most that units of 16-bit losses add up to over the tokens of a sequence: a loss is rounded down by about three units at each
 // token.
 constexpr Int MOST_ROUNDED = Int{1} << 20;
@@ -36,6 +36,7 @@ void complete_by_steps(const Scores& scores, ConstInts edges, const Joint& joint
     Array<bool, 2> entered({Q, S}, false);
     Int known = -1;
     for (Int t = T - 1; t >= 0; --t) {
+        look_for_interrupts();
         if (joint.row[t] != known) {
             known = joint.row[t];
             find_entered(joint, joint.kind[known], entered);

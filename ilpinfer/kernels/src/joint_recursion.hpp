@@ -6,6 +6,8 @@
 
 namespace ilpinfer {
 
+inline constexpr int COARSE = 12;  // the least unit of 16-bit losses, as a power of 2
+
 // The recursion over Q joint states: row t · Q + q of `after` (T · Q, W) is the completion after joint state q.
 //
 // The first T rows of the tails are the states' own scores. Row T + t · Q + q is for the best values from q on; `enter_all` fills

@@ -12,6 +12,7 @@ constexpr Int MOST_KEPT = Int{1} << 17;   // events that are kept, after which t
 // Machines that read the state before and have no events: asking them takes less time than finding the events of each pair of
 // states.
 constexpr std::size_t MOST_APART = 12;
+constexpr Int PREFIXES_A_LOOK = 256;  // between two looks for interrupts
 
 // The distance to the next floor, after one that took so many steps, and one before it; work should grow by small factors only.
 Int next_step(Int step, Int steps, Int before)
@@ -90,6 +91,7 @@ bool LabelSetting::extend(const Options& options, Prefixes& p)
         look_for_interrupts();
         const Int first = p.level[p.token + 1];
         for (; p.next < first; ++p.next) {
+            if (p.next % PREFIXES_A_LOOK == 0) look_for_interrupts();
             if (p.reach[p.next] < options.floor) {
                 if (options.graph) p.begin[p.next] = static_cast<Small>(p.edges);
                 continue;

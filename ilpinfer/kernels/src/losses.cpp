@@ -1,6 +1,7 @@
 #include "losses.hpp"
 
 #include "defaults.hpp"
+#include "interrupts.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -272,6 +273,7 @@ void Recursion<Loss>::operator()(ConstInts edges, const Completion& bare, View<I
     for (Int t = 1; t < T; ++t) tables += t == 1 || edges[t] != edges[t - 1];
     const bool with_defaults = shift_ && scores_.labels == S && tables <= std::max<Int>(1, T / TOKENS_A_TABLE);
     for (Int t = T - 1; t >= 0; --t) {
+        look_for_interrupts();
         const auto best = bare.after[t];
         const auto here = joint_.kind[joint_.row[t]][0];
         sort_by_kind(here);

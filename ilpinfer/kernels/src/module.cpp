@@ -11,4 +11,5 @@ NB_MODULE(ILPINFER_MODULE, m)
     ilpinfer::bind_marginals(m);
     ilpinfer::bind_searches(m);
     ilpinfer::bind_lists(m);
+    ilpinfer::bind_parts(m);
 }

@@ -13,12 +13,28 @@ namespace nb = nanobind;
 
 namespace ilpinfer {
 
-// The members of a record, in the order of the named tuple in Python.
+// The members of a record, in the order of the named tuple in Python, and its name there, if it has one.
 template <typename Record>
 struct Members;
 
 template <typename Record>
 concept IsRecord = requires { Members<Record>::value; };
+
+template <IsRecord Record>
+constexpr auto name_of()
+{
+    if constexpr (requires { Members<Record>::name; })
+        return Members<Record>::name;
+    else
+        return nb::detail::const_name("tuple[typing.Any, ...]");
+}
+
+// A record, and the tuple that keeps its arrays.
+template <IsRecord Record>
+struct Kept {
+    Record record;
+    nb::typed<nb::object, Record> source;
+};
 
 // The code of a type in the buffer protocol, and its name in numpy.
 template <typename T>
@@ -56,13 +72,20 @@ struct Letters<double> {
 
 // A new numpy array with the memory of an array.
 template <typename T, int D>
-nb::object to_numpy(Array<T, D>&& array)
+nb::typed<nb::object, View<T, D>> to_numpy(Array<T, D>&& array)
 {
     auto* const kept = new Array<T, D>(std::move(array));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<T, D>*>(p); });
     size_t shape[D];
     for (int d = 0; d < D; ++d) shape[d] = static_cast<size_t>(kept->shape(d));
     return nb::ndarray<nb::numpy, T>(kept->data(), D, shape, owner).cast();
+}
+
+// A tuple whose types Python is told.
+template <typename... Values>
+nb::typed<nb::tuple, Values...> to_tuple(Values... values)
+{
+    return nb::make_tuple(std::move(values)...);
 }
 
 // Run a kernel without the interpreter's lock; signals, and a number that ends the kernel, are looked for where it does so.
@@ -117,7 +140,7 @@ struct type_caster<ilpinfer::View<T, D>> {
 
 template <ilpinfer::IsRecord Record>
 struct type_caster<Record> {
-    NB_TYPE_CASTER(Record, const_name("tuple"))
+    NB_TYPE_CASTER(Record, ilpinfer::name_of<Record>())
 
     bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept
     {
@@ -141,6 +164,20 @@ private:
         make_caster<Member> caster;
         if (!caster.from_python(source, flags, cleanup)) return false;
         member = caster.operator cast_t<Member>();
+        return true;
+    }
+};
+
+template <typename Record>
+struct type_caster<ilpinfer::Kept<Record>> {
+    using One = ilpinfer::Kept<Record>;
+    NB_TYPE_CASTER(One, ilpinfer::name_of<Record>())
+
+    bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept
+    {
+        make_caster<Record> caster;
+        if (!caster.from_python(source, flags, cleanup)) return false;
+        value = {caster.operator cast_t<Record>(), borrow(source)};
         return true;
     }
 };

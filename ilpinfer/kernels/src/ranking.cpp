@@ -30,12 +30,13 @@ public:
     Int least() const { return heap_[0]; }
     void enter(Int value)
     {
-        if (full()) {
+        if (!full()) {
+            heap_.push_back(value);
+        } else {
             if (value <= least()) return;
             std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-            heap_.pop_back();
+            heap_.back() = value;
         }
-        heap_.push_back(value);
         std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
     }
     std::vector<Int> values() && { return std::move(heap_); }

@@ -2,7 +2,14 @@
 
 #include <numeric>
 
+#include "interrupts.hpp"
+
 namespace ilpinfer {
+namespace {
+
+constexpr Int TOKENS_A_LOOK = 16;  // between two looks for interrupts
+
+}  // namespace
 
 void step_back(const Scores& scores, Int edge, ConstInts tail, Ints out, ConstInts states)
 {
@@ -52,6 +59,7 @@ void complete(const Scores& scores, const Sequence& sequence, Completion& comple
     Array<Int> states(S);
     std::iota(states.begin(), states.end(), 0);
     for (Int t = T - 1; t >= 0; --t) {
+        if (t % TOKENS_A_LOOK == 0) look_for_interrupts();
         const auto after = completion.after[t], tail = completion.tail[t];
         std::fill(after.begin() + S, after.end(), FORBIDDEN);
         std::fill(tail.begin() + S, tail.end(), FORBIDDEN);
@@ -87,6 +95,7 @@ Int prune(const Scores& scores, View<Int, 2> emission, ConstInts edges, View<con
     Array<Int> reach(S, FORBIDDEN), best(S);
     Int count = 0;
     for (Int t = 0; t < T; ++t) {
+        if (t % TOKENS_A_LOOK == 0) look_for_interrupts();
         for (Int j = 0; j < S; ++j) best[j] = t == 0 && j < scores.labels ? 0 : FORBIDDEN;
         for (Int i = 0; t && i < S; ++i) {
             if (reach[i] <= DEAD) continue;
