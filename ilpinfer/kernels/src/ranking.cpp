@@ -21,10 +21,10 @@ void look_back(Prefixes& p, Int T)
     }
 }
 
-// The largest values, at most `most` of them, with the least on top.
+// The largest values, at least one and at most `most` of them, with the least on top.
 class Largest {
 public:
-    explicit Largest(Int most) : most_(most) {}
+    Largest(Int most, Int first) : most_(most), heap_{first} {}
 
     bool full() const { return static_cast<Int>(heap_.size()) == most_; }
     Int least() const { return heap_[0]; }
@@ -85,8 +85,7 @@ std::vector<Int> rank_values(const Prefixes& g, Int T, Int most)
 {
     const Int total = g.reach[0] + g.ahead[0];
     if (total <= DEAD) return {};
-    Largest known(most);
-    known.enter(total);
+    Largest known(most, total);
     std::priority_queue<Branch> waiting;
     waiting.push({total, -1, -1, -1});
     Array<Small, 2> taken({most, T + 1});
