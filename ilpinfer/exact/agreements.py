@@ -93,7 +93,7 @@ class Decomposition:
                 return
             kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
-            count = kernels.agree_narrow(scores, lists, case.bound, known.value)
+            count = kernels.agree_narrow(scores, lists, int(case.bound), known.value)
             if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
                 return

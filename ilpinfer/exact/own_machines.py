@@ -1,8 +1,10 @@
 """Rules that look at the whole sequence: their machines are those of one sequence, and go beside the machines of compiled rules."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.automata.components import Window
 from formulations.automata.machine import Machine
@@ -105,9 +107,10 @@ def _beside(machines: Machines, classes: Integers, machine: Machine, penalty: in
         violations=automaton.emits,
         last=automaton.final,
     )
+    every: tuple[NDArray[Any], ...] = machines
     joined = (
         np.concatenate([old, np.asarray(new, old.dtype).reshape(-1, *old.shape[1:])])
-        for old, new in zip(machines, added, strict=True)
+        for old, new in zip(every, added, strict=True)
     )
     return Machines(*joined)._replace(table=table, begin=np.zeros(1, np.int32), event=added.event)
 

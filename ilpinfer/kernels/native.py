@@ -9,6 +9,7 @@ import os
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+__all__ = ["JointProduct", "Search", "Tables", "kernels"]
 NAMES = ("v2", "v3", "checked")
 VARIABLE = "ILPINFER_KERNELS"
 
