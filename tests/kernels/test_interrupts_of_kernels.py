@@ -7,12 +7,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from support.endless import ENDLESS, WINDOWS, Hard
+from support.endless import ENDLESS, Hard, plain_batch
 
-from formulations import Trellis
-from ilpinfer.exact.ground import plain_ground
-from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.native import Tables, kernels
+from ilpinfer.kernels.native import kernels
 
 SOON = 0.1
 """Seconds until the interrupt."""
@@ -33,11 +30,8 @@ def interrupted():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_last_of_many_sequences_are_not_begun(threads):
-    T, K, N = 1000, 64, 20_000
-    ground = plain_ground(Trellis(np.zeros(K), np.zeros((1, K, K))).lattice)
-    tables = Tables(WINDOWS, ground.scores, ground.machines, NO_COUNTS)
-    zeros, buffer = np.zeros(T * N, np.int64), np.zeros(T * N + N * 13, np.int64)
-    batch = np.zeros((1, K), np.int64), np.arange(0, T * N + 1, T), zeros, zeros, zeros[:0]
+    T, N = 1000, 20_000
+    tables, batch, buffer = plain_batch(T, 64, N)
     with interrupted():
         kernels.decode_best(tables, batch, (0, 0, 0), 1, buffer, threads, np.zeros(1, np.int64))
     results = buffer[(T + 1) * N : (T + 8) * N].reshape(N, 7)

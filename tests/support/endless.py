@@ -6,6 +6,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.counts import NO_COUNTS
@@ -18,6 +19,14 @@ WINDOWS = Windows(
     np.ones((1, 3, 3), np.int32), np.arange(0, 24, 8), np.full((3, 3), 2), np.zeros(24, np.int32)
 )
 """A single token, and a single class for each purpose."""
+
+
+def plain_batch(T, K, N):
+    """N sequences of T tokens and K labels without rules: the tables, the batch and the buffer for `decode_best`."""
+    ground = plain_ground(Trellis(np.zeros(K), np.zeros((1, K, K))).lattice)
+    tables = Tables(WINDOWS, ground.scores, ground.machines, NO_COUNTS)
+    zeros, buffer = np.zeros(T * N, np.int64), np.zeros(T * N + N * 13, np.int64)
+    return tables, (np.zeros((1, K), np.int64), np.arange(0, T * N + 1, T), zeros, zeros, zeros[:0]), buffer
 
 
 class Hard:
