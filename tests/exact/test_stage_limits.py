@@ -33,7 +33,7 @@ def problem(T=6):
 @pytest.mark.parametrize("limit", [None, 1e-3, 0.2])
 def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
     T, seen = 400, []
-    monkeypatch.setattr(stages, "decode_ground", lambda *arguments: seen.append(arguments[3]))
+    monkeypatch.setattr(stages.kernels, "solve", lambda *arguments: seen.append(arguments[4]))
     monkeypatch.setattr(stages, "_result", lambda *arguments: None)
     stages.by_kernels(Known.of(compile_problem(*problem(T)), Deadline(limit)))
     ((token, least, _),) = seen
