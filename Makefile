@@ -6,16 +6,23 @@ READY := $(VENV)/.ready
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
   { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 CORES = --numprocesses auto --maxprocesses 4
-CHECKED = NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV)/bounds)
+BACKEND = ilpinfer/kernels/src/backend.py
+BUILD = $(abspath $(VENV))/build/$(notdir $(CURDIR))
+KERNELS = PATH="$(abspath $(VENV)/bin):$$PATH" $(VENV)/bin/python $(BACKEND)
+RUNTIMES = $(shell for name in asan ubsan stdc++; do $${CXX:-c++} -print-file-name=lib$$name.so; done)
+CHECKED = ILPINFER_KERNELS=checked LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test docs wheel sizes pythons pages strict bounds quiet fuzz problems signals references lowest check clean
+.PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz problems signals references lowest check clean
 
 demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
 
 test: $(READY)  ## set up, and run the tests, on up to four cores
 	$(VENV)/bin/python -m pytest $(CORES)
+
+kernels: $(CORE)  ## what has changed of the kernels, compiled and copied into the source tree
+	$(KERNELS) $(BUILD)
 
 docs: $(VENV)/.docs  ## set up, and build the documentation in docs/_build/html; warnings are errors
 	$(VENV)/bin/python -m sphinx -q --fail-on-warning --keep-going docs docs/_build/html
@@ -27,12 +34,13 @@ wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked
 	rm -rf build.log build
 	$(VENV)/bin/twine check --strict dist/*
 	$(VENV)/bin/check-wheel-contents dist
+	@test -z "$$(find dist -name '*.whl' -size +4000k)" || { echo "the wheel is larger than 4 MB"; exit 1; }
 
 sizes: wheel  ## packages and megabytes of a core install, and of one with the extra compare
 	$(VENV)/bin/python tests/packaging/install_size.py dist/*.whl
 
-pythons: wheel  ## tests with each Python from 3.11 to 3.14 that the system, uv or pyenv has; binary wheels resolved for the others
-	$(VENV)/bin/python tests/packaging/pythons.py dist/*.whl
+pythons: wheel  ## the source archive built and tried with each Python from 3.11 to 3.14 that the system, uv or pyenv has; binary wheels resolved for the others
+	$(VENV)/bin/python tests/packaging/pythons.py dist/*.tar.gz
 
 pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
 	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
@@ -42,7 +50,8 @@ strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random 
 	cd tests && ../$(VENV)/bin/python -m stress.references 600
 	$(VENV)/bin/python tests/stress/fuzz.py --cases 2000 --processes 20
 
-bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index
+bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index; needs GCC
+	$(KERNELS) $(BUILD)-checked -DILPINFER_SANITIZE=ON
 	$(CHECKED) $(VENV)/bin/python -m pytest -m "" $(CORES) $(addprefix tests/,kernels decoding exact search learning)
 	printf '%s\n' '--seed 1' '--seed 2 --longest 3' | \
 	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases 10000
@@ -70,7 +79,7 @@ references: $(READY)  ## the references that come with the package, made anew
 lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(LOWEST)
-	sed -nE 's/.*"([A-Za-z0-9_-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v setuptools >$(LOWEST)/lowest.txt
+	sed -nE 's/.*"([A-Za-z0-9_-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml | grep -v -e nanobind -e scikit-build-core >$(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[dev]'
 	$(LOWEST)/bin/python -m pytest $(CORES)
 
@@ -83,12 +92,15 @@ $(READY): EXTRAS = [dev]
 $(CORE) $(READY): pyproject.toml constraints.txt
 	@$(NEW_ENOUGH)
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.$(EXTRAS)'
+	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt nanobind scikit-build-core $$($(KERNELS))
+	PATH="$(abspath $(VENV)/bin):$$PATH" ILPINFER_BUILD=$(BUILD) \
+	  $(VENV)/bin/python $(INSTALL) --constraint constraints.txt --no-build-isolation --editable '.$(EXTRAS)'
 	@touch $@ $(CORE)
 
 $(VENV)/.docs $(VENV)/.package: $(VENV)/.%: $(READY)
-	$(VENV)/bin/python $(INSTALL) --constraint constraints.txt --editable '.[$*]'
+	PATH="$(abspath $(VENV)/bin):$$PATH" ILPINFER_BUILD=$(BUILD) \
+	  $(VENV)/bin/python $(INSTALL) --constraint constraints.txt --no-build-isolation --editable '.[$*]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build docs/_build *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) build docs/_build ilpinfer/kernels/*.so *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache

@@ -21,8 +21,8 @@ from formulations import constraints as C
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.record import UNBOUNDED
+from ilpinfer.comparison.running import bare_seconds
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.exact.bare import bare_seconds
 
 
 class CannotState(Exception):
@@ -88,7 +88,7 @@ def side_by_side(
     for method in methods:
         work = peers.get(method) or worker(method)
         if method != PLAIN:
-            warm_up(work)
+            call_once(work)
         for item in items:
             yield method, item, partial(run, method, work, item, rules, limit)
 
@@ -105,7 +105,7 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
     T, K = trellis.lattice.shape
     row: Row = {"item": item.key, "method": method, "T": T, "K": K}
     if method == PLAIN:
-        return {**row, "seconds": bare_seconds(trellis), "status": "without rules"}
+        return {**row, "seconds": bare_seconds(trellis.lattice), "status": "without rules"}
     answer, first = timed(work, item.make(), rules, limit)
     seconds = [first]
     while method != "auto" and len(seconds) < REPEATS and sum(seconds) < FAST:
@@ -117,8 +117,8 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
 
 
 @cache
-def warm_up(work: Worker) -> None:
-    """Compile and load whatever the method needs, on something small."""
+def call_once(work: Worker) -> None:
+    """A first call on something small, which is not timed: it imports what the method needs, and starts a solver's process."""
     work(document(8, 0, labels_of_size(5), 1.0), RuleSet((C.at_most_runs(C.EACH_FIELD, 1),)), 5.0)
 
 

@@ -18,7 +18,7 @@ from benchmarks.study import Cell, Missing, Row, Sources, study_named
 from formulations.errors import RuleNotice
 from ilpinfer.cli.progress import progress
 
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def cells_of(

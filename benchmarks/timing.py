@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import RuleSet, Trellis
-from formulations.problem.compiled_rules import compile_rules
-from formulations.problem.folding import EDGES, NODES, Folding
-from ilpinfer.exact.bare import pass_over
-from ilpinfer.kernels.packing import pack_scores
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.comparison.running import bare_pass
 
 Work = Callable[[], object]
 Clock = Callable[[], float]
@@ -25,10 +23,10 @@ TURN = 0.005
 def timed(
     call: Callable[..., Any], *arguments: Any, clock: Clock = time.perf_counter, **options: Any
 ) -> tuple[Any, float]:
-    """The result of a call and its seconds, without those in which a solution's method was compiled."""
+    """The result of a call and its seconds."""
     began = clock()
     result = call(*arguments, **options)
-    return result, clock() - began - getattr(result, "warm_up_seconds", 0.0)
+    return result, clock() - began
 
 
 def time_rounds(
@@ -68,19 +66,5 @@ def one_core() -> Iterator[None]:
 
 
 def viterbi_calls(trellises: Sequence[Trellis], rules: RuleSet) -> list[Callable[[], int]]:
-    """A bare compiled pass for each trellis, with the rules on single tokens and steps folded into its scores.
-
-    All trellises have the labels and the scores of steps of the first, and are of first order.
-    """
-    folding = Folding(compile_rules(rules, trellises[0].labels))
-    vocabulary, calls = folding.vocabulary(), []
-    for trellis in trellises:
-        row = vocabulary.rows(trellis.tokens if folding.reads_tokens else [""] * len(trellis))
-        calls.append((trellis.lattice, [vocabulary.class_of(purpose, row) for purpose in range(3)]))
-    scores = pack_scores(folding, vocabulary, trellises[0].lattice.pool)
-    return [
-        pass_over(
-            scores, lattice.node, known[NODES], np.append(0, scores.which[lattice.step, known[EDGES][1:]])
-        )
-        for lattice, known in calls
-    ]
+    """A bare compiled pass for each trellis, with the rules on single tokens and steps folded into its scores."""
+    return [bare_pass(compile_problem(trellis, rules).fold().lattice) for trellis in trellises]

@@ -16,7 +16,6 @@ from benchmarks.study import Row, study_named
 PACKAGES = [
     "ilpinfer",
     "numpy",
-    "numba",
     "scipy",
     "ortools",
     "pulp",

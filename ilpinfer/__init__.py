@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.questions import next_question as next_question
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
-    from ilpinfer.decoding.warming import warm_up as warm_up
     from ilpinfer.errors import InferenceError as InferenceError
     from ilpinfer.evaluation.matches import span_matches as span_matches
     from ilpinfer.evaluation.reports import classification_report as classification_report
@@ -112,7 +111,6 @@ _HOMES = {
     "select_spans": "ilpinfer.pipelines.spans",
     "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",
-    "warm_up": "ilpinfer.decoding.warming",
 }
 """The module of each public name; modules are imported at first access."""
 _MODULES = (

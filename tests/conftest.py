@@ -8,19 +8,12 @@ from support.command_line import cli, folder, here, trained  # noqa: F401
 from support.costs import function_of, slow_tests
 from support.effort import STRICT, examples
 
-import ilpinfer
 from formulations.problem import compiled_rules
 
 settings.register_profile(
     "busy", deadline=None, max_examples=examples(100), suppress_health_check=list(HealthCheck)
 )
 settings.load_profile("busy")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile all kernels before several processes run tests, so that none of them announces a compilation."""
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        ilpinfer.warm_up()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

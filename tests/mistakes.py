@@ -13,7 +13,7 @@ solution: ilpinfer.Solution = ilpinfer.decode(trellis, rules, time_limit=1.0)
 several: list[ilpinfer.Solution] = ilpinfer.decode(trellis, rules, method="beam", top=3, width=20)
 stream: Iterator[ilpinfer.Solution] = ilpinfer.decode_many([trellis], rules, on_error="row")
 phases: ilpinfer.TwoPhaseSolution = ilpinfer.decode_two_phase(trellis, rules, 0.9, "odds")
-decoder = ilpinfer.Decoder(rules, method="tabu", tenure=5)
+decoder = ilpinfer.Decoder(rules, method="evolutionary", offspring=5)
 best: ilpinfer.Solution = decoder.decode(trellis)
 text: str = solution.status
 proved: bool = solution.status is ilpinfer.Status.OPTIMAL

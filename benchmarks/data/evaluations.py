@@ -46,7 +46,7 @@ def setting_of(name: str, model: SequenceModel, some: Sequence[Labelled], rules:
 
 def measured(setting: Setting, method: str, limit: float | None = None, *, recheck: bool = False) -> Row:
     """Measures of a method on all sequences, compared with gold; what is missing counts as wrong."""
-    ilpinfer.Decoder(setting.rules, method=method, time_limit=limit).decode(setting.trellises[0])  # compiles
+    ilpinfer.Decoder(setting.rules, method=method, time_limit=limit).decode(setting.trellises[0])  # not timed
     compared = ilpinfer.compare(
         setting.trellises, setting.rules, [method], gold=setting.gold, time_limit=limit
     ).to_pandas()

@@ -1,4 +1,4 @@
-"""Integer programs as text that numbers columns and rows: AMPL (.nl), and weighted constraint satisfaction (.wcsp)."""
+"""Integer programs as text that numbers columns: weighted constraint satisfaction (.wcsp)."""
 
 from collections.abc import Iterator
 
@@ -6,57 +6,7 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.programs.record import UNBOUNDED, IntegerProgram
-from formulations.programs.text import Style, exact_decimal
-
-
-def nl(program: IntegerProgram, style: Style) -> str:
-    """Text of AMPL that maximises the objective; columns and rows in the order of the program, all of them integer."""
-    n, m, entries = program.n_columns, program.n_rows, len(program.data)
-    lower, upper = program.row_lower, program.row_upper
-    ranges = (lower > -UNBOUNDED) & (upper < UNBOUNDED) & (lower != upper)
-    weighted = np.flatnonzero(program.objective)
-    head = [
-        f"g3 1 1 0 # {style.title}; {'; '.join(style.remarks)}",
-        f" {n} {m} 1 {ranges.sum()} {(lower == upper).sum()}",
-        *(" 0 0", " 0 0", " 0 0 0", " 0 0 0 1"),
-        f" 0 {n} 0 0 0",
-        f" {entries} {len(weighted)}",
-        *(" 0 0", " 0 0 0 0 0"),
-    ]
-    counts = np.cumsum(np.bincount(program.indices, minlength=n))[: n - 1]
-    lines = [
-        *head,
-        *(line for row in range(m) for line in (f"C{row}", "n0")),
-        *("O0 1", f"n{exact_decimal(program.constant or 0, style.scale)}"),
-        *("r", *map(_range, lower.tolist(), upper.tolist())),
-        *("b", *map(_range, program.lower.tolist(), program.upper.tolist())),
-        *(f"k{n - 1}", *map(str, counts.tolist())),
-        *_rows(program),
-    ]
-    if len(weighted):
-        lines.append(f"G0 {len(weighted)}")
-        units = program.objective[weighted].tolist()
-        pairs = zip(weighted.tolist(), units, strict=True)
-        lines += [f"{column} {exact_decimal(value, style.scale)}" for column, value in pairs]
-    return "\n".join(lines) + "\n"
-
-
-def _range(lower: int, upper: int) -> str:
-    if lower == upper:
-        return f"4 {lower}"
-    if lower <= -UNBOUNDED:
-        return "3" if upper >= UNBOUNDED else f"1 {upper}"
-    return f"2 {lower}" if upper >= UNBOUNDED else f"0 {lower} {upper}"
-
-
-def _rows(program: IntegerProgram) -> Iterator[str]:
-    """The entries of each row, by column."""
-    for row in range(program.n_rows):
-        columns, values = program.row(row)
-        if len(columns):
-            yield f"J{row} {len(columns)}"
-        for column, value in zip(columns.tolist(), values.tolist(), strict=True):
-            yield f"{column} {value}"
+from formulations.programs.text import Style
 
 
 def wcsp(program: IntegerProgram, style: Style) -> str:

@@ -16,11 +16,11 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief, counted
 from formulations.problem.digest import digest
 from formulations.programs.names import Description, Meaning, describe, file_names
-from formulations.programs.numbered_text import best_objective, nl, wcsp
+from formulations.programs.numbered_text import best_objective, wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
 from formulations.programs.text import Style, exact_decimal, lp, mps
 
-FORMATS = {"lp": lp, "mps": mps, "nl": nl, "wcsp": wcsp}
+FORMATS = {"lp": lp, "mps": mps, "wcsp": wcsp}
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
 Meanings = tuple[Meaning, ...]
 
@@ -269,23 +269,21 @@ class Program:
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
     def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
-        """The program as text of a file.
+        """The program as text of a file, in the general form.
 
         - "lp" maximises, and "mps" minimises the negated objective, since CBC does not read `OBJSENSE`; names are those of
           `file_columns` and `file_rows`;
-        - "nl" (AMPL) maximises; it has no names, and columns and rows in their order;
         - "wcsp" (toulbar2) has a variable for each column, and minimises what a solution loses against the best value of
           each column by itself, always in grid units. A solution of cost c has the objective `best_objective_units` - c.
 
         Scores of a token are counted from that of the best path without rules, whose own score is `constant`: solvers are slow
-        and inexact where scores have a large part in common. The file adds the constant again: "lp" and "nl" in the objective,
-        "mps" as its right side with the opposite sign (here that of a minimum), so that a reader's objective is that of the
-        program.
+        and inexact where scores have a large part in common. The file adds the constant again: "lp" in the objective, "mps" as its
+        right side with the opposite sign (here that of a minimum), so that a reader's objective is that of the program.
 
         Parameters
         ----------
         format : str
-            "lp", "mps", "nl" or "wcsp".
+            "lp", "mps" or "wcsp".
         units : str, default "nats"
             "nats" for coefficients of the objective as exact decimals, or "grid" for integers in units of
             2^-20 nats, for solvers whose tolerances are absolute; the entries of A are the same in both.
@@ -294,14 +292,23 @@ class Program:
         -------
         str
             The text of the file.
+
+        Raises
+        ------
+        ValueError
+            For another format or unit, and for a program in canonical or standard form.
         """
+        if self.form != "general":
+            raise ValueError(
+                f"files have the general form, this program has the {self.form} form; write program.general()"
+            )
         if format not in FORMATS:
             raise ValueError(f"no format {brief(format)}; there are {', '.join(FORMATS)}")
         check_units(units)
         sense = "minimises the negative of" if format == "mps" else "maximises"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
         remarks = [
-            f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, {self.form} form; "
+            f"ilpinfer, a {self.program} program{' with folded rules' if self.folded else ''}, general form; "
             f"it {sense} a score in {scale}",
             f"digest {self.digest}",
         ]
@@ -323,14 +330,14 @@ class Program:
         Parameters
         ----------
         path : str or Path
-            A path that ends in `.lp`, `.mps`, `.nl` or `.wcsp`, or in one of them with `.gz`, which is compressed.
+            A path that ends in `.lp`, `.mps` or `.wcsp`, or in one of them with `.gz`, which is compressed.
         units : str, default "nats"
             "nats" or "grid", as for `text`.
 
         Raises
         ------
         ValueError
-            For another suffix.
+            For another suffix, and as for `text`.
         """
         target = check_path(path)
         suffix = Path(plain_name(target)).suffix.lower().removeprefix(".")

@@ -56,9 +56,13 @@ def versions() -> dict[str, Any]:
 
     from ilpinfer.system.solver_versions import VERSIONS
 
-    libraries = {name: version(name) for name in ("numpy", "numba")}
     solvers = {name: find() for name, find in VERSIONS.items()}
-    return {"ilpinfer": __version__, "python": platform.python_version(), **libraries, "solvers": solvers}
+    return {
+        "ilpinfer": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "solvers": solvers,
+    }
 
 
 def _show_versions(as_json: bool) -> None:

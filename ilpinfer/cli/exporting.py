@@ -114,7 +114,7 @@ class ExportOptions:
         ),
     ]
     program: ProgramOptions
-    format: str = OPTIONS.option("lp", "FORMAT: lp, mps, nl (AMPL) or wcsp (toulbar2, costs in grid units).")
+    format: str = OPTIONS.option("lp", "FORMAT: lp, mps or wcsp (toulbar2, costs in grid units).")
     gzip: bool = OPTIONS.option(False, "Compress the programs: 0001.lp.gz.")
     start: str = OPTIONS.option(
         "",

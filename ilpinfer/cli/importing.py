@@ -28,7 +28,7 @@ from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 from ilpinfer.system.files import write_atomically
 
-ENDS = (".sol", ".txt", ".xml")
+ENDS = (".sol", ".txt")
 AGREES = 1e-6
 """Largest difference between a claimed objective and the exact one, relative or in nats."""
 
@@ -41,7 +41,7 @@ class ImportOptions:
     solutions: Annotated[
         list[str],
         solution_files(
-            "Solution files of CBC, HiGHS, SCIP, Gurobi or CPLEX, or folders of them, named after their programs: 0001.sol."
+            "Solution files of CBC, HiGHS or SCIP, or lines `name value`, or folders of them, named after their programs: 0001.sol."
         ),
     ]
     output: Annotated[str, output_file("File for the results, JSON lines, in place of a table")] = ""

@@ -44,10 +44,6 @@ class ParetoOptions:
     summary: Annotated[str, output_file("File for the trade-off over all sequences, JSON")] = ""
     first: arguments.First = None
     time_limit: arguments.Limit = None
-    hull: bool = OPTIONS.option(
-        False,
-        "Find only points that are the single optimum for some weight on all penalties; takes less time.",
-    )
     heaviest: float | None = OPTIONS.option(
         None, "NUMBER: Leave out points that need a larger weight on all penalties."
     )
@@ -65,7 +61,7 @@ class ParetoOptions:
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on; `content` is the digest of the input."""
-        return digest(__version__, content, self.time_limit, self.hull, self.heaviest, self.most)
+        return digest(__version__, content, self.time_limit, self.heaviest, self.most)
 
     @property
     def search(self) -> "TauSearch | None":
@@ -166,7 +162,6 @@ def _row(number: int, item: ScoredSequence, rules: RuleCompiler, options: Pareto
         frontier = decode_frontier(
             item.trellis,
             rules,
-            hull=options.hull,
             heaviest=options.heaviest,
             most=options.most,
             time_limit=options.time_limit,

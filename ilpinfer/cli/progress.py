@@ -12,53 +12,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import log, remark, say
-from ilpinfer.kernels import notices
-from ilpinfer.kernels.notices import Step
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
 
 
-@dataclass(eq=False)
-class _Line:
-    """A bar or line on the screen: its text, and the function that shows it, or a step of a compilation in its place."""
-
-    text: str
-    show: Callable[[str, Step | None], None]
-
-    def update(self, text: str) -> None:
-        self.text = text
-        self.show(text, None)
-
-
 @dataclass
 class _Count:
-    """What is done of a task in a bar, which counts the functions of a kernel while that is compiled."""
+    """What is done of a task in a bar."""
 
     bar: "Progress"
     number: "TaskID"
-    total: int | None
     done: int = 0
 
     def set(self, done: int, **columns: Any) -> None:
         self.done = done
         self.bar.update(self.number, completed=done, **columns)
 
-    def show(self, text: str, step: Step | None) -> None:
-        if step is not None and self.total is not None:
-            self.bar.update(self.number, description=text, completed=step.done + 1, total=step.total)
-        else:
-            self.bar.update(self.number, description=text, completed=self.done, total=self.total)
 
-
-_lines: list[_Line] = []
-"""What is on the screen, the newest last."""
 MINUTE = 60.0
 """Seconds between two lines of progress outside a terminal."""
 LOG_SECONDS = 10.0
 """Seconds between two lines of progress with `--log-json`."""
-_own = contextlib.ExitStack()
-"""The line for steps of compilation where there is no other."""
 
 
 def shown() -> bool:
@@ -107,16 +82,11 @@ def rate_progress(
     from rich.progress import TaskProgressColumn, TextColumn
 
     shares = [] if total is None else [TaskProgressColumn()]
-    began = first = time.monotonic(), 0
+    began = time.monotonic()
     with _bar(task, total, 0, *shares, TextColumn("{task.fields[rows]}")) as count:
 
         def show(size: int, rows: int, proved: int) -> None:
-            nonlocal first
-            now = time.monotonic()
-            if first is began:
-                first = now, rows  # kernels may have been compiled before
-            since, before = first if rows > first[1] else began
-            count.set(size, rows=_rate(rows, proved, (rows - before) / max(now - since, 1e-9)))
+            count.set(size, rows=_rate(rows, proved, rows / max(time.monotonic() - began, 1e-9)))
 
         yield show
 
@@ -129,9 +99,7 @@ def _bar(task: str, total: int | None, done: int, *columns: "ProgressColumn") ->
 
     around = TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn()
     with Progress(*around, console=console(stderr=True), transient=True) as screen:
-        count = _Count(screen, screen.add_task(task, total=total, completed=done, rows=""), total, done)
-        with _on_screen(_Line(task, count.show)):
-            yield count
+        yield _Count(screen, screen.add_task(task, total=total, completed=done, rows=""), done)
 
 
 def _pace(rate: float) -> str:
@@ -228,25 +196,8 @@ def status(text: str) -> Iterator[Callable[[str], None] | None]:
         return
     from ilpinfer.cli.screen import console
 
-    with (
-        console(stderr=True).status(text) as line,
-        _on_screen(_Line(text, lambda text, _: line.update(text))) as own,
-    ):
-        yield own.update
-
-
-def compilation(step: Step | None) -> None:
-    """Show a step of the compilation of kernels in the bar or line on the screen, or in one of its own; None at the end."""
-    if not shown():
-        return
-    if step is None:
-        _own.close()
-        if _lines:
-            _lines[-1].show(_lines[-1].text, None)
-        return
-    if not _lines:
-        _own.enter_context(status(str(step)))
-    _lines[-1].show(str(step), step)
+    with console(stderr=True).status(text) as line:
+        yield line.update
 
 
 class _Lines(logging.Handler):
@@ -259,23 +210,12 @@ class _Lines(logging.Handler):
 
 @contextlib.contextmanager
 def show_logs() -> Iterator[None]:
-    """Show the warnings of the logger `ilpinfer`, and the steps of compilations."""
+    """Show the warnings of the logger `ilpinfer`."""
     logger, lines = logging.getLogger("ilpinfer"), _Lines(logging.WARNING)
     before, logger.propagate = logger.propagate, False
     logger.addHandler(lines)
-    ignored, notices.watch = notices.watch, compilation
     try:
         yield
     finally:
-        notices.watch = ignored
         logger.removeHandler(lines)
         logger.propagate = before
-
-
-@contextlib.contextmanager
-def _on_screen(line: _Line) -> Iterator[_Line]:
-    _lines.append(line)
-    try:
-        yield line
-    finally:
-        _lines.remove(line)

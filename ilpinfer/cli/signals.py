@@ -147,17 +147,10 @@ def _limit_cleanup(code: int) -> None:
 
 
 def _may_be_lost(frame: FrameType | None) -> bool:
-    """Whether an import, a compilation, a callback of a weak reference, or the end of a kernel's call is going on.
-
-    They may lose an exception or change its kind. Kernels that make named tuples of their results run Python, whose exceptions crash them.
-    """
-    if getattr(sys.modules.get("ilpinfer.kernels.warming"), "busy", False):
-        return True
+    """Whether an import or a callback of a weak reference is going on, which may lose an exception or change its kind."""
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
         module = str(frame.f_globals.get("__name__"))
-        if module in ("weakref", "_weakrefset") or module.startswith(("namedtuple_", "numba.")):
-            return True
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if module in ("weakref", "_weakrefset") or frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

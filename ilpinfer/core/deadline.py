@@ -1,4 +1,4 @@
-"""A time limit that excludes compilation and loading of kernels."""
+"""The time limit of a call."""
 
 import math
 import time
@@ -12,22 +12,22 @@ STRETCH = 0.005
 
 
 class Deadline:
-    """A limit of seconds from now, or None, by some clock; time for compilation is measured separately and postpones the end."""
+    """A limit of seconds from now, or None, by some clock; seconds that are excused postpone the end."""
 
     def __init__(self, limit: float | None = None, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or time.perf_counter
         self.began = self.clock()
         self.limit = math.inf if limit is None else limit
-        self.warm_up = 0.0
+        self.excused = 0.0
 
     def excuse(self, seconds: float) -> None:
-        """Do not count seconds that went into compiling or loading kernels."""
-        self.warm_up += seconds
+        """Do not count some seconds, such as those in which the process of a user's decoder starts."""
+        self.excused += seconds
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start, warming up left out."""
-        return self.clock() - self.began - self.warm_up
+        """Seconds since the start, without those that are excused."""
+        return self.clock() - self.began - self.excused
 
     @property
     def remaining(self) -> float | None:
@@ -41,10 +41,3 @@ class Deadline:
     def as_limit(self) -> AbstractContextManager[None]:
         """Work inside raises OutOfTime soon after the end."""
         return time_limit(lambda: self.passed, lambda: self.remaining)
-
-
-class StrictDeadline(Deadline):
-    """A limit that also counts the compilation of kernels and the loading of solvers."""
-
-    def excuse(self, seconds: float) -> None:
-        """These seconds count, too."""

@@ -1,7 +1,5 @@
 """The built-in methods."""
 
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -49,10 +47,7 @@ class Method:
         """Labellings, best first."""
         chosen = self.functions if self.functions and problem.functions else self.runner
         module, _, function = chosen.partition(":")
-        began, loaded = time.perf_counter(), module in sys.modules
         runner = getattr(import_module(module), function)  # waits where another thread imports it
-        if not loaded:
-            task.deadline.excuse(time.perf_counter() - began)
         result: Iterator[Result] = runner(problem, task, self.name)
         return result
 
@@ -82,7 +77,7 @@ BUILT_IN = (
     Method(
         "auto",
         True,
-        "folds local rules; Viterbi; multipliers and decision diagrams on what it breaks; then a solver",
+        "folds local rules; Viterbi; multipliers and products of machines on what it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
         ("within",),
         functions="ilpinfer.search.listing:listed",
@@ -111,22 +106,9 @@ BUILT_IN = (
     ),
     _search("beam", "beam:beam_search", "the best few prefixes at every token", "", "width"),
     _search(
-        "best-first", "best_first:best_first", "the best choice for each token, turning back at hard rules"
-    ),
-    _search(
-        "greedy",
-        "repair:greedy",
-        "the best-first or Viterbi's labelling, repaired while a change makes it better",
-    ),
-    _search(
         "greedy-spans",
         "greedy_spans:greedy_spans",
         "candidate spans, the likeliest first, without overlaps; ignores the rules",
-    ),
-    _search(
-        "relaxation-guided",
-        "repair:relaxation_guided",
-        "the labelling of the engine's relaxation, repaired",
     ),
     _search(
         "lds",
@@ -140,10 +122,6 @@ BUILT_IN = (
         "an evolutionary algorithm on the runs of labellings, varied or as published",
         "Evolution",
     ),
-    _search(
-        "annealing", "annealing:annealing", "simulated annealing on the runs of a labelling", "Annealing"
-    ),
-    _search("tabu", "tabu:tabu", "tabu search on the runs of a labelling", "Tabu"),
     _search(
         "hybrid",
         "evolution:hybrid",

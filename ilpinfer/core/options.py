@@ -27,20 +27,11 @@ class Options(TypedDict, total=False):
     weight_increase: float
     parents: Literal["uniform", "ranked"]
     shift: Literal["backwards", "both"]
-    start: str | Sequence[str] | Sequence[int] | None  # of solvers; "best-first" or "viterbi" of searches
+    start: str | Sequence[str] | Sequence[int] | None  # of solvers; of "evolutionary" a name
     start_mutations: int
     iterations: int
     seed: int
     border: int
-    start_temperature: float
-    end_temperature: float
-    hard_weight: float
-    run_rate: float
-    candidates: int
-    tenure: int
-    patience: int
-    kicks: int
-    refit_rate: float
     risk: Literal["tokens", "spans"]
     top_k: int
     budget: int

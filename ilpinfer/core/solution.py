@@ -52,8 +52,6 @@ class Solution:
         Proof of the bound.
     seconds : float, optional
         Wall time, formulation included.
-    warm_up_seconds : float, optional
-        Time to compile or load kernels and solvers, not included in `seconds`.
     reason : str, optional
         Reason why there is no labelling, if it is known.
     path : NDArray[np.int64] or None, optional
@@ -95,7 +93,6 @@ class Solution:
     method: str
     certificate: Certificate = field(default_factory=lambda: NONE)
     seconds: float = field(default_factory=lambda: 0.0)
-    warm_up_seconds: float = field(default_factory=lambda: 0.0)
     reason: str = ""
     path: NDArray[np.int64] | None = field(default_factory=lambda: None, repr=False)
     names: tuple[str, ...] = field(default_factory=tuple, repr=False)
@@ -304,7 +301,6 @@ class Solution:
             **({"certificate": self.certificate.to_dict()} if certificate else {}),
             "method": self.method,
             "seconds": self.seconds,
-            "warm_up_seconds": self.warm_up_seconds,
             "reason": self.reason,
             **({"error": self.error} if self.error else {}),
             **({"given": {str(t): label for t, label in self.given.items()}} if self.given else {}),

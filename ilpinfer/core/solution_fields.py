@@ -32,8 +32,8 @@ LARGEST_FILE = 2**30
 """Bytes that a file of a solution may have."""
 SCORES = {"score": -math.inf, "model_score": -math.inf, "feature_score": -math.inf, "penalty": math.inf}
 """Fields in nats, with the value of None."""
-TEXTS, TIMES = ("method", "reason"), ("seconds", "warm_up_seconds")
-NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, *TIMES)
+TEXTS = "method", "reason"
+NEEDED = ("status", "labels", "ids", *SCORES, "violations", "bound", "gap", "certificate", *TEXTS, "seconds")
 OPTIONAL = ("error", "given", "infeasibility", "overruled", "incumbents", "label_names")
 ABOUT = ("id", "name", "comment", "metadata")
 """Keys of an input for notes about its sequence, which rows repeat."""
@@ -82,7 +82,7 @@ def solution_fields(
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},
-        **{name: number(given[name], name) for name in TIMES},
+        "seconds": number(given["seconds"], "seconds"),
         **{name: read(given[name], name) for name, read in further.items()},
     }
     if "infeasibility" in given:

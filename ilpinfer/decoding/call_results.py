@@ -22,8 +22,18 @@ from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.calls import Call, words_of_work
 from ilpinfer.exact.compiled import Tables
-from ilpinfer.kernels.evaluation import FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
-from ilpinfer.kernels.tables import ACTIVE, BOUND, CODE, MULTIPLIERS, PROVED, TOO_MUCH_WORK
+from ilpinfer.kernels.tables import (
+    ACTIVE,
+    BOUND,
+    CODE,
+    FEATURE_SCORE,
+    MODEL_SCORE,
+    MULTIPLIERS,
+    OVERRULED,
+    PENALTY,
+    PROVED,
+    TOO_MUCH_WORK,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +121,9 @@ class CallResults:
         tables: Tables,
         items: Sequence[Trellis],
         context_of: Callable[[Trellis], Context],
-        warm_up: float,
     ) -> None:
         self.call, self.tables, self.items, self.context_of = call, tables, items, context_of
-        self.warm_up, self.seconds = warm_up, sum(call.times) / call.number
+        self.seconds = sum(call.times) / call.number
         self.names = tables.rules.labels.names
 
     def best(self, n: int) -> Solution:
@@ -138,7 +147,6 @@ class CallResults:
                 "penalty": parts[PENALTY] / UNITS_PER_NAT,
                 "method": f"auto: {words_of_work(result[ACTIVE], result[MULTIPLIERS])}",
                 "seconds": self.seconds,
-                "warm_up_seconds": self.warm_up,
                 "path": path,
                 "names": self.names,
                 "given": self.items[n].given,

@@ -75,7 +75,6 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         return result
     common: dict[str, Any] = {
         "seconds": solution.seconds + result.seconds,
-        "warm_up_seconds": solution.warm_up_seconds + result.warm_up_seconds,
         "improvements": solution.improvements,
         "stages": (*solution.stages, *result.stages),
     }

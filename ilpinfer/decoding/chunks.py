@@ -1,8 +1,7 @@
-"""Calls of kernels for one sequence or for many, and their answers; threads may share the work of a call."""
+"""Calls of kernels for one sequence or for many, and their answers."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -26,8 +25,6 @@ Item = Any
 """A trellis, or the reason why a sequence has none, which is raised in its place."""
 GROWTH = 4
 """The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
-FEWEST = 4
-"""Sequences of the smallest part of a call."""
 MOST_LISTED = 2**22
 """Labels and violations of the lists of one call."""
 STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
@@ -50,39 +47,20 @@ class Place(NamedTuple):
 
 
 Answer = Place | Handover | Exception
-Part = tuple[int, int, "Future[None] | None"]
-"""The first sequence of a part of a call, the one after the last, and the task of another thread."""
-
-
-class RunningCall(NamedTuple):
-    """A call for the sequences at some places of a chunk."""
-
-    call: Call
-    tables: Tables
-    places: list[int]
-    parts: list[Part]
 
 
 class Chunk(NamedTuple):
-    """Sequences whose calls are prepared. The answers are those of sequences without a call until the chunk ends."""
+    """Sequences whose calls are prepared, each for some places. The answers are those of sequences without a call until the chunk ends."""
 
     items: Sequence[Item]
     answers: list[Answer]
-    calls: list[RunningCall]
+    calls: list[tuple[Call, Tables, list[int]]]
     top: int | None
-    warm_up: float
 
     def set(self, places: Iterable[int], answer: Answer) -> None:
         """Enter one answer for several sequences."""
         for place in places:
             self.answers[place] = answer
-
-    def cancel(self) -> None:
-        """Cancel the parts that other threads have not begun."""
-        for call in self.calls:
-            for *_, future in call.parts:
-                if future is not None:
-                    future.cancel()
 
 
 class Caller:
@@ -97,7 +75,7 @@ class Caller:
         self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
 
-    def answer(self, item: Item, top: int | None, warm_up: float) -> Answer:
+    def answer(self, item: Item, top: int | None) -> Answer:
         """The answer for one sequence."""
         began, tables = time.perf_counter(), self._tables(item)
         if tables is None:
@@ -108,21 +86,14 @@ class Caller:
         call.times.append(time.perf_counter() - began)
         call.run()
         if call.codes[0] == PROVED and not tables.folding.excluded and not tables.rules.notices:
-            return Place(CallResults(call, tables, (item,), self.context, warm_up), 0)
-        chunk = Chunk((item,), [Handover()], [], top, warm_up)
+            return Place(CallResults(call, tables, (item,), self.context), 0)
+        chunk = Chunk((item,), [Handover()], [], top)
         self._read(chunk, call, tables, [0])
         return chunk.answers[0]
 
-    def begin(
-        self,
-        items: Sequence[Item],
-        top: int | None,
-        warm_up: float,
-        pool: ThreadPoolExecutor | None = None,
-        threads: int = 1,
-    ) -> Chunk:
-        """Prepare calls for sequences, and have a pool begin with them. An error of a sequence is its answer."""
-        chunk = Chunk(items, [Handover()] * len(items), [], top, warm_up)
+    def begin(self, items: Sequence[Item], top: int | None) -> Chunk:
+        """Prepare calls for sequences. An error of a sequence is its answer."""
+        chunk = Chunk(items, [Handover()] * len(items), [], top)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
@@ -147,14 +118,25 @@ class Caller:
                     chunk.set(some, error)
                     continue
                 if call is not None:
-                    chunk.calls.append(RunningCall(call, tables, some, _parts(call, pool, threads)))
+                    chunk.calls.append((call, tables, some))
+        return chunk
+
+    @staticmethod
+    def run(chunk: Chunk, threads: int) -> Chunk:
+        """Run the calls of a chunk in so many threads. An error of a call is the answer for all of its sequences."""
+        for each in tuple(chunk.calls):
+            call, _, places = each
+            try:
+                call.run(threads)
+            except Exception as error:
+                chunk.set(places, error)
+                chunk.calls.remove(each)
         return chunk
 
     def end(self, chunk: Chunk) -> list[Answer]:
-        """The answers. An error of a call is the answer for all of its sequences."""
-        for call, tables, places, parts in chunk.calls:
+        """The answers of calls that have run."""
+        for call, tables, places in chunk.calls:
             try:
-                _finish(call, parts)
                 self._read(chunk, call, tables, places)
             except Exception as error:
                 chunk.set(places, error)
@@ -185,7 +167,7 @@ class Caller:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
         rules = tables.rules
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
-        results = CallResults(call, tables, items, self.context, chunk.warm_up)
+        results = CallResults(call, tables, items, self.context)
         if rules.notices and self._noticed is not rules:
             self._noticed = rules
             rules.warn()
@@ -221,7 +203,7 @@ class Caller:
             if isinstance(again, Call):
                 again.times.append(results.seconds)
                 again.run()
-                within = CallResults(again, tables, (item,), self.context, results.warm_up)
+                within = CallResults(again, tables, (item,), self.context)
                 return self._answer_of(within, 0, again.codes[0])
             reason = again
         reason = reason or f"{BROKEN}: {', '.join(dict.fromkeys(excluded[place] for place in left))}"
@@ -246,28 +228,6 @@ def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) 
         some.append(place)
         total += size
     yield some
-
-
-def _parts(call: Call, pool: ThreadPoolExecutor | None, threads: int) -> list[Part]:
-    """Parts of a call that become smaller, each submitted to the pool; one part for this thread without a pool."""
-    if pool is None:
-        return [(0, call.number, None)]
-    parts, first = list[Part](), 0
-    while first < call.number:
-        last = min(call.number, first + max(FEWEST, (call.number - first) // threads))
-        parts.append((first, last, pool.submit(call.run, first, last)))
-        first = last
-    return parts
-
-
-def _finish(call: Call, parts: Sequence[Part]) -> None:
-    """Do in this thread, from the end on, what other threads have not begun, and wait for the rest."""
-    for first, last, future in reversed(parts):
-        if future is None or future.cancel():
-            call.run(first, last)
-    for *_, future in parts:
-        if future is not None and not future.cancelled():
-            future.result()
 
 
 def paused(items: object) -> bool:

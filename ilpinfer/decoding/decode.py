@@ -67,8 +67,7 @@ def decode(
     method : str, default "auto"
         "auto", or a name from `methods()`.
     time_limit : float, optional
-        Time limit in seconds, formulation included; the first compilation and loading of kernels does not
-        count.
+        Time limit in seconds, formulation included.
     top : int, optional
         Number of different labellings to return, best first, as a list.
     callback : Callback, optional

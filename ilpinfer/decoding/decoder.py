@@ -22,7 +22,7 @@ from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of
-from ilpinfer.decoding.warming import start_solver
+from ilpinfer.decoding.solver_start import start_solver
 
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution

@@ -16,8 +16,8 @@ from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact.frontier import FrontierSearch
-from ilpinfer.exact.hull import Gap, Unfound, upper_hull, weight_ranges
 from ilpinfer.exact.programs import Reply
+from ilpinfer.exact.unfound import Gap, Unfound
 from ilpinfer.exact.weights import Point, Weight
 
 
@@ -25,7 +25,6 @@ def decode_frontier(
     trellis: Trellis,
     rules: Rules,
     *,
-    hull: bool = False,
     heaviest: float | None = None,
     most: int | None = None,
     time_limit: float | None = None,
@@ -45,15 +44,12 @@ def decode_frontier(
         Scores of T tokens and K labels, nats.
     rules : Rules
         Rules and features, or a rule set; hard rules stay hard.
-    hull : bool, default False
-        Whether to return only the corners of the convex hull, which takes less time: the points that are the
-        only best one for some weight.
     heaviest : float, optional
         Weight on all penalties. Points cheaper than the best one at this weight are left out, which saves
         most of the time under many rules; None for all points.
     most : int, optional
         Limit on the number of points. Those with the best scores are returned: the last `most` points of the
-        whole frontier, with `hull` the last ones of its hull. None for all points.
+        whole frontier. None for all points.
     time_limit : float, optional
         Time limit in seconds. If it is reached, the best of the labellings found so far are returned, and
         `complete` is false.
@@ -73,8 +69,8 @@ def decode_frontier(
     >>> from formulations import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> frontier = decode_frontier(trellis, [C.requires_present("a", "b", penalty=0.75)])
-    >>> [(point.score, point.cost, point.weights) for point in frontier.points]
-    [(-0.5, 0.0, (0.6666666666666666, inf)), (0.0, 0.75, (0.0, 0.6666666666666666))]
+    >>> [(point.score, point.cost) for point in frontier.points]
+    [(-0.5, 0.0), (0.0, 0.75)]
     """
     compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
     most = None if most is None else whole(most, "most", 1, MOST["most"])
@@ -86,10 +82,10 @@ def decode_frontier(
             first = phases.first
             if not len(trellis):
                 none = dict.fromkeys((rule.name for rule in phases.problem.rules), 0)
-                point = FrontierPoint(0.0, 0.0, none, (), (0.0, math.inf))
+                point = FrontierPoint(0.0, 0.0, none, ())
                 return Frontier((point,), True, deadline.elapsed)
             if first.path is not None:
-                search = FrontierSearch(phases.base, deadline, first.path, hull, most, limit)
+                search = FrontierSearch(phases.base, deadline, first.path, most, limit)
                 search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
                 search.run()
                 _close(search, phases)
@@ -121,15 +117,12 @@ def _best_score(first: Reply, problem: Problem) -> int:
 
 
 def _selection(search: FrontierSearch) -> list[Point]:
-    """The points up to the heaviest weight, or the corners of their hull."""
+    """The points up to the heaviest weight."""
     points = search.points
     if search.heaviest is not None:
         weight = search.heaviest * search.unit
         worth = [point.score - weight * point.cost for point in points]
         points = points[worth.index(max(worth)) :]
-    if search.hull:
-        corners = set(upper_hull((point.cost, point.score) for point in points))
-        points = [point for point in points if (point.cost, point.score) in corners]
     return points
 
 
@@ -174,8 +167,6 @@ def _points(
     cheapest = search.points[0].cost
     beyond: list[Gap] = [(-1, cheapest)] if search.heaviest is not None else []
     unfound = Unfound(search.bounds, [*gaps, *beyond])
-    pairs = [(point.cost, point.score) for point in search.points]
-    ranges = dict(zip(pairs, weight_ranges(pairs, unfound.corners(), search.unit), strict=True))
     for point in selection:
         value = problem.value(point.path)
         yield FrontierPoint(
@@ -183,14 +174,5 @@ def _points(
             nats(value.penalty),
             value.violations,
             tuple(names[k] for k in point.path.tolist()),
-            _up_to(ranges[point.cost, point.score], search.heaviest),
             not unfound.can_dominate(point),
         )
-
-
-def _up_to(weights: tuple[float, float] | None, heaviest: Fraction | None) -> tuple[float, float] | None:
-    """The part of a range that does not pass the heaviest weight."""
-    if weights is None or heaviest is None:
-        return weights
-    low, high = weights[0], min(weights[1], float(heaviest))
-    return (low, high) if low <= high else None

@@ -17,7 +17,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Function, Method
 from ilpinfer.core.result import Result, Task
 from ilpinfer.decoding.workers import WorkerError, Workers
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.search.parameters import Parameters, within
 
 logger = logging.getLogger("ilpinfer")
@@ -39,7 +39,6 @@ def run(method: Method, trellis: Trellis, rules: RuleSet, problem: Problem, task
     """The labelling of a decoder, with the bound of the scores without rules."""
     assert method.function is not None
     assert isinstance(task.parameters, Draw)
-    task.deadline.excuse(VITERBI.warm())
     bound, _ = viterbi(problem.lattice)
     arguments = (trellis, rules, task.parameters.seed)
     if method.process and task.deadline.remaining is not None:

@@ -154,7 +154,6 @@ def solution_of(
         method=result.method,
         certificate=with_digest(NONE if open_bound else result.certificate, context),
         seconds=deadline.elapsed,
-        warm_up_seconds=deadline.warm_up,
         path=result.path,
         names=context.trellis.labels.names,
         overruled={rule.name: list(rule.overruled) for rule in rules if rule.overruled},

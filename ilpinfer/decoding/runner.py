@@ -1,7 +1,8 @@
 """Decoding of trellises, one or many: by compiled rules in kernels, else by the method."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,8 +17,7 @@ from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
 from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
-from ilpinfer.decoding.warming import start_solver
-from ilpinfer.exact.compiled import COMPILED, FEW
+from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
 Value = TypeVar("Value")
@@ -131,63 +131,46 @@ class Runner:
             start_solver(self.request, wait=True)
             yield from map(alone, items)
             return
-        source, warm_up = (
-            Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit),
-            self._warm(top),
-        )
-        if threads == 1:
-            while some := source.take():
-                yield from map(finished, some, self._calls.end(self._calls.begin(some, top, warm_up)))
-        else:
-            with thread_pool(threads - 1) as pool:
-                yield from self._shared(
-                    source,
-                    finished,
-                    partial(self._calls.begin, top=top, warm_up=warm_up, pool=pool, threads=threads),
-                )
+        source = Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit)
+        for chunk in self._ahead(source, top, threads) if threads > 1 else self._chunks(source, top):
+            yield from map(finished, chunk.items, self._calls.end(chunk))
         if source.error is not None:
             raise source.error
 
-    def _shared(
-        self,
-        source: Source,
-        finished: Callable[[Item, Answer], Value],
-        begin: Callable[[list[Item]], Chunk],
-    ) -> Iterator[Value]:
-        """Results of chunks; others begin with the next one while this thread is busy with results, then it joins them."""
-        waiting: deque[Chunk] = deque()
-        try:
-            while True:
-                while len(waiting) < 2 and (some := source.take()):
-                    waiting.append(begin(some))
-                if not waiting:
-                    return
-                answers = self._calls.end(waiting[0])
-                chunk = waiting.popleft()
-                yield from map(finished, chunk.items, answers)
-        finally:
-            for chunk in waiting:
-                chunk.cancel()
+    def _chunks(self, source: Source, top: int | None, threads: int = 1) -> Iterator[Chunk]:
+        """Chunks whose calls have run."""
+        while some := source.take():
+            yield self._calls.run(self._calls.begin(some, top), threads)
+
+    def _ahead(self, source: Source, top: int | None, threads: int) -> Iterator[Chunk]:
+        """As `_chunks`, one chunk ahead: kernels run while this thread is busy with results."""
+        with thread_pool(1) as pool:
+            waiting: tuple[Chunk, Future[Chunk]] | None = None
+            try:
+                while some := source.take():
+                    chunk = self._calls.begin(some, top)
+                    before, waiting = waiting, (chunk, pool.submit(self._calls.run, chunk, threads))
+                    if before is not None:
+                        yield before[1].result()
+                if waiting is not None:
+                    yield waiting[1].result()
+            finally:
+                for call, *_ in waiting[0].calls if waiting is not None else ():
+                    call.stop()
 
     def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
         """The answer for one sequence, whose time limit begins now."""
         if callback is not None or not self.request.direct:
             return Handover()
         if self.request.time_limit is None:
-            return self._calls.answer(item, top, self._warm(top))
+            return self._calls.answer(item, top)
         deadline = deadline_for(self.request.time_limit)
-        warm_up = self._warm(top)
-        deadline.excuse(warm_up)
         try:
             with deadline.as_limit():
-                answer = self._calls.answer(item, top, warm_up)
+                answer = self._calls.answer(item, top)
         except OutOfTime:
             answer = Handover()
         return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
-
-    def _warm(self, top: int | None) -> float:
-        """Compile or load kernels; the seconds that it took."""
-        return (COMPILED if top is None else FEW).warm()
 
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:

@@ -17,7 +17,6 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.programs import FASTEST, Reply, solve
-from ilpinfer.exact.viterbi import VITERBI
 
 
 class TwoPhaseReply(NamedTuple):
@@ -61,7 +60,6 @@ class TwoPhaseSearch:
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
-            self.deadline.excuse(VITERBI.warm())
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
             certificate = _as_both_phases(result)
             if result.proves_infeasibility:

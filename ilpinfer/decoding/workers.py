@@ -16,7 +16,6 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from formulations.errors import InferenceError
-from ilpinfer.kernels import notices
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.posix import require_posix
 from ilpinfer.system.processes import Child, connect
@@ -129,18 +128,12 @@ def _send(child: Child, task: Task) -> None:
 
 def _answer(child: Child) -> Reply[Any]:
     try:
-        while True:
-            kind, value, messages = child.pipe.recv()
-            if kind == "announced":
-                notices.announce(*value)
-            elif kind == "compiling":
-                notices.watch(value)
-            elif kind == "returned":
-                return Reply(value, messages)
-            else:
-                raise value
+        kind, value, messages = child.pipe.recv()
     except (EOFError, ConnectionError):
         raise WorkerError(f"one of several processes broke down: {child.exit_report()}; try again") from None
+    if kind == "returned":
+        return Reply(value, messages)
+    raise value
 
 
 def _program() -> dict[str, str]:
@@ -165,8 +158,6 @@ def main(arguments: Sequence[str]) -> None:
         return pickle.loads(data)
 
     function, common = loaded(pipe.recv_bytes())
-    notices.announce = lambda *what: pipe.send(("announced", what, []))
-    notices.watch = lambda step: pipe.send(("compiling", step, []))
     requests: SimpleQueue[bytes | None] = SimpleQueue()
     threading.Thread(target=_read, args=(pipe, requests), daemon=True).start()
     while (request := requests.get()) is not None:

@@ -1,6 +1,7 @@
 """Lists of tokens with consistency rules, packed for kernels: all their places in the order of their tokens."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,22 @@ from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.known import Known
-from ilpinfer.kernels import agreement as kernels
+from ilpinfer.kernels.native import kernels
 
 Shares = dict[MachineKey, list[list[int]]]
+
+
+class AgreementLists(NamedTuple):
+    """N entries of all lists in the order of their tokens, with F kinds each, as kernels read them."""
+
+    kind: Integers  # (S,) the kind of a state
+    begin: Integers  # (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
+    before: Integers  # (N,) the entry before in the same list, -1 for none
+    after: Integers  # (N,) the entry after
+    penalty: Integers  # (N,) where the kind differs from that of the entry before, grid units or `HARD`
+    own: Integers  # (N, F) scores, less those moved to the lattice
+    past: Integers  # (N, F) best score up to a kind, its own included
+    future: Integers  # (N, F) best score after it
 
 
 @dataclass(frozen=True)
@@ -67,15 +81,15 @@ class Lists:
         ends = zip(self.lists, [0, *self.ends], self.ends, strict=False)
         return {each.key: given[first:end] for each, first, end in ends}
 
-    def pack(self, own: Integers) -> kernels.Lists:
+    def pack(self, own: Integers) -> AgreementLists:
         """For kernels."""
         past, future = np.empty_like(own), np.empty_like(own)
-        return kernels.Lists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
+        return AgreementLists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
 
-    def best(self, pack: kernels.Lists) -> Integers:
+    def best(self, pack: AgreementLists) -> Integers:
         """(N,) the kinds of the best of each list, after a backward sweep."""
         result = np.empty(len(pack.own), np.int64)
-        kernels.best_kinds(pack, result)
+        kernels.agree_best_kinds(pack, result)
         return result
 
     def majority(self, kinds: Integers) -> Integers:

@@ -6,25 +6,20 @@ are pruned by their max-marginals against the incumbent, and branch and bound sp
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import Trellis
-from formulations import constraints as C
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact.agreement_lists import Lists, Shares, TokenList, lists_of
+from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.rows import Row
-from ilpinfer.exact.tree import Bound, search
+from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.kernels import agreement as kernels
-from ilpinfer.kernels.warming import Stage
+from ilpinfer.kernels.native import kernels
 
 MOST_CASES = 1000
 """Cases before other methods take over."""
@@ -34,6 +29,17 @@ FEW_STATES = 50
 """Pruning is repeated while it removes at least one state in this many, since the proof repeats it, too."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
+
+
+class AgreementScores(NamedTuple):
+    """A lattice of T tokens and S states, K of which follow a state, with the values of a sweep."""
+
+    node: Integers  # (T, S) scores, including those moved here from the lists
+    pool: Integers  # this one and the next two as in `Lattice`
+    step: Integers
+    base: Integers
+    reach: Integers  # (T, S) best score up to a state, its own included
+    ahead: Integers  # (T, S) best score after it
 
 
 @dataclass
@@ -79,26 +85,26 @@ class Decomposition:
         """Lower the bound of a case by sweeps, and prune states."""
         known = self.known
         scores, lists = self.pack(case)
-        kernels.backward(scores, lists, False)
+        kernels.agree_backward(scores, lists, False)
         for _ in range(STAGES):
             self.sweep(case, scores, lists)
             if case.bound < known.value or self.attains_bound(case) or known.deadline.passed:
                 return
-            kernels.forward(scores, lists, False)
+            kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
-            count = kernels.narrow(scores, lists, case.bound, known.value)
+            count = kernels.agree_narrow(scores, lists, int(case.bound), known.value)
             if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
                 return
             case.stages = *case.stages, self.lists.shares(case.own)
             self.forbid(case)
-            kernels.backward(scores, lists, False)
+            kernels.agree_backward(scores, lists, False)
 
-    def sweep(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+    def sweep(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
         """Sweep until the bound stalls."""
         known = self.known
         for number in range(SWEEPS):
-            before, case.bound = case.bound, min(case.bound, int(kernels.bound(scores, lists)))
+            before, case.bound = case.bound, min(case.bound, kernels.agree_bound(scores, lists))
             if is_forbidden(case.bound):
                 return
             self.evaluate_candidates(case, scores, lists)
@@ -106,13 +112,13 @@ class Decomposition:
             stalled = number >= FEWEST and before - case.bound < STALLED * gap
             if gap < 0 or stalled or self.attains_bound(case) or known.deadline.passed:
                 return
-            kernels.forward(scores, lists, True)
-            kernels.backward(scores, lists, True)
+            kernels.agree_forward(scores, lists, True)
+            kernels.agree_backward(scores, lists, True)
 
-    def evaluate_candidates(self, case: Case, scores: kernels.Scores, lists: kernels.Lists) -> None:
+    def evaluate_candidates(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
         """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
-        kernels.best_path(scores, states)
+        kernels.agree_best_path(scores, states)
         case.path = self.lattice.labels_of(states)
         if self.known.evaluate(case.path).value == case.bound:
             return
@@ -137,12 +143,12 @@ class Decomposition:
         for kind in range(case.own.shape[1]):
             case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
 
-    def pack(self, case: Case) -> tuple[kernels.Scores, kernels.Lists]:
+    def pack(self, case: Case) -> tuple[AgreementScores, AgreementLists]:
         """For kernels."""
         lattice = self.lattice
         self.forbid(case)
         reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
-        scores = kernels.Scores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
+        scores = AgreementScores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
         return scores, self.lists.pack(case.own)
 
     def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
@@ -152,8 +158,8 @@ class Decomposition:
         """
         assert case.path is not None
         scores, lists = self.pack(case)
-        kernels.backward(scores, lists, False)
-        kernels.forward(scores, lists, False)
+        kernels.agree_backward(scores, lists, False)
+        kernels.agree_forward(scores, lists, False)
         there = self.lists.kind[self.lattice.states_of(case.path)[self.lists.token]]
         here = self.lists.best(lists)
         places = np.flatnonzero(here != there)
@@ -182,21 +188,5 @@ def agree(known: Known) -> SearchResult | None:
     lists = lists_of(known)
     if not lists:
         return None
-    known.deadline.excuse(AGREEMENT.warm())
     with known.stage("decomposition"):
         return Decomposition(known, lists).run()
-
-
-def _example() -> None:
-    trellis = Trellis([1.0, 0.0], [[[0.0, 0.0], [0.0, 2.0]]], labels=["a", "b"], tokens=["x", "x"])
-    known = Known.of(compile_problem(trellis, [C.consistent()]), Deadline())
-    search = Decomposition(known, lists_of(known))
-    search.run()
-    root = Case(search.lattice.node.copy(), search.lists.empty.copy())
-    scores, lists = search.pack(root)
-    kernels.forward(scores, lists, True)  # the run agrees at once, and calls neither of these
-    search.lists.best(lists)
-    kernels.narrow(scores, lists, 0, 0)
-
-
-AGREEMENT = Stage("agreement", "tokens that agree", _example)

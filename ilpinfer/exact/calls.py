@@ -10,21 +10,22 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid
 from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.kernels.decoding import INSIDE, decode_batch, output_views
-from ilpinfer.kernels.few import NUMBER, decode_few
-from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, WRONG_VALUE
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import CODE, INSIDE, NO_LABELLING, NO_PATH, NUMBER, PROVED, WRONG_VALUE
 
 SHARE = 1 / 10
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
 STEPS_PER_SECOND = 2e8
 """Speed of label setting and Viterbi on a slow machine. Sequences that might pass a time limit go to methods with a clock."""
+DIRECT = 2**17
+"""Slots of the largest direct index of label setting; beyond, keys are hashed."""
 EFFORT = 8
 """Steps for a list of labellings, as a multiple of those for the best one: other methods take hundreds of times as long."""
 
 
 class Entry(NamedTuple):
     """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
-    and the component that it counts, the number of rules, and the limits of `decode_batch`. `own` are the places of rules whose
+    and the component that it counts, the number of rules, and the limits of `decode_best`. `own` are the places of rules whose
     machines are those of one sequence."""
 
     pool: Grid
@@ -42,7 +43,7 @@ class Entry(NamedTuple):
 
 
 def limits_within(limits: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
-    """Limits of `decode_batch` for sequences of at most so many tokens, lower where a time limit demands it."""
+    """Limits of `decode_best` for sequences of at most so many tokens, lower where a time limit demands it."""
     if seconds is None:
         return limits
     token, least, slots = limits
@@ -51,10 +52,10 @@ def limits_within(limits: tuple[int, int, int], length: int, seconds: float | No
 
 
 class Call:
-    """N sequences for one kernel, and what it has found; threads may each run a part.
+    """N sequences for one kernel, and what it has found.
 
-    `ends` are the first token of each sequence, then the number of all; arrays are as `decode_batch` reads them; `top` is None
-    for the best labelling. `times` are the seconds that the preparation and each part have taken.
+    `ends` are the first token of each sequence, then the number of all; arrays are as `decode_best` reads them; `top` is None
+    for the best labelling. `times` are the seconds that the preparation and the kernel have taken.
     """
 
     def __init__(
@@ -78,21 +79,24 @@ class Call:
         elif top is not None:
             limits = EFFORT * limits[0], EFFORT * limits[1], limits[2]
         size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
-        self._buffer = np.zeros(size, np.int64)
+        self._buffer, self._end = np.zeros(size, np.int64), np.zeros(1, np.int64)
         self.begins = np.array(ends, np.int64)
-        self._inputs = entry.handle, emission, self.begins, tokens, rows, steps, limits, k, self._buffer
+        self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), limits, k, self._buffer
 
-    def run(self, first: int = 0, last: int | None = None) -> None:
-        """Decode some of the sequences; interrupts are seen once a second."""
-        began, last = time.perf_counter(), self.number if last is None else last
-        kernel = decode_batch if self.top is None else decode_few
-        while first < last:
-            first = kernel(*self._inputs, first, last)
+    def run(self, threads: int = 1) -> None:
+        """Decode the sequences."""
+        began = time.perf_counter()
+        kernel = kernels.decode_best if self.top is None else kernels.decode_lists
+        kernel(*self._inputs, threads, self._end)
         self.times.append(time.perf_counter() - began)
+
+    def stop(self) -> None:
+        """End the kernel, which may run in another thread; nothing is read from the call afterwards."""
+        self._end[0] = 1
 
     @property
     def _head(self) -> list[int]:
-        """Values, results and parts one after the other, as `output_views` lays them out; read when all is done."""
+        """Values, results and parts one after the other, read when all is done."""
         if not self._read:
             begin, size = self.total * self.width, self.number * (7 + 6 * self.width)
             self._read = self._buffer[begin : begin + size].tolist()
@@ -100,10 +104,11 @@ class Call:
 
     @cached_property
     def _views(self) -> tuple[Integers, ...]:
-        views: tuple[Integers, ...] = output_views.py_func(
-            self._buffer, self.begins, self.width, len(self.entry.keys), self.entry.rules
-        )
-        return views
+        """Marks and multipliers (N, 2, M) of machines, and violations (N, top, R)."""
+        N, M, k, R = self.number, len(self.entry.keys), self.width, self.entry.rules
+        marks = self.total * k + N * (7 + 6 * k)
+        end = marks + N * 2 * M
+        return self._buffer[marks:end].reshape(N, 2, M), self._buffer[end:].reshape(N, k, R)
 
     def values(self, n: int) -> list[int]:
         """Values (top,) of the labellings of a sequence, grid units."""
@@ -122,7 +127,7 @@ class Call:
 
     def violations(self, n: int, k: int) -> list[int]:
         """Violations (R,) of the rules by a labelling."""
-        counts: list[int] = self._views[5][n, k].tolist()
+        counts: list[int] = self._views[1][n, k].tolist()
         return counts
 
     def place(self, n: int) -> slice:
@@ -161,13 +166,13 @@ class Call:
 
     def machines(self, n: int) -> tuple[tuple[MachineKey, ...], frozenset[MachineKey]]:
         """The active machines of a sequence, and those of them that the lattice was multiplied with."""
-        marks, keys = self._views[4][n, 0].tolist(), self.entry.keys
+        marks, keys = self._views[0][n, 0].tolist(), self.entry.keys
         active = [m for m, mark in enumerate(marks) if mark]
         return tuple(keys[m] for m in active), frozenset(keys[m] for m in active if marks[m] == INSIDE)
 
     def multipliers(self, n: int) -> dict[MachineKey, int]:
         """Multipliers of components that are sums, grid units."""
-        values, components = self._views[4][n, 1].tolist(), self.entry.components
+        values, components = self._views[0][n, 1].tolist(), self.entry.components
         return {components[m]: value for m, value in enumerate(values) if value}
 
 

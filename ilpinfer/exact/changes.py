@@ -11,7 +11,7 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.deadline import Deadline, StrictDeadline
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Change, Context
 from ilpinfer.core.result import Task
 from ilpinfer.core.status import Status
@@ -29,7 +29,7 @@ def changes(context: Context, path: LabelIds, token: int | None, seconds: float)
     if token is not None:
         ends = [[b, e] for b, e in ends if b <= token < e] or [[token, token + 1]]
     for begin, end in ends:
-        yield _change(context, path, plain, (begin, end), StrictDeadline(seconds))
+        yield _change(context, path, plain, (begin, end), Deadline(seconds))
 
 
 def _change(

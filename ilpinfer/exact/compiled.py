@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet, Trellis
-from formulations import constraints as C
 from formulations.automata.machine import TooManyStates, longest
 from formulations.dtypes import Integers
 from formulations.forks import fork_safe
 from formulations.grid import SPARE, Grid, add
-from formulations.problem.compiled_rules import CompiledRules, compile_rules
+from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.calls import STEPS_PER_SECOND, Call, Entry
-from ilpinfer.kernels.beside import beside
+from ilpinfer.exact.calls import DIRECT, STEPS_PER_SECOND, Call, Entry
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
-from ilpinfer.kernels.decoding import DIRECT
-from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.native import Tables as KernelTables
 from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, pad
 from ilpinfer.kernels.tables import Machines, Scores
-from ilpinfer.kernels.warming import Stage, example_trellis
 
 Packed = tuple[Machines, list[MachineKey], list[MachineKey]]
 """Machines, and the keys of machines and of components."""
@@ -194,7 +190,7 @@ class Tables:
         model = np.ascontiguousarray(pool) if len(pool) else np.zeros((1, K, K), np.int64)
         nodes, edges, events, overruled = self._pack_events()
         counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
-        handle = together(pack_windows(vocabulary), scores, machines, counts)
+        handle = KernelTables(pack_windows(vocabulary), scores, machines, counts)
         limits = PASSES * K * scores.edge.shape[2], LEAST_STEPS, DIRECT
         entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), limits)
         if own is None and pool.size <= MOST_SCORES // MOST_POOLS:
@@ -247,16 +243,3 @@ def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
     compiled = rules.compiled(labels)
     recent.drop(lambda one: one.full)
     return recent.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
-
-
-def _example(top: int | None) -> None:
-    trellis = example_trellis()
-    call = Tables(compile_rules([C.at_most_runs("0", 1)], trellis.labels)).call([trellis], top)
-    assert isinstance(call, Call)
-    none = np.zeros(len(call.tokens), np.int64)
-    beside(call.entry.handle, call.tokens, none, none, none, none, none, (2, 0, 1), 1, 0)
-    call.run()
-
-
-COMPILED = Stage("compiled", "decoding by compiled rules", lambda: _example(None))
-FEW = Stage("few", "the best few labellings by compiled rules", lambda: _example(3))

@@ -26,7 +26,8 @@ from ilpinfer.core.result import Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.viterbi import best_completed
-from ilpinfer.kernels.recursion import DEAD, prune
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import DEAD
 
 FIRST_LABELS = 4
 """Labels of each token, the best ones by its own scores, that the first labelling may have."""
@@ -62,7 +63,7 @@ def better_labels(lattice: Lattice, floor: int) -> Integers:
     one = plain_ground(lattice)
     _, _, completion = best_completed(one)
     emission = one.emission.copy()
-    prune(one.scores, emission, one.classes[0], completion, floor)
+    kernels.prune(one.scores, emission, one.classes[0], completion, floor)
     return np.flatnonzero((emission > DEAD).any(axis=0))
 
 

@@ -15,8 +15,8 @@ from formulations.dtypes import LabelIds
 from ilpinfer.core.result import Task
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.auto import auto
-from ilpinfer.exact.hull import Unfound, is_corner, weight_ranges
-from ilpinfer.exact.relaxation import LABEL_SETTING, Prefixes, undominated
+from ilpinfer.exact.relaxation import Prefixes, undominated
+from ilpinfer.exact.unfound import Unfound
 from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 
@@ -28,7 +28,6 @@ MOST_LOCAL = 40
 class FrontierSearch(WeightedSearch):
     """The search for all Pareto-optimal labellings."""
 
-    hull: bool = False
     most: int | None = None
     heaviest: Fraction | None = None
     open: list[tuple[int, int]] = field(default_factory=list)
@@ -67,12 +66,7 @@ class FrontierSearch(WeightedSearch):
             return False
         unfound = Unfound(self.bounds, [*self.open, (-1, cost)])
         points = [point for point in self.points if point.cost >= cost]
-        ranges = weight_ranges([(p.cost, p.score) for p in points], unfound.corners())
-        proved = [
-            is_corner(weights) if self.hull else not unfound.can_dominate(point)
-            for point, weights in zip(points, ranges, strict=True)
-        ]
-        return sum(proved) >= self.most
+        return sum(not unfound.can_dominate(point) for point in points) >= self.most
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by any method; None where that is not proved."""
@@ -91,7 +85,6 @@ class FrontierSearch(WeightedSearch):
         """Add all points between two neighbours; whether that is proved."""
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
-        self.deadline.excuse(LABEL_SETTING.warm())
         probed, known = self._probed.get(weight), self._known(weight, unfolded=True)
         components = self._local
         if probed is not None:
@@ -143,9 +136,6 @@ class FrontierSearch(WeightedSearch):
 
     def _region(self, weight: Weight, left: Point, right: Point) -> tuple[int, int]:
         """The least value and the highest cost of points that are still wanted, in the units of the weight."""
-        if self.hull and left.cost >= 0:
-            slack = weight.score * (right.score - left.score) - weight.cost * (right.cost - left.cost)
-            return weight.value(left) - abs(slack) + 1, weight.cost * (right.cost - 1)
         between = [p for p in self.points if left.cost < p.cost < right.cost]
         ends = zip([left, *between], [*between, right], strict=True)
         corners = [(a.score + 1, b.cost - 1) for a, b in ends]

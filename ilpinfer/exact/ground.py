@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,8 @@ from formulations.grid import HARD
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.machines import Symbols
+from ilpinfer.kernels.joint_states import Symbols
+from ilpinfer.kernels.native import Tables
 from ilpinfer.kernels.packing import (
     PlainMachine,
     lattice_scores,
@@ -46,10 +45,10 @@ class Ground:
     keys: tuple[MachineKey, ...]
     components: tuple[MachineKey, ...]
 
-    @property
+    @cached_property
     def emission(self) -> Integers:
         """(T, S)"""
-        return self.lattice.node
+        return np.ascontiguousarray(self.lattice.node)
 
     def room(self) -> tuple[Integers, Integers]:
         """Room for completions and tails (T, W) of the backward recursion."""
@@ -57,9 +56,14 @@ class Ground:
         return np.empty(size, np.int64), np.empty(size, np.int64)
 
     @cached_property
-    def handle(self) -> Any:
+    def tables(self) -> Tables:
         """The arrays as one object."""
-        return together(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+        return Tables(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+
+    @property
+    def sequence(self) -> tuple[Integers, Integers, Integers]:
+        """Emission, rows of the scores of steps, and classes for machines, as kernels read them."""
+        return self.emission, self.classes[0], self.classes[1]
 
     @property
     def chain(self) -> Chain:

@@ -15,7 +15,7 @@ from formulations.grid import UNITS_PER_NAT, add
 from formulations.messages import counted
 from formulations.problem.problem import GroundRule, Problem, mask_tokens
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.deadline import Deadline, StrictDeadline
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.core.result import Task
@@ -46,7 +46,7 @@ def explain_infeasibility(context: Context, seconds: float | None) -> Infeasibil
 
     `seconds` count everything; None for `TIME_LIMIT`.
     """
-    deadline = StrictDeadline(TIME_LIMIT if seconds is None else seconds)
+    deadline = Deadline(TIME_LIMIT if seconds is None else seconds)
     try:
         with deadline.as_limit():
             return _explained(context, deadline)
@@ -63,7 +63,7 @@ def _explained(context: Context, deadline: Deadline) -> Infeasibility:
         return Infeasibility(reason=f"the scores themselves forbid every labelling: {impossible}{known}")
     problem = context.problem.without_functions()
     functions = [rule.name for rule in context.problem.functions if rule.hard]
-    search = _Conflict(problem, StrictDeadline(CONFLICT_SHARE * (deadline.remaining or 0.0)))
+    search = _Conflict(problem, Deadline(CONFLICT_SHARE * (deadline.remaining or 0.0)))
     if functions and not search.impossible(search.hard):
         others = " that keeps the other hard rules" * (len(search.hard) > len(functions))
         return Infeasibility(
@@ -123,7 +123,7 @@ class _Conflict:
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
         path, proved = None, False
-        question = StrictDeadline(QUESTION_SHARE * (self.deadline.remaining or 0.0))
+        question = Deadline(QUESTION_SHARE * (self.deadline.remaining or 0.0))
         with suppress(OutOfTime), question.as_limit():
             if not question.passed:
                 path, proved = witness(self.bare, tuple(rules), question)

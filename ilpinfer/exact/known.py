@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
@@ -18,7 +16,7 @@ from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.ground import Ground, ground
-from ilpinfer.kernels.charges import value_states
+from ilpinfer.kernels.native import kernels
 
 MOST_INSIDE, MOST_WORK = 729, 4_000_000
 """Joint states of a product for a proof, and steps of a pass over it."""
@@ -148,9 +146,8 @@ class Known:
 
     def _evaluate(self, path: LabelIds) -> Evaluation:
         one, rules = self.ground, self.folded.rules
-        broken, states = np.empty(len(one.plain), np.int64), one.lattice.states_of(path)
-        value, cost, count = value_states(one.scores, one.machines, one.emission, one.classes, states, broken)
-        machines = tuple(broken[:count].tolist())
+        states = one.lattice.states_of(path)
+        value, cost, machines = kernels.value_states(one.tables, *one.sequence, states)
         missed = [(r, p) for r, p in self.machineless if rules[r].components[p].violations(path)]
         if missed:
             cost = sum(
@@ -159,7 +156,7 @@ class Known:
                 if rule.violations(path)
             )
         value = FORBIDDEN if is_forbidden(value) or is_forbidden(value - cost) else value - cost
-        return Evaluation(int(value), machines, tuple(dict.fromkeys(rules[r].name for r, _ in missed)))
+        return Evaluation(int(value), tuple(machines), tuple(dict.fromkeys(rules[r].name for r, _ in missed)))
 
     def prove(self, bound: float, tree: Leaf | Split | None) -> None:
         """Keep an upper bound on every labelling, with its proof, if it is lower than the one before."""

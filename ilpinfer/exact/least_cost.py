@@ -9,9 +9,9 @@ from fractions import Fraction
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.exact.hull import Unfound
 from ilpinfer.exact.known import Known
-from ilpinfer.exact.relaxation import LABEL_SETTING, Prefixes
+from ilpinfer.exact.relaxation import Prefixes
+from ilpinfer.exact.unfound import Unfound
 from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 
@@ -69,7 +69,6 @@ class LeastCostSearch(WeightedSearch):
     ) -> list[LabelIds] | None:
         """The cheapest labellings of at least a score, those as cheap as the cheapest so far among them; None where they are
         too many."""
-        self.deadline.excuse(LABEL_SETTING.warm())
         known.active = known.broken([self.best, cheapest.path])
         most: int | None = cheapest.cost if top == 1 else None
 

@@ -19,8 +19,7 @@ from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.exact.product import MARGINALS, product_of
-from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.exact.product import product_of
 
 BUDGET = 4_000_000
 """Joint states that a call may build: one or two seconds for K up to 136, and less than a gigabyte."""
@@ -217,8 +216,6 @@ def marginals_within(trellis: Trellis, rules: Rules, budget: int) -> tuple[Margi
 
 
 def _check(trellis: Trellis) -> None:
-    VITERBI.warm()
-    MARGINALS.warm()
     if trellis.order > 1:
         raise ValueError(
             "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"

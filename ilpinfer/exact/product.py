@@ -1,22 +1,60 @@
 """The product of a lattice with its rules' machines: joint states that are reached, and sums over their paths."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.automata.machine import TooManyStates
-from formulations.dtypes import Floats, Integers, Small
+from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.exact.ground import Ground, ground, joint_symbols
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels import marginals, product
-from ilpinfer.kernels.machines import vector_size
-from ilpinfer.kernels.product import Groups, Readings
-from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.kernels.native import kernels
 
 _NAMED = 3
+
+
+class Readings(NamedTuple):
+    """Numbers for the symbols of all machines on steps, N kinds of tokens: steps with equal symbols have one number."""
+
+    number: Small  # (N, K+1, K) of each step, START first
+    symbols: Small  # (R, M) the machines' symbols for each number
+    begin: Integers  # (N+1,) the first number of each kind
+    kind: Integers  # (T,) of each token
+
+
+class Groups(NamedTuple):
+    """Groups of labels before a step with the same readings; N kinds of steps."""
+
+    alike: Small  # (N, K)
+    possible: Small  # (N, K) labels with different possible edges are apart, too
+    pair: Integers  # (T-1,) the kind of each step
+    step: Integers  # (T-1,) the index of its edge scores
+
+
+class JointStates(NamedTuple):
+    """V reachable vectors of machine states, and their A arcs."""
+
+    first: Integers  # (T+1,) vectors of token t are first[t] … first[t+1] - 1
+    states: Small  # (V, J) machine states; 0 for rules that count once and are paid
+    labels: Booleans  # (V, K) whether a vector is reached with a label
+    arc_at: Integers  # (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    leads: Small  # (A,) the vector that an arc leads to, -1 where it breaks a hard rule, or -2 where no step reads it
+    cost: Floats  # (A,) nats
+    end: Floats  # (V,) nats charged after the last token, 0 for vectors of other tokens
+    passed: int  # token at which the budget was exceeded, or T
+
+
+class Nats(NamedTuple):
+    """Scores in nats: node (T, K), pool (P, K, K), exp(pool - largest) (P, K, K), and largest (P, K)."""
+
+    node: Floats
+    pool: Floats
+    scaled: Floats
+    largest: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +65,8 @@ class Product:
     rule: tuple[Integers, int]
     readings: Readings
     groups: Groups
-    joint: product.Product
-    scores: marginals.Nats
+    joint: JointStates
+    scores: Nats
     tail: Floats
     log_sum: float
 
@@ -44,18 +82,18 @@ class Product:
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         mass, ended = np.empty(len(self.joint.leads)), np.empty(len(self.tail))
         shared = self.joint, self.readings, self.groups, self.scores, self.tail
-        marginals.forward(*shared, labels, pairs, mass, ended)
+        kernels.forward(*shared, labels, pairs, mass, ended)
         rule, count = self.rule
         expected = np.zeros(count)
         if (self.ground.machines.penalty != HARD).any():
             arrays = self.readings, self.joint, mass, ended
-            product.expected_counts(self.ground.rules, rule, *arrays, expected)
+            kernels.expected_counts(self.ground.rules, rule, *arrays, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> Integers:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
-        marginals.draw(self.joint, self.readings, self.scores, self.groups.step, self.tail, uniform, ids)
+        kernels.draw(self.joint, self.readings, self.scores, self.groups.step, self.tail, uniform, ids)
         return ids
 
 
@@ -75,13 +113,13 @@ def product_of(problem: Problem, budget: int) -> Product:
     node, pool = _nats(lattice.node), _nats(lattice.pool)
     possible = ~is_forbidden(lattice.node) & ~is_forbidden(completions(lattice))
     shape = vector_size(one.rules), readings, groups, possible
-    joint = product.Product(*product.expand(one.rules, *shape, lattice.pool, budget))
+    joint = JointStates(*kernels.expand(one.rules, *shape, lattice.pool, budget))
     if joint.passed < len(node):
         raise _refusal(problem, one, joint, budget)
-    scores = marginals.Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
-    marginals.scale(pool, scores.scaled, scores.largest)
+    scores = Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
+    kernels.scale(pool, scores.scaled, scores.largest)
     tail = np.empty(joint.labels.shape)
-    log_sum = marginals.backward(joint, readings, groups, scores, tail)
+    log_sum = kernels.backward(joint, readings, groups, scores, tail)
     owners = _owners(problem), len(problem.rules)
     return Product(one, owners, readings, groups, joint, scores, tail, float(log_sum))
 
@@ -133,7 +171,7 @@ def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
     return np.ascontiguousarray(distinct), which.reshape(-1).astype(np.int64)
 
 
-def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int) -> TooManyStates:
+def _refusal(problem: Problem, one: Ground, joint: JointStates, budget: int) -> TooManyStates:
     """The error that names the rules that make the product large."""
     T, _ = problem.shape
     owner, sizes = _owners(problem), dict[str, int]()
@@ -149,12 +187,3 @@ def _refusal(problem: Problem, one: Ground, joint: product.Product, budget: int)
         f"the most states so far: {named}. Leave out rules, or give a larger budget",
         tuple(largest),
     )
-
-
-def _example() -> None:
-    product = product_of(example_problem(C.at_most_runs("0", 1, penalty=1)), 1000)
-    product.probabilities(edges=True)
-    product.draw(np.zeros((1, 3)))
-
-
-MARGINALS = Stage("marginals", "sums over labellings", _example)

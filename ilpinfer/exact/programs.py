@@ -18,7 +18,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
-from ilpinfer.exact.stages import KERNELS, by_kernels
+from ilpinfer.exact.stages import by_kernels
 from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
 
 FASTEST = "cp-sat"
@@ -100,9 +100,8 @@ def best_of_program(
 
 
 def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
-    """The bound of the engine's kernels, before diagrams and branch and bound, with its proof."""
+    """The bound of the engine's kernels, before branch and bound, with its proof."""
     known = Known.of(problem, deadline)
-    deadline.excuse(KERNELS.warm())
     by_kernels(known)
     return known.bound, proof("root bound of the engine", known.tree)
 

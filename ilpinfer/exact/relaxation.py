@@ -2,26 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.calls import limits_within
+from ilpinfer.exact.calls import DIRECT, limits_within
 from ilpinfer.exact.ground import NO_WINDOWS
 from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import DIRECT, MOST_CELLS, VECTOR, bound_jointly, price
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.keys import BITS
-from ilpinfer.kernels.label_setting import STOPPED, WIDEST, Options, advance, room_for_prefixes
-from ilpinfer.kernels.multipliers import reparametrise
-from ilpinfer.kernels.prefixes import CUT, MADE, STEPS, spell_all
-from ilpinfer.kernels.recursion import DEAD, bare, prune
-from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.kernels.native import JointProduct, Search, Tables, kernels
+from ilpinfer.kernels.tables import DEAD
 
 WORK_PER_CALL = 500_000
 """Steps of label setting between two looks at the clock."""
@@ -47,11 +40,11 @@ class Prefixes:
 
 
 class Bounds(NamedTuple):
-    """A product of the machines `within`, and its recursion: completion, tail and the best value."""
+    """A product of the machines `within`, with its recursion, and the best value."""
 
-    joint: Any
+    joint: JointProduct
     within: list[int]
-    recursion: tuple[Integers, Integers, int]
+    total: int
 
 
 class Relaxation:
@@ -60,36 +53,45 @@ class Relaxation:
     def __init__(self, known: Known) -> None:
         self.known, self.ground = known, known.ground
         one = self.ground
-        self.edge_at, self.classes = one.classes[0].copy(), one.classes[1]
+        self.edge_at, self.classes = one.classes
         prices = np.array(
             [known.multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
             np.int64,
         )
-        self.handle: Any = one.handle
-        self.emission, self.scores, self.machines = one.emission.copy(), one.scores, one.machines
+        self.tables, self.emission = one.tables, one.emission.copy()
+        self.scores, self.machines = one.scores, one.machines
         if prices.any():
-            self.scores, self.machines, self.emission = reparametrise(
-                one.handle, one.emission, self.edge_at, self.classes, prices
+            edge, cost, last, owing, charged, self.emission, self.edge_at = kernels.reprice(
+                one.tables, *one.sequence, prices
             )
-            self.handle = together(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+            self.scores = one.scores._replace(edge=edge)
+            self.machines = one.machines._replace(
+                cost=cost, final=last, owing=owing, charged=charged, sums=np.zeros_like(one.machines.sums)
+            )
+            self.tables = Tables(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
         self.complete()
+
+    @property
+    def sequence(self) -> tuple[Integers, Integers, Integers]:
+        """As that of `Ground`."""
+        return self.emission, self.edge_at, self.classes
 
     def complete(self) -> None:
         """Compute the best completions, the bound, and the best labelling without machines."""
-        order, states = np.arange(len(self.emission)), np.zeros(len(self.emission), np.int64)
+        states = np.zeros(len(self.emission), np.int64)
         self.completion, self.tail = self.ground.room()
-        rows = order, 0 * order, self.edge_at
-        total = bare(self.scores, self.emission, *rows, self.completion, self.tail, states)
-        self.total, self.path = int(total), self.ground.lattice.labels_of(states)
+        room = self.completion, self.tail, states
+        self.total = kernels.viterbi(self.scores, self.emission, self.edge_at, *room)
+        self.path = self.ground.lattice.labels_of(states)
 
     def prune(self, floor: int) -> None:
         """Leave out the states through which no labelling reaches the floor."""
         if floor > DEAD:
-            prune(self.scores, self.emission, self.edge_at, self.completion, floor)
+            kernels.prune(self.scores, self.emission, self.edge_at, self.completion, floor)
             self.complete()
 
     def multiply(
-        self, machines: Sequence[int], most: int, cells: int = MOST_CELLS, *, steps: bool = False
+        self, machines: Sequence[int], most: int, cells: int = kernels.MOST_CELLS, *, steps: bool = False
     ) -> Bounds:
         """The product of machines, each of which is inside if there are at most `most` joint states, and the recursion over it.
 
@@ -97,14 +99,13 @@ class Relaxation:
         """
         active = np.array(machines, np.int64)
         bare = self.completion, self.tail, self.total
-        arrays = self.handle, self.emission, self.edge_at, self.classes, bare, active
-        joint, within, completion, tail, total = bound_jointly(*arrays, most, cells, steps)
-        return Bounds(joint, active[within].tolist(), (completion, tail, total))
+        joint = JointProduct(self.tables, *self.sequence, *bare, active, most, cells, steps)
+        return Bounds(joint, active[joint.inside].tolist(), joint.total)
 
     def words(self, machines: Sequence[int]) -> int:
         """About the number of words of a key of these machines."""
         plain = self.ground.plain
-        return 1 + sum((plain[m].automaton.states - 1).bit_length() for m in machines) // BITS
+        return 1 + sum((plain[m].automaton.states - 1).bit_length() for m in machines) // kernels.BITS
 
     def prefixes(
         self,
@@ -112,7 +113,7 @@ class Relaxation:
         deadline: Deadline,
         *,
         floor: int = FORBIDDEN,
-        width: int = WIDEST,
+        width: int = kernels.WIDEST,
         copies: int = 1,
         most: int = MOST_PREFIXES,
         budget: int = -1,
@@ -123,50 +124,40 @@ class Relaxation:
 
         Unless `bounds` are given, the machines are multiplied up to `inside` joint states.
         """
-        one, (T, S) = self.ground, self.emission.shape
-        bounds = bounds or self.multiply(machines, inside, cells_within(MOST_CELLS, S, deadline))
-        plain, joint, total, within = one.machines, bounds.joint, bounds.recursion[2], set(bounds.within)
+        one, S, floor = self.ground, self.emission.shape[1], max(floor, DEAD)
+        bounds = bounds or self.multiply(machines, inside, cells_within(kernels.MOST_CELLS, S, deadline))
+        plain, within = one.machines, set(bounds.within)
         own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
         held = np.zeros(len(one.plain), np.int64)
         held[bounds.within] = 1
-        p, at = room_for_prefixes(plain, own, S, len(joint.final), T, int(budget >= 0))
-        p.clock[0] = 0
-        code = STOPPED
-        while code == STOPPED:
-            if deadline.passed or at[MADE] > most:
-                return Prefixes([], [], total, complete=False)
-            options = Options(
-                max(floor, DEAD), int(at[STEPS]) + WORK_PER_CALL, False, False, copies, width, budget,
-                plain.cost, plain.final, held,
-            )  # fmt: skip
-            code, p = advance(
-                self.handle, self.edge_at, self.classes, joint, own, bounds.recursion, options, p, at
-            )
-        ends = np.arange(p.level[T], at[MADE])
-        ends = ends[p.reach[ends] >= max(floor, DEAD)]
-        costs = p.key[ends, -1] if budget >= 0 else 0 * ends
-        order = np.lexsort((-p.reach[ends], costs))
-        ends, costs = ends[order], costs[order]
-        paths = np.empty((len(ends), T), np.int64)
-        spell_all(p, ends, paths)
-        labels = [one.lattice.labels_of(path) for path in paths]
-        values, claim = p.reach[ends].tolist(), int(at[CUT])
-        before = np.append(0, np.cumsum(p.reach[: p.level[T + 1]] > max([claim, *values[:1]])))
-        left = np.diff(before[p.level]).tolist()
-        return Prefixes(labels, values, claim, costs=costs.tolist(), left=left)
+        account = budget, plain.cost, plain.final, held
+        search = Search(
+            self.tables, self.edge_at, self.classes, bounds.joint, own, floor, width, copies, *account
+        )
+        while True:
+            if deadline.passed or search.made > most:
+                return Prefixes([], [], bounds.total, complete=False)
+            if search.advance(WORK_PER_CALL):
+                break
+        reached, costs, paths = search.labellings()
+        order = np.lexsort((-reached, costs))
+        labels = [one.lattice.labels_of(path) for path in paths[order]]
+        values, claim = reached[order].tolist(), search.cut
+        left = search.above(max([claim, *values[:1]]))
+        return Prefixes(labels, values, claim, costs=costs[order].tolist(), left=left)
 
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:
     """At most so many values of a recursion, fewer where a time limit demands it."""
-    work = 0, most * states // VECTOR, DIRECT
-    return limits_within(work, 1, deadline.remaining)[1] * VECTOR // states
+    work = 0, most * states // kernels.VECTOR, DIRECT
+    return limits_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
 
 
 def price_sums(known: Known) -> None:
     """Give multipliers to the sums, by Polyak's steps from 0."""
     one = known.ground
     prices = np.zeros(len(one.plain), np.int64)
-    price(one.handle, one.emission, one.classes, prices)
+    kernels.price(one.tables, *one.sequence, prices)
     known.multipliers |= {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
 
 
@@ -177,17 +168,3 @@ def undominated(result: Prefixes) -> Iterator[int]:
         if value + cost > best:
             best = value + cost
             yield place
-
-
-def _example() -> None:
-    rules = C.at_most_runs("0", 1), C.at_least_tokens("1", 1, penalty=1.0)
-    known = Known.of(example_problem(*rules), Deadline())
-    price_sums(known)
-    known.multipliers[known.ground.components[1]] = -1
-    relaxation = Relaxation(known)
-    relaxation.prune(-4)
-    relaxation.prefixes([0, 1], Deadline(), width=64)
-
-
-LABEL_SETTING = Stage("engine", "multipliers and label setting", _example)
-"""Label setting over relaxations."""

@@ -89,7 +89,6 @@ def share_of(whole: Deadline) -> Iterator[Deadline]:
     deadline = Deadline(None if left is None else SHARE * left)
     with suppress(OutOfTime), deadline.as_limit():
         yield deadline
-    whole.excuse(deadline.warm_up)
 
 
 class Beginning(NamedTuple):

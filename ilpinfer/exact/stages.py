@@ -1,26 +1,15 @@
-"""The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
-
-from collections.abc import Collection
+"""The stages of the engine for one problem: kernels first, then beams. Each goes on from what is known."""
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.calls import limits_within, words_of_work
-from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
+from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import LABEL_SETTING, Bounds, Prefixes, Relaxation, cells_within
-from ilpinfer.kernels.decoding import DIRECT, INSIDE, MOST_JOINT, decode_ground
-from ilpinfer.kernels.few import FIRST_SHARE, NUMBER, decode_few_ground
-from ilpinfer.kernels.label_setting import FIRST_STEP
-from ilpinfer.kernels.recursion import DEAD
-from ilpinfer.kernels.tables import BOUND, CODE, NO_LABELLING, NO_PATH, PROVED, VALUE
-from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import BOUND, CODE, DEAD, INSIDE, NO_LABELLING, NO_PATH, PROVED, VALUE
 
 PASSES, LEAST_STEPS = 30, 2**22
 """Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
@@ -42,14 +31,16 @@ PARTS = 64
 GROWTH, MOST_SEARCHES = 2, 16
 """Factor to the next distance of the floor from the bound, and searches at most; one that is too large makes the distance smaller for
 good."""
+FIRST_STEP = kernels.FIRST_STEP
+"""Distance of the first floor below the bound, grid units."""
+FIRST_SHARE = 64
+"""The attempt of a list before machines are multiplied has 1 / FIRST_SHARE of the steps."""
 BEAM, BEAMS = 30, 6
-"""Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
+"""Width of a beam, and number of beams; each one includes the rules that the last one broke."""
 
 
-def solve(known: Known, most: int | None = None) -> SearchResult:
-    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`; with 0 by kernels alone."""
-    most = MOST_STEPS if most is None else most
-    known.deadline.excuse(KERNELS.warm())
+def solve(known: Known) -> SearchResult:
+    """The best labelling by kernels; where they leave it open, a better one by beams."""
     shares = WATCHED if known.watch else ALL
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
@@ -57,10 +48,8 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
             result = by_kernels(known, share)
         if result is not None:
             return result
-    if not most:
-        return SearchResult([], "too many steps", False)
-    with known.stage("diagrams"):
-        return by_diagrams(known, most)
+    with known.stage("beams"):
+        return by_beams(known)
 
 
 def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
@@ -72,12 +61,11 @@ def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
     result[VALUE] = FORBIDDEN if incumbent is None else known.value
     token = int(share * PASSES * S * (labels + -labels % 8))
     limits = limits_within((token, int(share * LEAST_STEPS), DIRECT), T, known.deadline.remaining)
-    handle, emission, classes = one.handle, one.emission, one.classes
+    tables, sequence = one.tables, one.sequence
     if known.multipliers:
         relaxation = Relaxation(known)
-        handle, emission = relaxation.handle, relaxation.emission
-        classes = np.stack([relaxation.edge_at, classes[1]])
-    decode_ground(handle, emission, classes, limits, path, result, marks)
+        tables, sequence = relaxation.tables, relaxation.sequence
+    kernels.solve(tables, *sequence, limits, path, result, marks)
     known.active = np.flatnonzero(marks[0]).tolist()
     known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
     known.multipliers |= {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
@@ -112,22 +100,14 @@ def how(known: Known) -> str:
     return words_of_work(len(known.active), sum(map(bool, known.multipliers.values())))
 
 
-def by_products(
-    known: Known, most: int | None = None, inside: Collection[MachineKey] | None = None
-) -> SearchResult | None:
+def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
-    the product has at most so many joint states, of sums with multipliers, which are exact there, or of the machines `inside` if given.
+    the product has at most so many joint states, of sums with multipliers, which are exact there.
     """
-    known.deadline.excuse(LABEL_SETTING.warm())
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    if inside is not None:
-        first = [m for m, key in enumerate(one.keys) if key in inside]
-    elif most is None:
-        first = list(known.contexts)
-    else:
-        first = _largest_sums(known, most)
+    first = list(known.contexts) if most is None else _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
@@ -137,10 +117,8 @@ def by_products(
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
-    bounds = relaxation.multiply(
-        [*first, *others], min(checked, most or checked), cells, steps=most is None or inside is not None
-    )
-    if most is not None or bounds.recursion[2] < known.bound or not known.mostly_sums:
+    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
+    if most is not None or bounds.total < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds, 1 if most is None else PARTS)
         if path is not None:
@@ -171,7 +149,7 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds, parts: int) ->
 
     The first floor is a part of the gap below the bound, where that is less than `FIRST_STEP`.
     """
-    bound, followed, growth = int(bounds.recursion[2]), list[int](), GROWTH
+    bound, followed, growth = bounds.total, list[int](), GROWTH
     for _ in range(BEAMS):
         beam = relaxation.prefixes(followed, known.deadline, floor=known.value, width=BEAM, bounds=bounds)
         done = [*followed, *bounds.within]
@@ -216,15 +194,16 @@ def _too_large(found: Prefixes, machines: int) -> bool:
     return size * max(found.left) > KEYS_OF_TOKEN or size * sum(found.left) > KEYS_OF_CHECK
 
 
-def by_diagrams(known: Known, most: int) -> SearchResult:
-    """The best labelling by a narrow beam, and by decision diagrams that are refined with more and more machines."""
-    known.deadline.excuse(LABEL_SETTING.warm())
+def by_beams(known: Known) -> SearchResult:
+    """No result, but better labellings by narrow beams, with the machines of more and more rules."""
     relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
     for _ in range(BEAMS):
         floor = known.value
         relaxation.prune(floor)
         known.relaxed = relaxation.path
-        beam = relaxation.prefixes(machines, known.deadline, floor=floor, width=BEAM, inside=MOST_JOINT)
+        beam = relaxation.prefixes(
+            machines, known.deadline, floor=floor, width=BEAM, inside=kernels.MOST_JOINT
+        )
         for path in beam.paths:
             known.evaluate(path)
         if known.deadline.passed:
@@ -234,21 +213,11 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
             break
         machines += new
     known.active = machines
-    refinement = Refinement(known, relaxation)
-    result = refinement.run(most)
-    if result is None:
-        open_for = "no time left" if known.deadline.passed else "too many prefixes"
-        return SearchResult([], open_for, False)
-    count = sum(map(len, refinement.order))
-    missed = {name for path in result for name in known.evaluate(path).machineless}
-    if missed:
-        return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
-    return SearchResult(result, f"refinement by {counted(count, 'machine')}", True, known.tree)
+    return SearchResult([], "too many steps", False)
 
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
     """At most `top` labellings, none of them worth less than `lowest`, best first and equal ones by label ids."""
-    known.deadline.excuse(FEW.warm())
     with known.stage("kernels"):
         return _best_few(known, top, lowest)
 
@@ -256,38 +225,26 @@ def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:
 def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
     one, T = known.ground, len(known.ground.emission)
     paths, values = np.empty((top, T), np.int64), np.empty(top, np.int64)
-    result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
+    marks = np.zeros((2, len(one.plain)), np.int64)
     S, labels = one.emission.shape[1], one.scores.labels
     steps = max(FEW_PASSES * S * (labels + -labels % 8) * T, FEW_STEPS)
     _, most, _ = limits_within((0, steps, DIRECT), T, known.deadline.remaining)
     limits = most // FIRST_SHARE, most, max(lowest, DEAD)
-    decode_few_ground(one.handle, one.emission, one.classes, limits, paths, values, result, marks)
+    code, number = kernels.list_best(one.tables, *one.sequence, *limits, paths, values, marks)
     known.active = np.flatnonzero(marks[0]).tolist()
     known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
     known.multipliers = {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
-    code, leaf = result[CODE], known.leaf(known.active)
+    leaf = known.leaf(known.active)
     if code in (NO_PATH, NO_LABELLING):
         leaf = known.impossible(known.active)
         known.prove(FORBIDDEN, leaf)
         return SearchResult([], "no labelling is possible", True, leaf)
     if code != PROVED:
         return SearchResult([], "too many labellings", False)
-    kept = np.flatnonzero(values[: result[NUMBER]] >= lowest).tolist()
+    kept = np.flatnonzero(values[:number] >= lowest).tolist()
     found = [one.lattice.labels_of(paths[k]) for k in kept]
     known.prove(int(values[0]), leaf)
     missed = {name for path in found for name in known.evaluate(path).machineless}
     if missed:
         return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
     return SearchResult(found, how(known), True, leaf)
-
-
-def _example() -> None:
-    by_kernels(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()))
-
-
-def _few() -> None:
-    _best_few(Known.of(example_problem(C.at_most_runs("0", 1)), Deadline()), 2, FORBIDDEN)
-
-
-KERNELS = Stage("ground", "decoding by ground rules", _example)
-FEW = Stage("ground-few", "the best few labellings by ground rules", _few)

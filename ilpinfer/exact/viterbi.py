@@ -2,23 +2,19 @@
 
 import numpy as np
 
-from formulations import Trellis
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import is_forbidden
 from ilpinfer.exact.ground import Ground, plain_ground
-from ilpinfer.kernels.few import NUMBER, decode_few_ground
-from ilpinfer.kernels.label_setting import NO_LIMIT
-from ilpinfer.kernels.recursion import DEAD, bare
-from ilpinfer.kernels.warming import Stage, example_trellis
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import DEAD
 
 
 def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
     """As `viterbi`, with the completions (T, S), the best scores after a state."""
-    (T, S), room = ground.emission.shape, ground.room()
-    states, order = np.zeros(T, np.int64), np.arange(T)
-    score = bare(ground.scores, ground.emission, order, 0 * order, ground.classes[0], *room, states)
-    return int(score), ground.lattice.labels_of(states), np.ascontiguousarray(room[0][:, :S])
+    S, room, states = ground.scores.edge.shape[1], ground.room(), np.zeros(len(ground.emission), np.int64)
+    score = kernels.viterbi(ground.scores, ground.emission, ground.classes[0], *room, states)
+    return score, ground.lattice.labels_of(states), np.ascontiguousarray(room[0][:, :S])
 
 
 def completions(lattice: Lattice) -> Integers:
@@ -43,19 +39,8 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]
     ground, T = plain_ground(lattice), len(lattice.node)
-    paths, values, result = np.empty((top, T), np.int64), np.empty(top, np.int64), np.zeros(7, np.int64)
-    limits, marks = (NO_LIMIT, NO_LIMIT, DEAD), np.zeros((2, 0), np.int64)
-    decode_few_ground(ground.handle, ground.emission, ground.classes, limits, paths, values, result, marks)
-    number = int(result[NUMBER])
+    paths, values, marks = np.empty((top, T), np.int64), np.empty(top, np.int64), np.zeros((2, 0), np.int64)
+    no_limit = kernels.NO_LIMIT
+    found = paths, values, marks
+    _, number = kernels.list_best(ground.tables, *ground.sequence, no_limit, no_limit, DEAD, *found)
     return [(int(values[k]), lattice.labels_of(paths[k])) for k in range(number)]
-
-
-def _example() -> None:
-    viterbi(example_trellis().lattice)
-    viterbi(Trellis.second_order(np.zeros(1), np.zeros((1, 1)), []).lattice)
-
-
-VITERBI = Stage("viterbi", "the best labelling of a trellis", _example)
-LISTS = Stage(
-    "lists", "several best labellings of a trellis", lambda: best_paths(example_trellis().lattice, 2)
-)

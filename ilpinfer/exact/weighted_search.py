@@ -12,8 +12,7 @@ from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Prefixes, Relaxation
 from ilpinfer.exact.stages import solve
 from ilpinfer.exact.weights import Point, Weight, Weighting
-from ilpinfer.kernels.decoding import FEWEST_JOINT
-from ilpinfer.kernels.label_setting import WIDEST
+from ilpinfer.kernels.native import kernels
 
 WIDTHS = (256, 4096, 65536)
 """Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
@@ -114,11 +113,11 @@ class WeightedSearch:
                     known.active,
                     self.deadline,
                     floor=floor,
-                    width=width // 8 if beam else WIDEST,
+                    width=width // 8 if beam else kernels.WIDEST,
                     most=width * T,
                     copies=copies,
                     budget=budget,
-                    inside=FEWEST_JOINT,
+                    inside=kernels.FEWEST_JOINT,
                 )
                 if result.complete and not beam:
                     return result

@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
 """Compiled rules as flat arrays for kernels."""
 
 from collections.abc import Sequence
@@ -15,8 +14,8 @@ from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
 from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
 from formulations.problem.vocabulary import Vocabulary
-from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.tables import ARC, STATES, STRIDE, WIDTH, Machines, Scores, Windows
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import STATES, WIDTH, Machines, Scores, Windows
 
 BLOCK = 8
 """The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
@@ -138,7 +137,7 @@ def pack_machines(
     violations, steps = _flat(arcs, np.int64), (labels + 1) * labels if states == labels else states
     begin, event = np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
     if which.size * steps <= most and len(machines) <= np.iinfo(np.int16).max:
-        begin, event = index_events(symbols, table, layout, next_state, violations, states, labels)
+        begin, event = kernels.index_events(symbols, table, layout, next_state, violations, states, labels)
     return Machines(
         symbols=symbols,
         table=table,
@@ -151,6 +150,7 @@ def pack_machines(
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
         sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
+        charged=np.zeros(len(machines), bool),
         mark=np.array([machine.mark for machine in machines], np.int64),
         penalty=np.array([machine.penalty for machine in machines], np.int64),
         violations=violations,
@@ -200,42 +200,6 @@ def _sum(machine: PlainMachine, count: int) -> tuple[int, int, int, int]:
 
 def _chosen(steps: StepChoice, holds: bool) -> int:
     return int(holds and len(steps.values) > 1)
-
-
-@kernel
-def index_events(symbols, table, layout, next_state, violations, states, labels):
-    """The events of each step, see `Machines`, by class and step, whatever the penalties are; `begin` and `event`."""
-    (C, M), befores = table.shape, labels + 1 if states == labels else 1
-    begin, changed = np.zeros(C * befores * states + 1, np.int32), np.empty(states, np.int64)
-    event = np.empty((0, 2), np.int16)
-    for fill in range(2):
-        place = begin[:-1].copy()
-        for m in range(M):
-            width, stride = layout[m, WIDTH], layout[m, STRIDE]
-            changes, count = np.zeros(width, np.bool_), 0
-            for a in range(layout[m, STATES] * width):
-                arc = layout[m, ARC] + a
-                changes[a % width] |= next_state[arc] != a // width or violations[arc] != 0
-            for c in range(C):
-                for before in range(befores):
-                    at, step = table[c, m] + before * stride, (c * befores + before) * states
-                    if stride or before == 0:
-                        count = 0
-                        for j in range(states):
-                            changed[count] = j
-                            count += changes[symbols[at + j]]
-                    for n in range(count):
-                        j = changed[n]
-                        if fill:
-                            event[place[step + j], 0], event[place[step + j], 1] = m, symbols[at + j]
-                            place[step + j] += 1
-                        else:
-                            begin[step + j + 1] += 1
-        if not fill:
-            for step in range(len(place)):
-                begin[step + 1] += begin[step]
-            event = np.empty((begin[-1], 2), np.int16)
-    return begin, event
 
 
 def _starts(sizes: list[int]) -> Integers:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.dtypes import Integers, Small
+from formulations.dtypes import Booleans, Integers, Small
+from formulations.grid import FORBIDDEN
 
 
 def integers(*shape: int) -> Integers:
@@ -26,10 +27,19 @@ PROVED, TOO_MUCH_WORK, NO_PATH, NO_LABELLING, UNKNOWN_CLASS, WRONG_VALUE = range
 """Result of a sequence: the best labelling; the best one so far, or none; no labelling has a finite score; the hard rules of the machines
 exclude all labellings; a token has a new class, and nothing else is filled; the value of the best labelling is not that of its parts, which
 is a defect."""
+DEAD = FORBIDDEN // 2
+"""Values below it contain a forbidden step."""
+INSIDE = 3
+"""Mark of an active machine that is multiplied into the lattice; 1 of others."""
 CODE, VALUE, BOUND, RELAXED, WORK, MULTIPLIERS, ACTIVE = range(7)
 """Columns of results: code of the result; the labelling's value, FORBIDDEN where there is none; an upper bound on the
 best value;
 the best value without machines; steps of label setting; number of sums with multipliers; number of active machines."""
+NUMBER = 1
+"""Column of the results of lists: number of labellings."""
+MODEL_SCORE, FEATURE_SCORE, PENALTY, BROKEN, OVERRULED = range(5)
+"""Columns of parts: grid units of the model, FORBIDDEN where it forbids the labelling; of features; and of soft rules;
+the number of hard rules that are broken, at least 1 where the model forbids the labelling; and the number of tokens at which a rule is overruled by an earlier one."""
 
 
 class Windows(NamedTuple):
@@ -92,6 +102,7 @@ class Machines(NamedTuple):
     owing: Small  # the machines whose final cost in state 0 is not 0, ascending
     weight: Integers  # of each symbol, 0 where the machine is no sum of weights with sides
     sums: Integers  # (M, 4) see `LOW`
+    charged: Booleans  # (M,) whether a multiplier is in the costs
     mark: Integers  # (M,) of a rule that counts once over machines, all active or none; -1 for others
     penalty: Integers  # (M,) grid units a violation, or `HARD`
     violations: Integers  # of each arc

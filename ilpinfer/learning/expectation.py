@@ -15,8 +15,7 @@ from formulations.problem.problem import GroundRule
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.product import MARGINALS, product_of
-from ilpinfer.exact.viterbi import VITERBI
+from ilpinfer.exact.product import product_of
 from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequence_model import SequenceModel
 
@@ -140,8 +139,6 @@ class Expectation:
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
     ) -> Iterator[tuple[str, Estimate | None]]:
         """Probabilities where the rules fit the budget of joint states, else sampled or weighted best labellings."""
-        VITERBI.warm()
-        MARGINALS.warm()
         decoder = Decoder(self.rules, model=model)
         longest = inf
         for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):

@@ -7,7 +7,7 @@ from ilpinfer.decoding.frontier import Frontier
 from ilpinfer.evaluation.pictures import image
 from ilpinfer.learning.trade_off import CorpusFrontier
 
-INK, SUPPORTED, UNSUPPORTED, GOLD = "#4d4d4d", "#0072b2", "#d55e00", "#b8860b"
+INK, CURVE, MARK, GOLD = "#4d4d4d", "#0072b2", "#d55e00", "#b8860b"
 MEASURES = {"accuracy": "right tokens", "f1": "F1 of spans", "whole": "whole sequences"}
 NAMED_WEIGHTS = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Weights that are written beside the curve of a corpus."""
@@ -20,23 +20,11 @@ def sequence_picture(frontier: Frontier, title: str, gold: tuple[float, float] |
         cost, score = ([getattr(point, name) for point in frontier.points] for name in ("cost", "score"))
         far = max([*cost, gold[1] if gold else 0.0]) * 1.08 + 0.1
         axes.step([*cost, far], [*score, score[-1]], where="post", color=INK, linewidth=0.9)
-        hull = [(p.cost, p.score) for p in frontier.supported]
-        axes.plot(*zip(*hull, strict=True), color=SUPPORTED, linewidth=0.9, linestyle="--")
-        others = (
-            "unsupported: by two phases alone" if frontier.complete else "best at no weight that is known"
-        )
-        for supported, colour, marker, label in (
-            (True, SUPPORTED, "o", "supported: best at some weight"),
-            (False, UNSUPPORTED, "D", others),
-        ):
-            chosen = [(p.cost, p.score) for p in frontier.points if p.supported == supported]
-            if chosen:
-                x, y = zip(*chosen, strict=True)
-                axes.plot(x, y, marker, color=colour, markersize=6, label=label)
+        axes.plot(cost, score, "o", color=CURVE, markersize=6)
         if gold is not None:
             axes.plot([gold[1]], [gold[0]], "*", color=GOLD, markersize=13, label="gold")
+            axes.legend(loc="lower right", frameon=False)
         _finish(axes, "violation cost, nats", "model and feature score, nats", title)
-        axes.legend(loc="lower right", frameon=False)
 
     return image(draw, (6.4, 4.2)).decode()
 
@@ -59,15 +47,15 @@ def _draw_curve(axes: Any, curve: CorpusFrontier) -> None:
     number, best = len(curve.frontiers), curve.points[0].score
     cost = [point.cost / number for point in curve.points]
     loss = [(best - point.score) / number for point in curve.points]
-    axes.plot(cost, loss, "o-", color=SUPPORTED, markersize=3, linewidth=1.2)
+    axes.plot(cost, loss, "o-", color=CURVE, markersize=3, linewidth=1.2)
     marked: dict[tuple[float, float], list[str]] = {}
     for weight in (weight for weight in NAMED_WEIGHTS if weight <= curve.points[-1].high):
         point = curve.at(weight)
         marked.setdefault((point.cost / number, (best - point.score) / number), []).append(f"{weight:g}")
     for at, weights in marked.items():
         text = f"× {', '.join(weights)}"
-        axes.plot(*at, "o", color=UNSUPPORTED, markersize=6)
-        axes.annotate(text, at, (6, 5), textcoords="offset points", color=UNSUPPORTED)
+        axes.plot(*at, "o", color=MARK, markersize=6)
+        axes.annotate(text, at, (6, 5), textcoords="offset points", color=MARK)
     _finish(axes, "mean violation cost, nats a sequence", "mean loss of score, nats a sequence", "")
 
 
@@ -76,7 +64,7 @@ def _draw_measures(axes: Any, curve: CorpusFrontier) -> None:
     breaks = [p.high for p in curve.points if math.isfinite(p.high)]
     left, right = min(lightest, 0.1), max([*breaks, 1.0]) * 1.5
     edges = [left, *[p.high for p in curve.points[:-1]], right]
-    dashes = zip(MEASURES.items(), ("-", "--", ":"), (SUPPORTED, UNSUPPORTED, INK), strict=True)
+    dashes = zip(MEASURES.items(), ("-", "--", ":"), (CURVE, MARK, INK), strict=True)
     for (name, label), dash, colour in dashes:
         values = [100 * getattr(point.measures, name) for point in curve.points]
         axes.stairs(values, edges, baseline=None, label=label, linestyle=dash, color=colour, linewidth=1.5)

@@ -4,6 +4,8 @@ import bisect
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,6 @@ from ilpinfer.core.solution import finite
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.evaluation.counts import LabelCounter, Totals
-from ilpinfer.exact.hull import is_corner, weight_ranges
 from ilpinfer.learning.measures import Measures
 
 
@@ -126,8 +127,8 @@ def corpus_frontier(
     """Total score against total cost over a corpus, for every weight that multiplies all penalties alike.
 
     The frontier of a corpus is that of the Minkowski sum of its sequences' pairs (score, cost), and can have exponentially many
-    points. Those on its convex hull, where a sum is supported at a weight if each summand is, are computed exactly, with all
-    breakpoints of the weight. Unsupported sums, which need a different weight for each sequence, are left out.
+    points. Those on its convex hull, where a sum is the best one at a weight if each summand is, are computed exactly, with all
+    breakpoints of the weight. Sums that need a different weight for each sequence are left out.
 
     Parameters
     ----------
@@ -159,8 +160,7 @@ def corpus_frontier(
     [(0.0, 0.5, 0.0, 1.0, 0.0), (0.5, inf, -0.5, 0.0, 1.0)]
     """
     given = list(trellises)
-    options: dict[str, Any] = {"hull": True, "heaviest": heaviest, "time_limit": time_limit}
-    frontiers = [decode_frontier(trellis, rules, **options) for trellis in given]
+    frontiers = [decode_frontier(each, rules, heaviest=heaviest, time_limit=time_limit) for each in given]
     return sum_frontiers(frontiers, [trellis.labels for trellis in given], gold, heaviest)
 
 
@@ -201,10 +201,20 @@ class _Choice(NamedTuple):
 
 def _choices(frontier: Frontier) -> list[_Choice]:
     """The corners of the hull of the points, from the best score to the least cost."""
-    pairs = [(int(snap(point.cost)), int(snap(point.score))) for point in frontier.points]
-    ranges = zip(frontier.points, weight_ranges(pairs), strict=True)
-    corners = [_Choice(p, weights[1]) for p, weights in ranges if weights is not None and is_corner(weights)]
-    return corners[::-1]
+    corners = list[FrontierPoint]()
+    for point in frontier.points:
+        while len(corners) > 1 and _slope(*corners[-2:]) <= _slope(corners[-1], point):
+            corners.pop()
+        corners.append(point)
+    until = [math.inf, *(float(_slope(*pair)) for pair in pairwise(corners))]
+    return [_Choice(*pair) for pair in zip(corners, until, strict=True)][::-1]
+
+
+def _slope(cheaper: FrontierPoint, better: FrontierPoint) -> Fraction:
+    """The weight at which two points are equally good."""
+    return Fraction(
+        int(snap(better.score)) - int(snap(cheaper.score)), int(snap(better.cost)) - int(snap(cheaper.cost))
+    )
 
 
 def _totals(

@@ -128,7 +128,6 @@ def _readings(trellises: Sequence[Trellis], labels: LabelSet, deadline: Deadline
     """The best labellings without rules that are found in time, the shortest first."""
     bare, result = Decoder((), trellises[0].labels), list[Reading]()
     for trellis, solution in zip(trellises, bare.decode_many(trellises, on_error="row"), strict=True):
-        deadline.excuse(max(0.0, solution.warm_up_seconds - deadline.warm_up))
         if solution.has_labelling:
             result.append(Reading(solution.labels, trellis.tokens, labels))
         if deadline.passed:

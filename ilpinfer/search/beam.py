@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations.automata.machine import Machine
 from formulations.dtypes import Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN, is_forbidden
@@ -16,12 +15,11 @@ from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground
-from ilpinfer.exact.viterbi import VITERBI, completions
-from ilpinfer.kernels import beam as kernels
-from ilpinfer.kernels.machines import vector_size
+from ilpinfer.exact.viterbi import completions
+from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.extension import Extension, blind, unseen
+from ilpinfer.search.extension import Beam, Extension, blind, unseen
 from ilpinfer.search.incumbents import complete_search
 
 _WORK_PER_CALL = 500_000
@@ -50,14 +48,14 @@ def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> 
         return _with_functions(folded, width, deadline, completion, best)
     T, K = folded.shape
     prefixes = integers(width), small(width, vector_size(one.rules) + 1), small(T, width), small(T, width)
-    state = kernels.Beam(*prefixes, np.ones(1, np.int64), np.full(1, FORBIDDEN))
+    state = Beam(*prefixes, np.ones(1, np.int64), np.full(1, FORBIDDEN))
     stretch = max(1, _WORK_PER_CALL // (width * K * (len(one.plain) + 1)))
     for first in range(0, T, stretch):
         if deadline.passed:
             return Hypotheses([], [], best, best)
         ends = first, min(first + stretch, T)
-        kernels.advance(one.chain, completion, one.rules, state, copies, *ends)
-    kernels.finish(one.rules, state)
+        kernels.beam_advance(one.chain, completion, one.rules, state, copies, *ends)
+    kernels.beam_finish(one.rules, state)
     score, _, nodes, parents, size, left = state
     order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
     left_out = int(left[0])
@@ -107,8 +105,6 @@ def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The final hypotheses of a beam search, as many as are wanted (Chang et al. 2007, section 7)."""
-    task.deadline.excuse(VITERBI.warm())
-    task.deadline.excuse(BEAM.warm())
     width = max(task.width, task.top)
     folded = problem.fold()
     result = search(with_forced_rules(folded), width, task.deadline, copies=task.top)
@@ -140,6 +136,3 @@ def with_forced_rules(problem: Problem) -> Problem:
 def _on_prefixes(rule: GroundRule) -> GroundRule:
     machines = tuple(Machine(m.steps, m.automaton.on_prefixes(keep=rule.hard)) for m in rule.machines)
     return replace(rule, components=(*machines, *rule.machineless))
-
-
-BEAM = Stage("beam", "beam search", lambda: search(example_problem(C.at_most_runs("0", 1)), 2, Deadline()))

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
 from formulations import time_limits
-from formulations.dtypes import Integers
+from formulations.dtypes import Integers, Small
 from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.messages import counted
 from formulations.problem.problem import GroundRule, Problem
@@ -18,12 +18,10 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
-from ilpinfer.exact.viterbi import VITERBI, completions
-from ilpinfer.kernels import discrepancy as kernels
-from ilpinfer.kernels.keys import enter
-from ilpinfer.kernels.machines import joint_of, vector_size
-from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
+from ilpinfer.exact.viterbi import completions
+from ilpinfer.kernels.joint_states import joint_of, vector_size
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import Rules, integers, small
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
@@ -31,6 +29,48 @@ from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameter
 _LABELLINGS = 64  # for which there is room in a call
 _LARGEST_MEMO = 2_000_000
 RUN_TIME = 0.8  # seconds that a search has where no limit is given (Stokman 2011, Table 6)
+
+
+DONE, WORKED, FULL = range(3)
+"""Why `dive` has stopped: the search is complete, the work is done, or there is no room for joint states or labellings."""
+DEPTH, NODES, COMPLETE, CUT, BEST, WORK = range(6)
+"""Places among the counts: token whose choices are tried, nodes expanded, labellings recorded, whether the branching
+factor or the discrepancies cut anything, the best value, and work done in nodes."""
+
+
+class LateMachines(NamedTuple):
+    """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
+
+    rules: Rules
+    kept: Small
+    vector: Small
+
+
+class Ahead(NamedTuple):
+    """What the floor applies to beside a prefix's value, grid units."""
+
+    completion: Integers  # (T, S) best score after a state
+    shift: Integers  # (T,) subtracted from the value
+
+
+class Stack(NamedTuple):
+    """The choices for each token, best first."""
+
+    state: Small  # (T, W)
+    joint: Small  # (T, W)
+    value: Integers  # (T, W)
+    key: Integers  # (T, W)
+    size: Integers  # (T,) number of choices
+    following: Integers  # (T,) the next choice
+    spent: Integers  # (T,) discrepancies of the prefix
+
+
+class Records(NamedTuple):
+    """Values (N,), nodes expanded before (N,) and states (N, T) of labellings, each better than the one before."""
+
+    values: Integers
+    when: Integers
+    paths: Integers
 
 
 @dataclass(frozen=True)
@@ -60,8 +100,6 @@ def run_time(deadline: Deadline) -> Deadline:
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of rounds of depth-first search under wider and wider limits."""
-    for stage in (VITERBI, DISCREPANCY):
-        task.deadline.excuse(stage.warm())
     parameters = parameters_of(task, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
@@ -106,7 +144,7 @@ class Search:
         self.early, self.later = early, late
         one, rules = ground(early), ground(late).rules
         self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
-        self.late = kernels.LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
+        self.late = LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
         self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5
 
@@ -171,37 +209,37 @@ class Search:
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
         tables = small(T, width), small(T, width), integers(T, width), integers(T, width)
-        stack = kernels.Stack(*tables, integers(T), np.full(T, -1), integers(T))
-        records = kernels.Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
+        stack = Stack(*tables, integers(T), np.full(T, -1), integers(T))
+        records = Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        ahead, rule = kernels.Ahead(self.completion, self.shift), (discrepancies, monotone)
-        code = kernels.WORKED
-        while code != kernels.DONE:
-            if self.task.deadline.passed or counts[kernels.NODES] >= self.most:
-                self.nodes += int(counts[kernels.NODES])
+        ahead, rule = Ahead(self.completion, self.shift), (discrepancies, monotone)
+        code = WORKED
+        while code != DONE:
+            if self.task.deadline.passed or counts[NODES] >= self.most:
+                self.nodes += int(counts[NODES])
                 return None
-            began, before = self.task.deadline.elapsed, int(counts[kernels.NODES])
-            worked = int(counts[kernels.WORK])
+            began, before = self.task.deadline.elapsed, int(counts[NODES])
+            worked = int(counts[WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
             given = self.chain, ahead, self.joint, self.late
             code = kernels.dive(*given, stack, limits, counts, records, rule, work)
-            ended, after = self.task.deadline.elapsed, int(counts[kernels.NODES])
-            done = int(counts[kernels.WORK]) - worked
+            ended, after = self.task.deadline.elapsed, int(counts[NODES])
+            done = int(counts[WORK]) - worked
             if done > 100:
                 self.speed = done / max(1e-6, ended - began)
-            for n in range(counts[kernels.COMPLETE]):
+            for n in range(counts[COMPLETE]):
                 share = (int(records.when[n]) - before) / max(1, after - before)
                 path, seconds = lattice.labels_of(records.paths[n]), began + share * (ended - began)
                 incumbents.offer(path, int(records.values[n]), seconds, self.best)
-            counts[kernels.COMPLETE] = 0
+            counts[COMPLETE] = 0
             if first and incumbents.path is not None:
                 return None
             if incumbents.blind:
-                counts[kernels.BEST] = incumbents.value
-            if code == kernels.FULL and self.joint.memo.number[0] == len(self.joint.memo.vectors):
+                counts[BEST] = incumbents.value
+            if code == FULL and self.joint.memo.number[0] == len(self.joint.memo.vectors):
                 self._make_room(stack, counts)
-        self.nodes += int(counts[kernels.NODES])
-        return bool(counts[kernels.CUT])
+        self.nodes += int(counts[NODES])
+        return bool(counts[CUT])
 
     def _with_functions(
         self, limits: list[int], discrepancies: int, monotone: int, *, first: bool
@@ -247,19 +285,19 @@ class Search:
             waiting += reversed(allowed)
         return cut
 
-    def _make_room(self, stack: kernels.Stack, counts: Integers) -> None:
+    def _make_room(self, stack: Stack, counts: Integers) -> None:
         """Make room for joint states; beyond a limit, remove those that are not on the stack."""
         rules, symbols, memo = self.joint
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
             return
-        places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[kernels.DEPTH]))]
+        places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[DEPTH]))]
         used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
         n = len(used)
         self.joint = joint_of(rules, symbols, max(64, 2 * n))
         vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.number
         vectors[:n], met[:] = memo.vectors[used], n
-        enter(slots, vectors, 0, n)
+        kernels.enter_rows(slots, vectors, 0, n)
         for at in places:
             stack.joint[at] = np.searchsorted(used, stack.joint[at])
 
@@ -273,10 +311,3 @@ def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:
         testable = "" not in kinds if rule.hard else kinds <= {"exact"}
         (early if all_early or testable else late).append(rule)
     return replace(folded, rules=tuple(early)), replace(folded, rules=tuple(late))
-
-
-def _example() -> None:
-    Search(example_problem(C.at_most_runs("0", 1, penalty=1)), Task(Deadline()), Discrepancy()).run()
-
-
-DISCREPANCY = Stage("discrepancy", "limited discrepancy search", _example)

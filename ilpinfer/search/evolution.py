@@ -3,17 +3,35 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from formulations.dtypes import LabelIds
-from formulations.grid import LIMIT, UNITS_PER_NAT
+from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
 from formulations.messages import counted
 from formulations.problem.problem import Problem
+from formulations.time_limits import OutOfTime
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.kernels import evolution as kernels
-from ilpinfer.kernels.warming import Stage
-from ilpinfer.search.best_first import best_first_labelling
-from ilpinfer.search.discrepancy import Discrepancy, limited_discrepancy
+from ilpinfer.exact.viterbi import completions
+from ilpinfer.kernels.native import kernels
+from ilpinfer.search.discrepancy import Discrepancy, Search, limited_discrepancy
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
-from ilpinfer.search.population import Individuals, Population, Stretches, example, population_search
+from ilpinfer.search.population import (
+    FULL,
+    GENERATION,
+    VALUED,
+    Individuals,
+    Population,
+    Settings,
+    Stretches,
+    Weights,
+    population_search,
+)
+
+_MOST_NODES = 200_000
+"""Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
+_FEW_NODES = 2_000
+"""The same under rules that are Python functions, which take far longer."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +62,25 @@ class Evolution(Parameters):
         ranked, both = self.parents == "ranked", self.shift == "both"
         rates = self.mutation_rate, self.selection_pressure, self.shift_rate
         numbers = self.population, self.offspring, self.start_mutations, self.iterations, self.seed
-        return Individuals(*numbers, kernels.Settings(*rates, ranked, both))
+        return Individuals(*numbers, Settings(*rates, ranked, both))
+
+
+def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:
+    """The first labelling of depth-first search that takes the best choice for each token and turns back at hard rules, ids (T,).
+
+    None where the time does not suffice.
+    """
+    try:
+        search = Search(folded, Task(deadline), Discrepancy("published", branching=1_000_000))
+    except OutOfTime:
+        return None
+    if is_forbidden(search.best):
+        return None
+    most = _FEW_NODES if folded.functions else _MOST_NODES
+    search.most = most if deadline.remaining is None else 2**62
+    search.completion = completions(folded.lattice)
+    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
+    return search.incumbents.path
 
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -54,39 +90,31 @@ def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     def begin(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
         if parameters.start == "viterbi":
             return path
-        return best_first_labelling(folded, task.deadline, share=1)
+        return best_first_labelling(folded, task.deadline)
 
     def run(population: Population) -> str:
         run_generations(population, parameters)
-        generations, valued = (int(population.counts[n]) for n in (kernels.GENERATION, kernels.VALUED))
+        generations, valued = (int(population.counts[n]) for n in (GENERATION, VALUED))
         return f"{counted(generations, 'generation')}, {counted(valued, 'labelling')}"
 
-    yield from population_search(problem, task, name, (EVOLUTION,), parameters.individuals, begin, run)
+    yield from population_search(problem, task, name, parameters.individuals, begin, run)
 
 
 def run_generations(population: Population, parameters: Evolution) -> None:
     """Run generations until the limit of iterations or time."""
     a, most = population, LIMIT // 4
     weights = (parameters.start_weight, parameters.weight_increase)
-    units = kernels.Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
-    stretches = Stretches(a, parameters.iterations, speed=100.0)
+    units = Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
+    stretches = Stretches(a, parameters.iterations)
     while stretches.begin():
-        before = int(a.counts[kernels.GENERATION])
+        before = int(a.counts[GENERATION])
         work = 1 if a.folded.functions else stretches.work
         last = before + min(work, stretches.most - stretches.done)
         state = a.scores, a.machines, a.arrays, a.places, a.seed, a.runs
         code = kernels.evolve(*state, a.individuals.settings, units, a.records, a.counts, last)
         a.count_functions()
-        generations = int(a.counts[kernels.GENERATION]) - before
-        stretches.end(generations, generations, full=code == kernels.FULL)
-
-
-def _example() -> None:
-    parameters = Evolution(iterations=1)
-    run_generations(example(parameters.individuals), parameters)
-
-
-EVOLUTION = Stage("evolution", "the evolutionary algorithm", _example)
+        generations = int(a.counts[GENERATION]) - before
+        stretches.end(generations, full=code == FULL)
 
 
 @dataclass(frozen=True)

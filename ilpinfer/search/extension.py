@@ -12,9 +12,20 @@ from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.ground import ground
-from ilpinfer.kernels import beam as kernels
-from ilpinfer.kernels.machines import vector_size
+from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import integers, small
+
+
+class Beam(NamedTuple):
+    """Prefixes, W of them at most, as kernels extend them."""
+
+    score: Integers  # (W,)
+    states: Small  # (W, J+1) the joint state of the machines, then the state of the lattice
+    nodes: Small  # (T, W) the states of the prefixes of each token
+    parents: Small  # (T, W)
+    size: Integers  # (1,) number of prefixes
+    left_out: Integers  # (1,) an upper bound on the labellings of all prefixes that were dropped
 
 
 class Prefix(NamedTuple):
@@ -68,12 +79,12 @@ class Extension:
         states, score = small(room, len(self.root.states)), integers(room)
         for h, prefix in enumerate(prefixes):
             states[h], score[h] = prefix.states, prefix.score
-        beam = kernels.Beam(score, states, *self._tables, np.array([len(prefixes)]), np.zeros(1, np.int64))
-        kernels.advance(self.chain, self.completion, self.rules, beam, room, t, t + 1)
+        beam = Beam(score, states, *self._tables, np.array([len(prefixes)]), np.zeros(1, np.int64))
+        kernels.beam_advance(self.chain, self.completion, self.rules, beam, room, t, t + 1)
         parents = beam.parents[t, : beam.size[0]].tolist()
         reached = states[: beam.size[0]].copy()
         if t == T - 1:
-            kernels.finish(self.rules, beam)
+            kernels.beam_finish(self.rules, beam)
         values = score[: beam.size[0]].tolist()
         made = (
             self._charged(prefixes[h], row, value)

@@ -8,7 +8,7 @@ from formulations.grid import is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.viterbi import viterbi
 
 Weighted = tuple[int, int, float]
 """First token, the one after the last, and weight."""
@@ -33,7 +33,6 @@ def greedy_spans(problem: Problem, task: Task, name: str) -> Iterator[Result]:
         raise ValueError(
             f"{name} needs candidate spans: emissions and transitions of scheme spans; these labels are of scheme {labels.scheme}"
         )
-    task.deadline.excuse(VITERBI.warm())
     bound, _ = viterbi(lattice)
     node, number = lattice.node, {label: k for k, label in enumerate(labels.names)}
     possible = ~is_forbidden(node)

@@ -16,7 +16,7 @@ from ilpinfer.core.result import NOTHING_KNOWN, Result, Task
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.stages import best_few
-from ilpinfer.search.beam import BEAM, search
+from ilpinfer.search.beam import search
 from ilpinfer.search.incumbents import Incumbents
 
 FIRST, GROWTH = 8, 4
@@ -173,6 +173,5 @@ class Listing:
 
     def _look_ahead(self) -> None:
         """Value the labellings of a beam search, which uses the functions on prefixes."""
-        self.task.deadline.excuse(BEAM.warm())
         for path in search(self.problem.fold(), BEAM_WIDTH, self.task.deadline).paths:
             self._value(path)

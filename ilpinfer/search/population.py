@@ -1,32 +1,90 @@
-"""Individuals and their values, for evolution, annealing, tabu search and repair."""
+"""Individuals of the evolutionary algorithm and their values."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from formulations import constraints as C
-from formulations.dtypes import Integers, LabelIds
+from formulations.dtypes import Booleans, Integers, LabelIds, Small
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
-from ilpinfer.core.deadline import STRETCH, Deadline
+from ilpinfer.core.deadline import STRETCH
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
-from ilpinfer.exact.viterbi import VITERBI, viterbi
-from ilpinfer.kernels import evolution as kernels
-from ilpinfer.kernels.machines import joint_of
-from ilpinfer.kernels.runs import Runs
+from ilpinfer.exact.viterbi import viterbi
+from ilpinfer.kernels.joint_states import joint_of
+from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import integers, small
-from ilpinfer.kernels.warming import Stage, example_problem
-from ilpinfer.search.discrepancy import DISCREPANCY, run_time
+from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 
 _LARGEST_MEMO = 4_000_000
-_SETTINGS = kernels.Settings(0.25, 1.5, 0.9, False, False)
+DONE, FULL = range(2)
+"""Why `evolve` has stopped: all generations are done, or there is no room for joint states or for labellings."""
+SPARE = 4
+"""Free joint states for each token that a kernel needs to continue."""
+GENERATION, VALUED, FOUND, BEST = range(4)
+"""Places among the counts: generations and valuations so far, labellings recorded, best value."""
+
+
+class IndividualArrays(NamedTuple):
+    """Labels, joint states, values and hard violations up to each token (N, T), and the last two in all (N,)."""
+
+    label: Small
+    joint: Small
+    worth: Integers
+    broken: Integers
+    total: Integers
+    breaks: Integers
+
+
+class Places(NamedTuple):
+    """Numbers of the individuals of the population (μ,), and free numbers (λ,)."""
+
+    living: Integers
+    free: Integers
+
+
+class Settings(NamedTuple):
+    """Mutation rate β, selection pressure s, shift rate ω; whether parents are ranked, and borders shift both ways."""
+
+    rate: float
+    pressure: float
+    shift: float
+    ranked: bool
+    both: bool
+
+
+class Weights(NamedTuple):
+    """Weight of a hard violation at the start, grid units, and its growth each generation (eq. 67)."""
+
+    start: int
+    increase: int
+
+
+class Records(NamedTuple):
+    """Values (N,), valuations so far (N,) and labels (N, T) of labellings that keep the hard rules."""
+
+    values: Integers
+    when: Integers
+    paths: Small
+
+
+class Runs(NamedTuple):
+    """The scheme of the labels, in which whole runs change.
+
+    `joins` (K, K) is true where a step stays in the same run; `forms` (K, 6) are the labels of a run of the field of each label.
+    """
+
+    joins: Booleans
+    forms: Integers
+
+
+_SETTINGS = Settings(0.25, 1.5, 0.9, False, False)
 
 
 @dataclass(frozen=True)
@@ -38,21 +96,18 @@ class Individuals:
     mutations: int = 0  # of the first individual, for each of the others
     iterations: int = 0  # at most; 0 for as many as time allows
     seed: int = 0
-    settings: kernels.Settings = _SETTINGS
+    settings: Settings = _SETTINGS
 
 
 def population_search(
     problem: Problem,
     task: Task,
     name: str,
-    stages: Iterable[Stage],
     individuals: Individuals,
     begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
     run: "Callable[[Population], str]",
 ) -> Iterator[Result]:
     """The best labelling of a search over individuals, which `begin` makes and `run` changes, with a text on its steps."""
-    for stage in (VITERBI, DISCREPANCY, POPULATION, *stages):
-        task.deadline.excuse(stage.warm())
     folded = problem.fold()
     bound, path = viterbi(folded.lattice)
     if is_forbidden(bound):
@@ -96,20 +151,15 @@ class Population:
         self.machines = joint_of(one.rules, joint_symbols(one), 1024 + 8 * T, counting=True)
         N = mu + lam
         tables = small(N, T), small(N, T), integers(N, T), integers(N, T)
-        self.arrays = kernels.IndividualArrays(*tables, integers(N), integers(N))
-        self.places = kernels.Places(np.arange(mu), np.arange(mu, N))
+        self.arrays = IndividualArrays(*tables, integers(N), integers(N))
+        self.places = Places(np.arange(mu), np.arange(mu, N))
         self.seed = np.array([p.seed], np.uint64)
         self.runs = Runs(self.folded.labels.joins, self.folded.labels.run_forms)
         room = 64 + lam
-        self.records = kernels.Records(integers(room), integers(room), small(room, T))
+        self.records = Records(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
         self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
-
-    @property
-    def walker(self) -> tuple[Any, ...]:
-        """What every kernel that walks from an individual takes first."""
-        return self.scores, self.machines, self.arrays, self.seed, self.runs
 
     def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
@@ -117,24 +167,24 @@ class Population:
         mu = 1 if self.task.deadline.passed else p.size
         self.arrays[0][0] = self.start
         more = p.mutations, self.seed, self.runs, p.settings, self.counts
-        while not kernels.begin(self.scores, self.machines, self.arrays, mu, *more):
+        while not kernels.begin_population(self.scores, self.machines, self.arrays, mu, *more):
             self.make_room()
         label, _, _, _, total, breaks = self.arrays
         kept = [n for n in range(mu) if not breaks[n]]
         if kept:
             best = max(kept, key=lambda n: total[n])
-            self.counts[kernels.BEST] = total[best]
+            self.counts[BEST] = total[best]
             path = label[best].astype(np.int64)
             self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
 
     def record(self, began: float, before: int) -> None:
         """Record the labellings of a stretch, given the second and the number of valuations at which it began."""
-        ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[kernels.VALUED]) - before)
+        ended, valued = self.task.deadline.elapsed, max(1, int(self.counts[VALUED]) - before)
         values, when, paths = self.records
-        for n in range(self.counts[kernels.FOUND]):
+        for n in range(self.counts[FOUND]):
             seconds = began + (when[n] - before) / valued * (ended - began)
             self.incumbents.offer(paths[n].astype(np.int64), int(values[n]), seconds, self.bound)
-        self.counts[kernels.FOUND] = 0
+        self.counts[FOUND] = 0
 
     def count_functions(self) -> None:
         """Charge the living individuals for what Python functions count, once a labelling, and offer them."""
@@ -168,18 +218,18 @@ class Population:
         for who in self.places[0].tolist():
             check()
             self.arrays[1][who] = -1
-            if not kernels.value(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
+            if not kernels.value_individual(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
                 return False
-        return bool(int(self.machines.memo.number[0]) + (lam + kernels.SPARE) * T <= n)
+        return bool(int(self.machines.memo.number[0]) + (lam + SPARE) * T <= n)
 
 
 class Stretches:
     """Calls of a kernel for a few milliseconds each, up to a number of steps, 0 for any, or to the deadline."""
 
-    def __init__(self, population: Population, most: int = 0, speed: float = 10_000.0) -> None:
-        self.population, self.most, self.speed = population, most or 2**62, speed
+    def __init__(self, population: Population, most: int) -> None:
+        self.population, self.most, self.speed = population, most or 2**62, 100.0
         self.done = self.work = self._valued = 0
-        self.began = self.ends = 0.0
+        self.began = 0.0
 
     def begin(self) -> bool:
         """Begin a stretch, unless all steps are done or the deadline has passed."""
@@ -187,15 +237,14 @@ class Stretches:
         if self.done >= self.most or deadline.passed:
             return False
         self.work = max(1, int(self.speed * STRETCH))
-        self._valued = int(self.population.counts[kernels.VALUED])
+        self._valued = int(self.population.counts[VALUED])
         self.began = deadline.elapsed
-        self.ends = self.began + self.work / self.speed
         return True
 
-    def end(self, steps: int, work: int, *, full: bool) -> None:
+    def end(self, steps: int, *, full: bool) -> None:
         """Record what a stretch has done; `full` where the kernel had no room for more."""
         seconds = self.population.task.deadline.elapsed - self.began
-        self.done, self.speed = self.done + steps, max(1.0, work / max(1e-6, seconds))
+        self.done, self.speed = self.done + steps, max(1.0, steps / max(1e-6, seconds))
         self.population.record(self.began, self._valued)
         if full and not steps:
             with suppress(OutOfTime):  # which `begin` sees
@@ -205,13 +254,3 @@ class Stretches:
 def _never_empty(array: Integers) -> Integers:
     """The array, with an entry where it is empty, as kernels may read its first entry."""
     return array if len(array) else np.zeros((1, *array.shape[1:]), np.int64)
-
-
-def example(individuals: Individuals) -> Population:
-    problem = example_problem(C.at_most_runs("0", 1, penalty=1))
-    return Population(problem, Task(Deadline()), individuals, np.zeros(3, np.int64), 0)
-
-
-POPULATION = Stage(
-    "population", "labellings that a search changes", lambda: example(Individuals()).make_room()
-)

@@ -21,8 +21,8 @@ from ilpinfer.core.certificate import FOLDED_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Task
 from ilpinfer.exact.auto import auto
-from ilpinfer.exact.product import MARGINALS, Product, product_of
-from ilpinfer.exact.viterbi import VITERBI, viterbi
+from ilpinfer.exact.product import Product, product_of
+from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.search.beam import beam_search
 from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 
@@ -48,7 +48,6 @@ def posterior(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The labellings of the least expected risk; each keeps the hard rules and has a probability above 0."""
     parameters = parameters_of(task, Posterior)
     task = replace(task, parameters=None, watch=None, start=NOTHING_KNOWN)
-    task.deadline.excuse(VITERBI.warm())
     folded = problem.fold()
     bound, _ = viterbi(folded.lattice)
     spans = parameters.risk == "spans"
@@ -76,7 +75,6 @@ def _product(folded: Problem, task: Task, budget: int) -> Product | str:
     """The product over which sums of all labellings run, or the reason why there is none."""
     if folded.lattice.order > 1:
         return "second-order scores have no sums over all labellings"
-    task.deadline.excuse(MARGINALS.warm())
     if task.deadline.remaining is not None:
         budget = min(budget, int(task.deadline.remaining / 2 * A_SECOND))
     machines = sum(len(rule.machines) for rule in folded.rules)
@@ -104,7 +102,6 @@ class _Sample:
         left, kind = task.deadline.remaining, "best"
         half = task.deadline if left is None else Deadline(left / 2)
         results = list(auto(problem, replace(task, top=size, deadline=half), "auto"))
-        task.deadline.excuse(0.0 if left is None else half.warm_up)
         if half.passed and not task.deadline.passed:
             kind = "likely"
             results += beam_search(problem, replace(task, top=size, width=max(task.width, 2 * size)), "beam")

@@ -11,7 +11,7 @@ from formulations.messages import counted
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND, VITERBI_BOUND, Certificate
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.viterbi import LISTS, VITERBI, best_paths, viterbi
+from ilpinfer.exact.viterbi import best_paths, viterbi
 
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -28,7 +28,6 @@ def _best_of_lattice(
     problem: Problem, relaxed: Problem, task: Task, name: str, reason: Certificate
 ) -> Iterator[Result]:
     """The best labellings by the scores of the lattice of `relaxed`."""
-    task.deadline.excuse((LISTS if task.top > 1 else VITERBI).warm())
     result = best_paths(relaxed.lattice, task.top)
     for (_, path), (bound, proof) in zip(result, _bounds(problem, result, reason), strict=True):
         broken = len(relaxed.breaks(path))
@@ -56,7 +55,6 @@ def _bounds(
 
 def post_correction(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """Viterbi's labelling, in which tokens whose label a hard rule forbids get, from left to right, the allowed one that scores best."""
-    task.deadline.excuse(VITERBI.warm())
     bound, path = viterbi(problem.lattice)
     if is_forbidden(bound):
         yield Result(None, float("-inf"), f"{name}: no labelling is possible", VITERBI_BOUND)

@@ -23,13 +23,12 @@ def create_app(
     *,
     workers: int = WORKERS,
     scheme: str = "",
-    warm: bool = True,
     examples: Iterable[dict[str, Any]] = (),
     rules_text: str = "",
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
 
-    It answers requests after its lifespan has begun and kernels are loaded.
+    It answers requests after its lifespan has begun.
 
     Parameters
     ----------
@@ -42,8 +41,6 @@ def create_app(
         Threads that decode.
     scheme : str, optional
         Scheme of the label names in requests; empty to infer it.
-    warm : bool, default True
-        Whether to compile or load all kernels before it is ready.
     examples : iterable of dict, optional
         Records that the workbench offers, such as ``{"tokens": ["Ada"]}``; some of its own if not given.
     rules_text : str, optional
@@ -80,7 +77,6 @@ def create_app(
             limits or Limits(),
             workers=workers,
             scheme=scheme,
-            warm=warm,
             examples=examples,
             rules_text=rules_text,
         )

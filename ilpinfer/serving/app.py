@@ -36,7 +36,6 @@ Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
 def build(service: Service) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        service.begin()
         watching = asyncio.create_task(service.lag.watch())
         yield
         watching.cancel()
@@ -67,12 +66,8 @@ def build(service: Service) -> FastAPI:
     async def health() -> Response:
         return _json(200, {"status": "alive"})
 
-    @app.get("/ready", summary="Whether requests are answered: 503 while kernels are loaded")
+    @app.get("/ready", summary="Whether requests are answered")
     async def ready() -> Response:
-        try:
-            service.check_ready()
-        except Refusal as refusal:
-            return _json(503, refusal.body, refusal.headers)
         return _json(200, {"status": "ready"})
 
     @app.get("/metrics", summary="Counters in the text format of Prometheus")

@@ -42,7 +42,6 @@ class Solution(BaseModel):
     )
     method: str = Field(description="The method that found it.")
     seconds: float = Field(description="Of decoding.")
-    warm_up_seconds: float = Field(description="Seconds for loading kernels, counted apart.")
     queue_seconds: float | None = Field(
         None, description="Seconds from the arrival of the request to the start of decoding."
     )
@@ -164,7 +163,7 @@ REASONS = {
     413: "The body, a sequence, its labels or the batch is too large.",
     422: "The request is invalid.",
     500: "Decoding failed.",
-    503: "The request cannot be answered in time, or the service is not ready; see Retry-After.",
+    503: "The request cannot be answered in time; see Retry-After.",
 }
 
 

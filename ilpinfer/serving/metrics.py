@@ -34,7 +34,7 @@ class Lag:
 class Metrics:
     """Counters of one application, in a registry of their own."""
 
-    def __init__(self, queue: WorkQueue, lag: Lag, ready: Callable[[], bool]) -> None:
+    def __init__(self, queue: WorkQueue, lag: Lag) -> None:
         self._registry = CollectorRegistry()
         self.requests = self._counter("requests", "Requests by path and status of HTTP.", "path", "status")
         self.refused = self._counter("refused", "Requests refused, by reason.", "reason")
@@ -56,7 +56,6 @@ class Metrics:
         self._gauge("queue_length", "Jobs that wait for a thread.", lambda: queue.waiting)
         self._gauge("lag_seconds", "Delay of the event loop.", lambda: lag.seconds)
         self._gauge("running", "Jobs that threads work on.", lambda: queue.running)
-        self._gauge("ready", "1 when the service is ready.", lambda: float(ready()))
         self._gauge(
             "proved_ratio", "Share of the sequences with a proved result, 1 before the first.", self._proved
         )

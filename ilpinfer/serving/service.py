@@ -1,29 +1,20 @@
 """The service without HTTP: it converts bodies to answers as plain values."""
 
 import asyncio
-import contextlib
-import threading
 from collections.abc import Iterable
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
-from formulations import LabelSet, Trellis, dump_rules
+from formulations import dump_rules
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.decoding.warming import exact_stages
-from ilpinfer.errors import describe
 from ilpinfer.serving.decoding import Row, decode_part, decode_single, error_row, late_row, with_notices
 from ilpinfer.serving.description import examples_of
 from ilpinfer.serving.limits import Limits, RequestDeadline
 from ilpinfer.serving.metrics import Lag, Metrics
-from ilpinfer.serving.refusal import FAILED, UNAVAILABLE, Refusal
+from ilpinfer.serving.refusal import Refusal
 from ilpinfer.serving.requests import BatchRequest, DecodeRequest, RequestOptions, Sequence, read_request
 from ilpinfer.serving.rule_texts import RuleTexts
 from ilpinfer.serving.work_queue import Done, WorkQueue
-
-WARMING_SECONDS = 1.0
-"""Time limit in seconds of a first sequence, whose decoding builds the tables of the rules."""
 
 
 class Service:
@@ -36,7 +27,6 @@ class Service:
         *,
         workers: int,
         scheme: str,
-        warm: bool,
         examples: Iterable[dict[str, Any]] = (),
         rules_text: str = "",
     ) -> None:
@@ -45,8 +35,7 @@ class Service:
         self.rule_texts = RuleTexts(decoder)
         self.queue = WorkQueue(workers, limits.queue)
         self.lag = Lag()
-        self.metrics = Metrics(self.queue, self.lag, lambda: self.ready)
-        self.ready, self.failed = not warm, ""
+        self.metrics = Metrics(self.queue, self.lag)
 
     @cached_property
     def about(self) -> dict[str, Any]:
@@ -67,18 +56,12 @@ class Service:
             "examples": list(examples),
         }
 
-    def begin(self) -> None:
-        """Load kernels in a daemon thread."""
-        if not self.ready:
-            threading.Thread(target=self._warm, name="ilpinfer-warming", daemon=True).start()
-
     def close(self) -> None:
         """Cancel the requests that wait."""
         self.queue.close()
 
     async def single(self, body: bytes, arrived: float) -> Row:
         """The answer to a request for one sequence; raises Refusal."""
-        self.check_ready()
         request = read_request(DecodeRequest, body, self.limits)
         deadline = self._deadline(arrived, request)
         self.queue.admit(request.length, deadline)
@@ -93,7 +76,6 @@ class Service:
 
     async def several(self, body: bytes, arrived: float) -> dict[str, Any]:
         """The answer to a request for a batch; raises Refusal if no sequence is decoded."""
-        self.check_ready()
         request = read_request(BatchRequest, body, self.limits)
         deadline = self._deadline(arrived, request)
         rows: list[Row | None] = [
@@ -105,15 +87,6 @@ class Service:
             self.metrics.solution(row)
         found = (() if isinstance(each, Refusal) else each.notices for each in request.sequences)
         return {"results": [with_notices(*each) for each in zip(result, found, strict=True)]}
-
-    def check_ready(self) -> None:
-        """Raise Refusal while kernels are being loaded, and if loading has failed."""
-        if self.failed:
-            raise Refusal(
-                FAILED, f"kernels could not be loaded: {self.failed}; see ilpinfer warm-up", "failed"
-            )
-        if not self.ready:
-            raise Refusal(UNAVAILABLE, "kernels are being loaded; ask /ready", "starting", 1.0)
 
     def _deadline(self, arrived: float, options: RequestOptions) -> RequestDeadline:
         seconds = self.limits.deadline if options.deadline is None else options.deadline
@@ -143,19 +116,3 @@ class Service:
         done = await self.queue.run(work, tokens, deadline)
         self.metrics.waited.observe(done.waited)
         return done
-
-    def _warm(self) -> None:
-        """Load the kernels of the engine, and decode a first sequence, with which a search loads its own."""
-        try:
-            for stage in exact_stages():
-                stage.warm()
-            labels = self.decoder.labels or LabelSet(("a", "b"))
-            K = len(labels)
-            first = Trellis(np.zeros(K), np.zeros((1, K, K)), labels, tokens=["a", "b"])
-            # rules may read columns, which these tokens lack, or speak of fields that these labels lack
-            with contextlib.suppress(ValueError):
-                self.decoder.with_time_limit(WARMING_SECONDS).decode(first)
-        except Exception as error:
-            self.failed = describe(error)
-        else:
-            self.ready = True

@@ -106,12 +106,12 @@ def solve(
     require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
     program, choices = program.shifted(), Choices(options or {}, log)
-    claim, warm_up = _claim(name, program, time_limit, threads, choices)
+    claim, start_seconds = _claim(name, program, time_limit, threads, choices)
     status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
     if status == "unknown" and time_limit is None and not options:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
-    seconds = time.monotonic() - started - warm_up
-    return Answer(status, x, bound, claim.version, claim.settings, seconds, warm_up)
+    seconds = time.monotonic() - started - start_seconds
+    return Answer(status, x, bound, claim.version, claim.settings, seconds, start_seconds)
 
 
 def start(name: str, *, wait: bool = False) -> None:
@@ -138,7 +138,7 @@ def _claim(
     deadline = inf if time_limit is None else time.monotonic() + time_limit
     from ilpinfer.solvers import pool
 
-    with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, warm_up):
+    with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, start_seconds):
         if worker is None:
-            return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), warm_up
-        return worker.solve(program, deadline, threads, choices), warm_up
+            return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), start_seconds
+        return worker.solve(program, deadline, threads, choices), start_seconds

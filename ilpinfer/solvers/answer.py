@@ -99,7 +99,7 @@ class Answer:
         Parameters that the solver was given.
     seconds : float
         Wall time, including the transfer of the program.
-    warm_up_seconds : float
+    start_seconds : float
         Time to start the solver's process and load its library for the first time, not part of `seconds`, but of a time
         limit.
 
@@ -118,7 +118,7 @@ class Answer:
     version: str
     settings: dict[str, Any]
     seconds: float
-    warm_up_seconds: float
+    start_seconds: float
 
 
 def check_claim(

@@ -1,10 +1,9 @@
-"""Solution files of CBC, HiGHS, SCIP, Gurobi and CPLEX."""
+"""Solution files of CBC, HiGHS and SCIP, and lists of values."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree import ElementTree
 
 from formulations.errors import InferenceError
 from formulations.files import open_bytes, read_text_bytes
@@ -27,7 +26,7 @@ class SolutionFile:
     Parameters
     ----------
     solver : str
-        "CBC", "HiGHS", "SCIP", "Gurobi" or "CPLEX".
+        "CBC", "HiGHS" or "SCIP", and "list" for lines `name value`.
     status : str
         Status in the solver's words; empty where the format has none.
     objective : float or None
@@ -131,8 +130,8 @@ def parse_solution(text: str) -> SolutionFile:
                 words = f": the solver says {solution.status!r}" if solution.status else ""
                 raise SolutionFileError(f"it holds no solution{words}")
             return solution
-    solvers = "CBC, HiGHS, SCIP, Gurobi or CPLEX"
-    raise SolutionFileError(f"its first line, {brief(first)}, is none of a solution of {solvers}")
+    kinds = "of CBC, HiGHS or SCIP, and no `name value`"
+    raise SolutionFileError(f"its first line, {brief(first)}, is none of a solution {kinds}")
 
 
 def _cbc(lines: list[str]) -> SolutionFile:
@@ -195,41 +194,18 @@ def _scip(lines: list[str]) -> SolutionFile:
     return SolutionFile("SCIP", status, objective, values, False)
 
 
-def _gurobi(lines: list[str]) -> SolutionFile:
-    """Remarks such as `# Objective value = 2`, and a line `name value` for each column."""
-    claims = [line.partition("=")[2] for line in lines if re.match(r"#\s*Objective value\s*=", line)]
+def _plain(lines: list[str]) -> SolutionFile:
+    """A line `name value` for each column, and remarks that begin with `#`."""
     rows = (line.split() for line in lines if line.strip() and not line.startswith("#"))
-    objective = _number(claims[0]) if claims else None
-    return SolutionFile("Gurobi", "", objective, _values(rows, at=(0, 1), fields=2), True)
-
-
-def _cplex(lines: list[str]) -> SolutionFile:
-    """XML with a `header` and a `variable` for each column."""
-    text = "\n".join(lines)
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise SolutionFileError("it declares entities, which no solution file of CPLEX does")
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise SolutionFileError(f"it is no whole XML file ({error}): it is cut off or garbled") from None
-    solution = root if root.tag == "CPLEXSolution" else root.find("CPLEXSolution")
-    if solution is None:
-        raise SolutionFileError(f"its XML element {brief(root.tag)} is none of a solution of CPLEX")
-    header = solution.find("header")
-    about = {} if header is None else header.attrib
-    rows = ([v.get("name", ""), v.get("value", "")] for v in solution.iterfind("variables/variable"))
-    objective = _number(about["objectiveValue"]) if "objectiveValue" in about else None
-    values = _values(rows, at=(0, 1), fields=2)
-    return SolutionFile("CPLEX", about.get("solutionStatusString", ""), objective, values, False)
+    return SolutionFile("list", "", None, _values(rows, at=(0, 1), fields=2), True)
 
 
 FORMATS: tuple[tuple[re.Pattern[str], Callable[[list[str]], SolutionFile]], ...] = (
-    (re.compile(r"<\?xml|<CPLEXSolution"), _cplex),
     (re.compile(r"\S.* - objective value "), _cbc),
     (re.compile(r"Model status$"), _highs),
     (re.compile(r"Columns$"), _highs_table),
     (re.compile(r"solution status:|objective value:|no solution available"), _scip),
-    (re.compile(r"#"), _gurobi),
+    (re.compile(r"#|\S+\s+[-+]?[.\d]\S*$"), _plain),
 )
 """The beginning of the first line of each format, and its parser."""
 

@@ -35,7 +35,7 @@ def outcomes(rows: list[dict[str, object]]) -> DataFrame:
 
 def row(T: int = 5, gap: float | None = 0.0, **other: object) -> dict[str, object]:
     """One with an optimum of -20 nats."""
-    about = {"method": "tabu", "limit": 0.2, "data": "data", "item": f"{T}", "T": T, "gap": gap, "trace": []}
+    about = {"method": "lds", "limit": 0.2, "data": "data", "item": f"{T}", "T": T, "gap": gap, "trace": []}
     scores = {"score": None if gap is None else -20.0 - gap, "optimum": -20.0, "gold_score": -20.0}
     counts = {"violations": None if gap is None else 0, "gold": True, "right_labels": 0}
     times = {"seconds": 0.1, "first": 0.05, "reached": 0.05}
@@ -105,16 +105,16 @@ def test_gaps_at_a_moment_are_those_of_the_best_so_far():
 def test_profiles_divide_by_the_fastest_that_has_the_optimum():
     table = outcomes(
         [
-            row(1, method="tabu", reached=0.01),
-            row(2, method="tabu", reached=0.08),
-            row(1, method="annealing", reached=0.04),
-            row(2, method="annealing", reached=0.02),
-            row(1, 1.0, method="greedy", reached=None),
-            row(2, 1.0, method="greedy", reached=0.001),
+            row(1, method="lds", reached=0.01),
+            row(2, method="lds", reached=0.08),
+            row(1, method="hybrid", reached=0.04),
+            row(2, method="hybrid", reached=0.02),
+            row(1, 1.0, method="beam 10", reached=None),
+            row(2, 1.0, method="beam 10", reached=0.001),
         ]
     )
     ratios = {name: own.tolist() for name, own, _ in profiles(table)}
-    assert ratios == {"tabu": pytest.approx([1, 4]), "annealing": pytest.approx([1, 4]), "greedy": []}
+    assert ratios == {"lds": pytest.approx([1, 4]), "hybrid": pytest.approx([1, 4]), "beam 10": []}
 
 
 def test_what_ran_once_counts_at_every_limit():
@@ -122,7 +122,7 @@ def test_what_ran_once_counts_at_every_limit():
     table = outcomes(rows)
     assert {name: [*of(table, name).limit] for name in table.method.unique()} == {
         "Viterbi": [0.01, 0.2],
-        "tabu": [0.01, 0.2],
+        "lds": [0.01, 0.2],
     }
     assert longest(table).limit.tolist() == [0.2, 0.2]
 

@@ -16,7 +16,7 @@ NINE = rule_text("at_least_tokens", field="title", n=9, name="nine")
 
 def masked(text: str) -> str:
     """Output without what differs from run to run."""
-    text = re.sub(r'("(?:warm_up_)?seconds": )[-+.e\d]+', r"\1…", text)
+    text = re.sub(r'("seconds": )[-+.e\d]+', r"\1…", text)
     text = re.sub(r'("job": ")[0-9a-f]+', r"\1…", text)
     text = re.sub(r'("source": ")(HiGHS|CBC|SCIP|CP-SAT)[^"]*', r"\1\2 …", text)
     return re.sub(r" +\d+(\.\d\d)? +\d+(\.\d\d)? *\n", "  … …\n", text)
@@ -44,8 +44,7 @@ def test_standard_output_is_strict_json_for_every_method(folder, capfd, monkeypa
     code, out, err = CommandLine(capfd)(f"decode - --method {method} --rules rules.toml")
     impossible = rows(out)[1]
     assert impossible["status"] == "infeasible" and impossible["score"] is impossible["labels"] is None
-    said = [line for line in err.splitlines() if "compiling kernels" not in line]
-    assert (code, len(said)) == (2, 1)
+    assert (code, len(err.splitlines())) == (2, 1)
     assert "standard input, line 2: infeasible: the scores themselves forbid every labelling" in err
 
 

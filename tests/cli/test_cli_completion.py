@@ -20,7 +20,7 @@ def complete(words, position=None):
         ("ilpinfer rep", ["reprocess"]),
         ("ilpinfer reference ver", ["verify"]),
         ("ilpinfer decode --time", ["--time-limit"]),
-        ("ilpinfer --config x.toml decode x.tsv --method be", ["beam", "best-first"]),
+        ("ilpinfer --config x.toml decode x.tsv --method pos", ["post-correction", "posterior"]),
         ("ilpinfer compare x.tsv --methods auto,cb", ["auto,cbc"]),
         ("ilpinfer decode x.tsv --rules citations-", ["citations-order"]),
         ("ilpinfer explain ru", ["rules.toml"]),

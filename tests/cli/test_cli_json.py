@@ -99,11 +99,10 @@ def test_corpora(result):
     assert made == {"output": "out", "finished": True, "found": 0, "checked": 0, "decoded": 1, **counts}
 
 
-def test_the_demonstration_and_the_kernels(result):
+def test_the_demonstration(result):
     shown = result("demo --items 3")
     assert shown["items"] == 3
     assert [line["method"] for line in shown["methods"]] == ["auto", "highs", "beam", "viterbi"]
-    assert {"name", "purpose", "seconds"} == set(result("warm-up")["stages"][0])
 
 
 def test_the_option_before_the_command(folder, cli):

@@ -16,15 +16,14 @@ from support.processes import python
 from ilpinfer import __version__
 from ilpinfer.cli import progress as cli_progress
 from ilpinfer.cli import screen, settings
-from ilpinfer.cli.progress import progress, rate_progress, show_logs, status
-from ilpinfer.kernels import notices
+from ilpinfer.cli.progress import progress, rate_progress, status
 
 
 def test_versions(cli):
     code, out, err = cli("--version")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"ilpinfer {__version__}"
-    for name in ("numpy", "numba", "ortools", "highspy", "pulp"):
+    for name in ("numpy", "ortools", "highspy", "pulp"):
         assert importlib.metadata.version(name) in out
     for order in ("--version --json", "--json --version"):
         code, out, _ = cli(order)
@@ -43,7 +42,7 @@ def test_versions_are_those_that_solvers_state_with_their_answers():
     assert versions()["solvers"] == stated
 
 
-HEAVY = {"numba", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
+HEAVY = {"ilpinfer.kernels", "ortools", "scipy", "pandas", "matplotlib", "jinja2", "pycrfsuite", "rich"}
 
 
 def test_help_and_versions_load_nothing_that_decodes():
@@ -55,7 +54,7 @@ def test_help_and_versions_load_nothing_that_decodes():
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
     ended = python("-c", code)
-    assert set(ended.stderr.split()) & HEAVY == set() and ended.stdout.count("Usage: ") == 26
+    assert set(ended.stderr.split()) & HEAVY == set() and ended.stdout.count("Usage: ") == 25
 
 
 def test_a_command_loads_the_module_of_no_other():
@@ -163,44 +162,6 @@ def test_learning_says_how_far_it_is_outside_a_terminal(folder, cli, monkeypatch
         assert re.search(r"^ilpinfer: learning: [1-9][0-9]* of 36 steps\b", said, re.M), said
 
 
-@pytest.mark.parametrize("quiet", [False, True])
-def test_a_bar_says_what_is_compiled(monkeypatch, quiet):
-    """The step is shown in the bar or line on the screen, or in one of its own; then the bar has its text again."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    settings.configure(quiet_run=quiet)
-    step, before = "compiling {} for a test, {} of 2", notices.watch
-
-    def compiled(*functions):
-        with show_logs():
-            for done, function in enumerate(functions):
-                notices.watch(notices.Step("a test", function, done, 2))
-                time.sleep(0.15)  # the screen is drawn every tenth of a second
-            notices.watch(None)
-
-    try:
-        with progress("decoding", 400) as advance:
-            compiled("first")
-            advance()
-        with rate_progress("reprocessing", 10):
-            compiled("_second")
-        with status("learning"):
-            compiled("third", "fourth")
-        compiled("fifth")
-        with progress("comparing", 2) as advance:  # nothing is left on the screen
-            advance()
-        text = sys.stderr.getvalue()
-        expected = [step.format(*each) for each in (("first", 1), ("second", 1), ("fourth", 2), ("fifth", 1))]
-        assert [each in text for each in (*expected, "comparing")] == [not quiet] * 5
-        assert quiet or text.rindex("decoding") > text.index(expected[0])
-        steps = [line for line in re.split(r"[\r\n]", text) if expected[0] in line]
-        assert quiet or (steps and all("1/2" in line and "/400" not in line for line in steps))
-        assert quiet or "1/400" in text
-    finally:
-        settings.configure()
-    assert notices.watch is before
-
-
 @pytest.mark.parametrize("stderr", [False, True])
 @pytest.mark.parametrize(
     ("variable", "option", "colored"),
@@ -236,12 +197,8 @@ def test_no_color_reaches_the_commands(folder, cli, monkeypatch):
 
 
 def test_results_and_messages_have_their_own_streams(folder, cli):
-    cli("warm-up")
     _, out, err = cli.done("train train.tsv --output m.json --held-out train.tsv")
     assert "held out" in out
     assert err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
     _, out, err = cli.done("mine train.tsv --support 1 --output x.toml --folds 0 --gain 0")
     assert out.startswith("rule") and "x.toml: " in err
-    _, out, err = cli.done("warm-up")
-    assert "engine: multipliers and label setting" in out and err == ""
-    assert "stored in" in out.replace("\n", " ") or "NUMBA_CACHE_DIR" in out

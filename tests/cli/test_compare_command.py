@@ -85,12 +85,12 @@ def test_predictions_in_another_scheme_are_rewritten(folder, cli):
 
 
 def test_seeds_are_rows_and_a_spread(folder, cli):
-    more = "--methods auto,annealing:time_limit=0.02 --repeats 3"
+    more = "--methods auto,evolutionary:time_limit=0.02 --repeats 3"
     out = cli.done(f"{BASE} {more}").out
     assert "means over 3 seeds" in out and "spread" in out
     seeds = [(row["method"], row["seed"]) for row in results()[:4]]
-    assert seeds == [("auto", None), *(("annealing:time_limit=0.02", seed) for seed in range(3))]
-    assert summary()["limits"]["annealing:time_limit=0.02"]["seeds"] == [0, 1, 2]
+    assert seeds == [("auto", None), *(("evolutionary:time_limit=0.02", seed) for seed in range(3))]
+    assert summary()["limits"]["evolutionary:time_limit=0.02"]["seeds"] == [0, 1, 2]
 
 
 def test_tables_and_plots_of_a_paper_under_names(folder, cli):

@@ -73,7 +73,7 @@ def test_programs_go_to_solvers_and_come_back(folder, cli, solver, options):
     assert "0001.sol" in out and "claim agrees" in out and "no:" not in out
 
 
-@pytest.mark.parametrize("form", ["lp", "mps", "nl", "wcsp"])
+@pytest.mark.parametrize("form", ["lp", "mps", "wcsp"])
 def test_programs_are_compressed_and_have_a_start(folder, cli, form):
     cli.done(f"{EXPORT} --format {form} --gzip --start beam:width=5")
     names = [f"000{n}.{end}" for n in (1, 2) for end in ("columns.json", f"{form}.gz", "mst")]
@@ -190,7 +190,7 @@ def test_a_worse_labelling_has_a_gap(folder, cli):
     own = "import-solution scores.jsonl mine.sol --rules rules.toml"
     (row,) = json.loads(cli.done(f"{own} --output back.jsonl --json").out)
     assert rows(Path("back.jsonl")) == [row] and row["labels"] == path[1:-1]
-    assert (row["solver"], row["claimed_objective"]) == ("Gurobi", None)
+    assert (row["solver"], row["claimed_objective"]) == ("list", None)
     assert row["status"] == "feasible" and row["violations"] == {"one title": 1} and row["penalty"] == 2.5
     assert row["gap"] == row["objective_gap"] > 1 and row["claim_agrees"] is None
     assert row["certificate"]["kind"] == "exact"

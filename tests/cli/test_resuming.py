@@ -38,7 +38,7 @@ def told(line: bytes) -> list:
         (f"{DECODE}.gz", "x.jsonl.gz", 2, 2),
         (f"{DECODE} --top 3", "x.jsonl", 5, 3),
         (f"{COMPARE} auto,viterbi", "out/results.jsonl", 3, 3),
-        (f"{COMPARE} auto,annealing:time_limit=0.02 --repeats 3", "out/results.jsonl", 6, 6),
+        (f"{COMPARE} auto,evolutionary:time_limit=0.02 --repeats 3", "out/results.jsonl", 6, 6),
         (DECODE.replace("decode", "pareto"), "x.jsonl", 1, 1),
     ],
 )

@@ -19,8 +19,6 @@ from ilpinfer.comparison import running
 from ilpinfer.comparison.rows import Contradiction, MethodError, ScoredGold, error_of
 from ilpinfer.comparison.statistics import holm
 from ilpinfer.core import registry
-from ilpinfer.exact import bare
-from ilpinfer.exact.bare import bare_pass, bare_seconds
 
 CAP = 3.0
 
@@ -226,7 +224,7 @@ def test_seeds_are_runs_of_their_own_with_a_spread():
     assert line.mean_gap == pytest.approx(statistics.mean(means.values()), abs=1e-5)
     assert line.gap_spread == pytest.approx(statistics.stdev(means.values()), abs=1e-5)
     assert line.sequences == 12
-    one = ilpinfer.compare(TRELLISES[:2], RULES, ["annealing:seed=4:time_limit=0.01"], seeds=2)
+    one = ilpinfer.compare(TRELLISES[:2], RULES, ["evolutionary:seed=4:time_limit=0.01"], seeds=2)
     assert [row["seed"] for row in one.rows()] == [4, 4]
 
 
@@ -343,12 +341,12 @@ def test_the_cap_stands_for_a_missing_labelling_only():
 )
 def test_the_unit_of_times_is_a_bare_pass(trellis, monkeypatch):
     """The clock of these tests goes on by a second with each reading; the unit has two readings a pass."""
-    score = bare_pass(trellis)()
+    score = running.bare_pass(trellis.lattice)()
     assert score == round(ilpinfer.decode(trellis).score * 2**20)
     count = itertools.count()
-    monkeypatch.setattr(bare, "time", SimpleNamespace(perf_counter=lambda: next(count)))
-    assert bare_seconds(trellis) == 1
-    monkeypatch.setattr(running, "bare_seconds", lambda trellis: 0.5)
+    monkeypatch.setattr(running, "time", SimpleNamespace(perf_counter=lambda: next(count)))
+    assert running.bare_seconds(trellis.lattice) == 1
+    monkeypatch.setattr(running, "bare_seconds", lambda lattice: 0.5)
     result = ilpinfer.compare([trellis], [], ["viterbi"])
     (line,) = lines_of(result.summary())
     assert line.bare_passes == pytest.approx(line.median_ms / 500), "the method is a row like others"

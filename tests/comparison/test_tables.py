@@ -188,7 +188,7 @@ def test_tex_sets_every_table_and_the_one_for_papers_fits_a_column(tmp_path):
         pytest.skip("no booktabs")
     (file,) = ordinary().write_tables(tmp_path, "latex", preset="paper", caption="Mine")
     text = file.read_text("utf-8")
-    long = r"annealing:time\_limit=0.005"
+    long = r"evolutionary:time\_limit=0.005"
     assert long in text
     file.write_text(text.replace(long, "constrained-viterbi"))
     (width,) = typeset(tmp_path, [file])

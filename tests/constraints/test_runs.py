@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 
 from formulations import LabelSet
-from ilpinfer.kernels import runs as run_kernels
+from ilpinfer.kernels.native import kernels
 
 SCHEMES = {
     "plain": ("O", "a", "b"),
@@ -82,7 +82,7 @@ def test_a_stretch_becomes_one_run_and_its_neighbours_stay_well_formed(scheme, s
     k = data.draw(st.integers(0, len(labels) - 1))
     kinds = [(field, number) for number, (field, length) in enumerate(spans) for _ in range(length)]
     before, field = y.copy(), labels.names[k].split("-")[-1]
-    first, last = run_kernels.put(y, begin, end, k, (labels.joins, labels.run_forms))
+    first, last = kernels.put(y, begin, end, k, (labels.joins, labels.run_forms))
     assert [labels.names[i] for i in y] == write(
         joined(changed(kinds, begin, end, field, scheme), scheme), scheme
     )
@@ -104,8 +104,8 @@ def test_a_border_moves_by_one_token(scheme, spans, data):
         return
     t = sum(length for _, length in spans[:cut])
     for change, sizes in (
-        (run_kernels.shift_back, (n - 1, m + 1)),
-        (run_kernels.shift_on, (n + 1, m - 1)),
+        (kernels.shift_back, (n - 1, m + 1)),
+        (kernels.shift_on, (n + 1, m - 1)),
     ):
         after = [*spans[: cut - 1], (left, sizes[0]), (right, sizes[1]), *spans[cut + 1 :]]
         after = [span for span in after if span[1]]
@@ -122,7 +122,7 @@ def test_runs_are_cut_where_the_scheme_begins_one():
     labels = LabelSet(("O", "B-a", "I-a", "B-b"))
     y = labels.ids(["B-a", "I-a", "B-a", "O", "O", "B-b", "I-a"]).astype(np.int32)
     borders = np.empty(len(y), np.int64)
-    count = run_kernels.cuts(y, labels.joins, borders)
+    count = kernels.cuts(y, labels.joins, borders)
     assert borders[:count].tolist() == [0, 2, 3, 5, 6]
 
 

@@ -38,7 +38,7 @@ def example():
     return many_runs(60, 5, 3, seed=5, penalty=1.0)
 
 
-@pytest.mark.parametrize("method", ["lds", "evolutionary", "annealing", "tabu"])
+@pytest.mark.parametrize("method", ["lds", "evolutionary"])
 def test_searches_pass_several_and_nothing_is_valued_unasked(method, monkeypatch):
     trellis, rules = example()
     counted = []
@@ -78,8 +78,8 @@ def test_methods_without_a_record_have_the_solution_itself():
 
 def test_processes_hand_incumbents_back():
     trellis, rules = example()
-    (there,) = ilpinfer.decode_many([trellis], rules, n_jobs=2, method="annealing", iterations=3000)
-    here = ilpinfer.decode(trellis, rules, method="annealing", iterations=3000)
+    (there,) = ilpinfer.decode_many([trellis], rules, n_jobs=2, method="evolutionary", iterations=30)
+    here = ilpinfer.decode(trellis, rules, method="evolutionary", iterations=30)
     assert [(i.score, i.violations) for i in there.incumbents] == [
         (i.score, i.violations) for i in here.incumbents
     ]

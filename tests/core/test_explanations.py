@@ -26,7 +26,6 @@ from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.exact import infeasibility
 from ilpinfer.exact.infeasibility import explain_infeasibility
-from ilpinfer.exact.stages import FEW
 
 LABELS, FINITE = LabelSet(("jt", "d", "O")), st.floats(-3, 3)
 
@@ -223,7 +222,6 @@ def assert_best(reasons, problem, least, soft=None):
 @given(instances(st.floats(-(2.0**26), 2.0**26) | FINITE, 3), st.data())
 def test_labels_of_a_relaxation_are_the_best_ones_at_any_scale(instance, data):
     """Penalties above the differences of such scores would not fit into 64 bits."""
-    FEW.warm()  # compilation counts
     tokens = instance.trellis.tokens
     drawn = data.draw(st.lists(cases(instance.trellis.labels, st.just(math.inf)), min_size=2, max_size=4))
     hard = [c for c in drawn if not dict(c.rule.statement.required_fields(tokens))]

@@ -17,7 +17,6 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import COMPILED
 from ilpinfer.system import processes
 
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -93,7 +92,6 @@ def test_an_error_of_the_kernels_is_raised_and_not_hidden_by_another_method(monk
     def broken(*_):
         raise ValueError("a defect")
 
-    COMPILED.warm()
     monkeypatch.setattr(Call, "run", broken)
     trellis = Trellis([0.0, 1.0], np.zeros((2, 2, 2)), labels=["a", "b"])
     rules = [C.at_most_runs("a", 1)]

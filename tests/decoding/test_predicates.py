@@ -105,7 +105,7 @@ def test_the_best_labellings_under_functions(case, top):
 @drawn(under_functions(problems()), st.sampled_from(METHODS))
 def test_every_method_under_functions(case, method):
     problem, told = case
-    options = {"iterations": 3} if method in ("evolutionary", "annealing", "tabu") else {}
+    options = {"iterations": 3} if method == "evolutionary" else {}
     if method in ("lds", "hybrid"):
         options = {"time_limit": 0.1}
     solution = ilpinfer.decode(problem.trellis, problem.rules, method=method, given=told, **options)

@@ -40,12 +40,8 @@ def twins(draw: st.DrawFn) -> tuple[Trellis, Trellis, list[Rule]]:
 SEARCHES = {
     "constrained-viterbi": {},
     "post-correction": {},
-    "best-first": {},
-    "greedy": {},
     "lds": {"variant": "admissible", "keep_going": True},
     "evolutionary": {"iterations": 30},
-    "annealing": {"iterations": 300},
-    "tabu": {"iterations": 60, "refit_rate": 0.0},
 }
 
 

@@ -142,7 +142,7 @@ def test_a_figure_is_that_of_its_cell(place, expected):
     "place, message",
     [
         ("beam | time", "2 different cells"),
-        ("tabu | time", "0 different cells"),
+        ("lds | time", "0 different cells"),
         ("auto | speed", "0 different cells"),
         ("auto | F1 #3", "no number 3"),
         ('"13 of 13 optima"', "no text"),

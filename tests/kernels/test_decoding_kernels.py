@@ -1,18 +1,15 @@
 """The decoding kernels against all labellings, on random tables that are read here by their documented meaning."""
 
 import numpy as np
-from numba import njit
 from support.random_tables import DEAD, cases
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import INSIDE, classify
-from ilpinfer.kernels.handle import together
-from ilpinfer.kernels.recursion import bare, complete
+from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import (
     BOUND,
     CODE,
     EDGES,
+    INSIDE,
     MULTIPLIERS,
     NO_LABELLING,
     NO_PATH,
@@ -23,17 +20,6 @@ from ilpinfer.kernels.tables import (
     UNKNOWN_CLASS,
     VALUE,
 )
-
-
-@njit
-def classified(windows, tokens, classes):
-    return classify(windows, tokens, classes)
-
-
-@njit
-def completed(handle, emission, rows, nodes, edge_at, completion, tail):
-    """What only kernels can call."""
-    return complete(handle.scores, emission, rows, nodes, edge_at, completion, tail)
 
 
 def test_the_first_of_the_best_labellings_is_proved():
@@ -100,7 +86,8 @@ def test_classes_of_windows():
         for here, result in zip(case.sequences(), results):
             classes, mine = np.empty((3, here.stop - here.start), np.int64), case.classes(here)
             unknown = np.flatnonzero((mine < 0).any(axis=0)).tolist()
-            assert classified(case.windows, case.tokens[here], classes) == (unknown[0] if unknown else -1)
+            first = kernels.classify(case.tables, case.tokens[here], classes)
+            assert first == (unknown[0] if unknown else -1)
             assert np.array_equal(classes, mine)
             assert (result[CODE] == UNKNOWN_CLASS) == bool(unknown)
             codes.add(bool(unknown))
@@ -109,14 +96,15 @@ def test_classes_of_windows():
 
 def test_completions_and_bare_viterbi():
     for case in cases(32):
-        handle, K = together(case.windows, case.scores, case.machines, NO_COUNTS), case.size[0]
+        K, plain = case.size[0], case.scores._replace(node=np.zeros((1, case.size[0]), np.int64))
         for here in case.sequences():
             classes, rows = case.classes(here), case.rows[here]
             nodes, edges = case.emission[rows] + case.scores.node[classes[NODES]], case.edges(here, classes)
             pool = case.pool[here] if len(case.pool) else 0
             edge_at = np.broadcast_to(case.scores.which[pool, classes[EDGES]], len(rows)).copy()
             completion, tail = np.empty((2, len(rows), case.scores.edge.shape[2]), np.int64)
-            completed(handle, case.emission, rows, classes[NODES], edge_at, completion, tail)
+            arrays = case.emission, rows, classes[NODES], edge_at, completion, tail
+            total = kernels.complete(case.scores, *arrays)
             after = np.zeros(K, np.int64)
             for t in range(len(rows) - 1, -1, -1):
                 own = completion[t]
@@ -125,6 +113,6 @@ def test_completions_and_bare_viterbi():
                 after = np.maximum(edges[t] + np.maximum(nodes[t] + after, FORBIDDEN), FORBIDDEN).max(axis=1)
             value, path = case.best(here, [])
             mine = np.empty(len(rows), np.int64)
-            total = bare(case.scores, case.emission, rows, classes[NODES], edge_at, completion, tail, mine)
             assert total == value if value is not None else total < DEAD
+            assert total == kernels.viterbi(plain, nodes, edge_at, *np.empty_like([completion, tail]), mine)
             assert value is None or mine.tolist() == path

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numba import njit
 from support.effort import examples
 from support.strategies import problems
 
@@ -16,24 +15,19 @@ from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, Tables
-from ilpinfer.kernels.decoding import classify
-from ilpinfer.kernels.evaluation import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY, evaluate
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
 
 REFUSALS = (LARGE, NO_TOKENS, PRIORITIES, STATES, CLASSES)
 MOST = 300
 """Labellings of a problem that are evaluated."""
 
 
-@njit
-def evaluated(handle, emission, tokens, rows, pool, paths, parts, violations):
+def evaluated(tables, emission, tokens, rows, pool, paths, parts, violations):
     classes = np.empty((3, len(tokens)), np.int64)
-    unknown = classify(handle.windows, tokens, classes)
-    values, room = np.empty(len(paths), np.int64), np.full((3, len(handle.machines.layout)), -1)
-    for n in range(len(paths)):
-        values[n] = evaluate(
-            handle, emission, rows, pool, classes, paths[n], room, parts[n], violations[n], False
-        )
-    return unknown, values
+    assert kernels.classify(tables, tokens, classes) < 0
+    given = tables, emission, classes, rows, pool
+    return [kernels.evaluate(*given, *labelling) for labelling in zip(paths, parts, violations)]
 
 
 def check(trellis, rules, paths):
@@ -44,11 +38,10 @@ def check(trellis, rules, paths):
     if not isinstance(call, Call):
         assert call in REFUSALS
         return None
-    handle, emission, _, tokens, rows, steps, *_ = call._inputs
+    handle, (emission, _, tokens, rows, steps), *_ = call._inputs
     R, paths = len(compiled.rules), np.array(paths, np.int64)
     parts, violations = np.full((len(paths), 5), 7), np.full((len(paths), R), 7)
-    unknown, values = evaluated(handle, emission, tokens, rows, steps, paths, parts, violations)
-    assert unknown < 0
+    values = evaluated(handle, emission, tokens, rows, steps, paths, parts, violations)
     problem = compiled.problem(trellis, quiet=True)
     held = [r for r in range(R) if r not in tables.folding.excluded]
     for n, path in enumerate(paths):

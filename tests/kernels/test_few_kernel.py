@@ -4,11 +4,20 @@ import numpy as np
 import pytest
 from support.random_tables import cases
 
-from ilpinfer.kernels.decoding import INSIDE
-from ilpinfer.kernels.few import NUMBER, WORK
-from ilpinfer.kernels.tables import CODE, NO_LABELLING, NO_PATH, PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
+from ilpinfer.kernels.tables import (
+    CODE,
+    INSIDE,
+    NO_LABELLING,
+    NO_PATH,
+    NUMBER,
+    PROVED,
+    TOO_MUCH_WORK,
+    UNKNOWN_CLASS,
+)
 
 EMPTY = {NO_PATH, NO_LABELLING}
+WORK = 2
+"""Column of the results of lists: number of steps."""
 
 
 def ranked(labellings, top):

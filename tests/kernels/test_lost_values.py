@@ -12,43 +12,30 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Relaxation
-from ilpinfer.kernels.defaults import SLACK, defaults_of
-from ilpinfer.kernels.jit import kernel
-from ilpinfer.kernels.joint_recursion import complete_jointly, room_jointly
-from ilpinfer.kernels.losses import COARSE, LOST, SHORT_LOST
-from ilpinfer.kernels.recursion import DEAD, complete, width_of
+from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import DEAD
 
 LABELS = ["a", "b", "c"]
-
-
-@kernel
-def complete_from(scores, emission, edge_at, joint, least):
-    """The recursion of a product for values from `least` on: completions and the best value."""
-    order, shape = np.arange(len(emission)), (len(emission), width_of(scores))
-    completion, tail = np.empty(shape, np.int64), np.empty(shape, np.int64)
-    best = complete(scores, emission, order, 0 * order, edge_at, completion, tail)
-    bare = completion, tail, best
-    completion, tail = room_jointly(joint, *shape)
-    arrays = scores, emission, order, 0 * order, edge_at, joint, bare
-    total = complete_jointly(*arrays, least, completion, tail)
-    return completion, total
+COARSE, LOST, SHORT_LOST, SLACK = kernels.COARSE, kernels.LOST, kernels.SHORT_LOST, kernels.SLACK
 
 
 def multiplied(trellis, *rules):
-    """The relaxation without machines, the product of all machines, and what `complete_from` reads of it."""
+    """The relaxation without machines, the product of all machines, and what `complete_jointly` reads of it."""
     known = Known.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
-    relaxation, ground = Relaxation(known), known.ground
-    bounds = relaxation.multiply(list(range(len(ground.plain))), 64)
+    relaxation, machines = Relaxation(known), np.arange(len(known.ground.plain))
+    bounds = relaxation.multiply(machines, 64)
     assert bounds.within
-    return relaxation, bounds, (ground.scores, ground.lattice.node, ground.classes[0], bounds.joint)
+    return relaxation, bounds, (relaxation.tables, *relaxation.sequence, machines, 64)
 
 
 def compare(trellis, *rules, shift=COARSE):
     """The product of rules, exactly and in 16 bits of a unit: what completions are too high by, checked against their bounds."""
     relaxation, bounds, arrays = multiplied(trellis, *rules)
     floor = relaxation.total - (SHORT_LOST // 2 << shift)
-    (completion, total), (coarse, bound) = (complete_from(*arrays, least) for least in (FORBIDDEN, floor))
-    assert (completion > DEAD).any() and total == bounds.recursion[2]
+    (completion, total), (coarse, bound) = (
+        kernels.complete_jointly(*arrays, least) for least in (FORBIDDEN, floor)
+    )
+    assert (completion > DEAD).any() and total == bounds.total
     assert ((completion > DEAD) == (coarse > DEAD)).all()
     lost = (coarse - completion)[completion > DEAD]
     most = len(trellis) * ((3 << shift) + 4 * SLACK)
@@ -67,14 +54,10 @@ def test_losses_of_16_bits_are_bounds_that_are_too_high_by_what_is_rounded(T, si
     assert T < 7 or lost.any()
 
 
-@kernel
 def defaults_in(edge):
     """How many states have a default, and the number of exceptions; -1 where nothing has defaults."""
-    defaults = defaults_of(edge)
-    own = 0
-    for value in defaults.out:
-        own += value > DEAD
-    return own if len(defaults.out) else -1, len(defaults.other)
+    own, exceptions, none = kernels.defaults_of(edge)
+    return -1 if none else own, exceptions
 
 
 def smoothed(rng, K):
@@ -144,7 +127,7 @@ def test_what_is_too_much_for_16_bits_is_not_forbidden():
     trellis = Trellis.from_emissions([[0, 0, 0], [0, -40, -40]], steps, labels=LABELS, tokens=["x"] * 2)
     few = (C.at_most_tokens(name, 1, penalty=penalty) for name, penalty in zip("abc", (np.inf, 1.0, 1.0)))
     relaxation, _, arrays = multiplied(trellis, *few)
-    exact, coarse = (complete_from(*arrays, least)[0] for least in (FORBIDDEN, relaxation.total))
+    exact, coarse = (kernels.complete_jointly(*arrays, least)[0] for least in (FORBIDDEN, relaxation.total))
     assert ((exact > DEAD) == (coarse > DEAD)).all() and (exact <= coarse).all()
 
 
@@ -204,5 +187,5 @@ def test_products_bound_losses_of_any_size(size):
         bounds = relaxation.multiply(machines, 64)
         found = relaxation.prefixes(machines, Deadline(), bounds=bounds)
         assert bounds.within == machines
-        assert best <= bounds.recursion[2] <= max(best, relaxation.total - LOST // 2)
+        assert best <= bounds.total <= max(best, relaxation.total - LOST // 2)
         assert found.values[0] == best

@@ -29,7 +29,7 @@ def records():
     yield from analyse(RULES, LABELS, ["x", "y"])
     yield decode_frontier(Trellis(rng.normal(size=3), rng.normal(size=(7, 3, 3)), labels=LABELS), RULES)
     yield Frontier((), False, 1.5, "no time left")
-    yield FrontierPoint(1.0, 2.0, {"r": 2}, ("a",), None, False)
+    yield FrontierPoint(1.0, 2.0, {"r": 2}, ("a",), False)
     rows = TauRow(1.0, 0.5, 0.25, 0.125, 3.0, 2), TauRow(0.5, 0.5, 0.25, 0.125, 3.0, 2)
     yield TauChoice(1.0, "odds", rows, {"accuracy": 0.5}, (1.0, 0.5), "f1")
     yield TradeOff(0.0, math.inf, 1.0, 2.0)

@@ -1,4 +1,4 @@
-"""Environments made for one script, with the wheel and nothing else of the project."""
+"""Environments made for one script, with a wheel or a source archive and nothing else of the project."""
 
 import subprocess
 import sys
@@ -7,11 +7,11 @@ from pathlib import Path
 CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
 
 
-def environment(folder: str | Path, wheel: str, extra: str = "", python: str = sys.executable) -> Path:
-    """The interpreter of a new environment into which a wheel is installed, with an extra."""
+def environment(folder: str | Path, archive: str, extra: str = "", python: str = sys.executable) -> Path:
+    """The interpreter of a new environment into which a wheel or a source archive is installed, with an extra."""
     subprocess.run([python, "-m", "venv", str(folder)], check=True)
     made = Path(folder, "bin", "python")
-    what = f"{wheel}[{extra}]" if extra else wheel
+    what = f"{archive}[{extra}]" if extra else archive
     pip = [str(made), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     done = subprocess.run(
         [*pip, "--constraint", str(CONSTRAINTS), what], check=False, capture_output=True, text=True

@@ -1,7 +1,7 @@
-"""The wheel with each Python that may use it: `python tests/packaging/pythons.py WHEEL`.
+"""The source archive with each Python that may use it: `python tests/packaging/pythons.py ARCHIVE`.
 
-Where an interpreter is installed, the wheel goes into a new environment of it, and the embedded example and the references that come with the
-package are run. For the others the script asks pip whether binary wheels of all dependencies exist.
+Where an interpreter is installed, the archive is built and installed in a new environment of it, and the embedded example and the references that
+come with the package are run. For the others the script asks pip whether binary wheels of all dependencies exist.
 """
 
 import argparse
@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 from environments import environment
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORM = "manylinux_2_28_x86_64"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 CHECK = """
 import ilpinfer
 from formulations import parse_rules
@@ -44,23 +46,24 @@ def _starts(python: str | None) -> bool:
     )
 
 
-def tried(wheel: str, version: str, python: str) -> str:
+def tried(archive: str, version: str, python: str) -> str:
     """The result of the example and of the references in a new environment."""
     with tempfile.TemporaryDirectory() as folder:
-        made = environment(folder, wheel, python=python)
+        made = environment(folder, archive, python=python)
         for arguments in (["-m", "ilpinfer", "demo", "--items", "5"], ["-c", CHECK]):
             done = subprocess.run([made, *arguments], capture_output=True, text=True, check=False, cwd=folder)
             if done.returncode:
                 return f"{version}: failed: {' '.join(arguments[:3])}\n{done.stderr}"
-    return f"{version}: installed from the wheel, and its example and references decoded"
+    return f"{version}: installed from the archive, and its example and references decoded"
 
 
-def resolved(wheel: str, version: str) -> str:
+def resolved(version: str) -> str:
     """Whether pip finds binary wheels of all dependencies."""
+    needed = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["dependencies"]
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--target", folder]
         chosen = ["--only-binary", ":all:", "--python-version", version, "--platform", PLATFORM]
-        done = subprocess.run([*pip, *chosen, wheel], capture_output=True, text=True, check=False)
+        done = subprocess.run([*pip, *chosen, *needed], capture_output=True, text=True, check=False)
     if done.returncode:
         return f"{version}: not installed here; no binary wheels: {done.stderr.strip().splitlines()[-1]}"
     return f"{version}: not installed here; binary wheels of all dependencies exist"
@@ -70,11 +73,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("wheel")
-    wheel, lines = str(Path(parser.parse_args().wheel).resolve()), []
+    parser.add_argument("archive")
+    archive, lines = str(Path(parser.parse_args().archive).resolve()), []
     for version in VERSIONS:
         python = interpreter(version)
-        lines.append(tried(wheel, version, python) if python else resolved(wheel, version))
+        lines.append(tried(archive, version, python) if python else resolved(version))
         print(lines[-1], flush=True)
     if any("failed" in line for line in lines):
         raise SystemExit(1)

@@ -1,11 +1,10 @@
-"""Programs as text of AMPL and of toulbar2, read by plain readers and compared with the engine."""
+"""Programs as text of toulbar2, read by a plain reader and compared with the engine."""
 
 import math
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 import ilpinfer
 from formulations import Trellis, formulate
@@ -34,65 +33,6 @@ def trellis(seed, T=4):
     edges = rng.integers(-40, 40, size=(T - 1, 3, 3)) / 16
     edges[0, 0, 1] = -math.inf
     return Trellis(rng.integers(-40, 40, size=3) / 16, edges, labels=NAMES, tokens=list("wxyz")[:T])
-
-
-def read_nl(text):
-    """Objective and its constant, matrix, sides of rows, sides of columns."""
-    lines = [line.partition("#")[0].strip() for line in text.splitlines()]
-    n, m = map(int, lines[1].split()[:2])
-    integers, (entries, weighted) = int(lines[6].split()[1]), map(int, lines[7].split())
-    assert integers == n
-    objective, matrix, sense, constant = np.zeros(n), np.zeros((m, n)), None, 0.0
-    sides = {"r": np.zeros((m, 2)), "b": np.zeros((n, 2))}
-    rest = iter(lines[10:])
-    for line in rest:
-        kind, number = line[0], line[1:]
-        if kind in "CO":
-            value = float(next(rest).removeprefix("n"))
-            assert kind == "O" or value == 0
-            sense, constant = (number.split()[1], value) if kind == "O" else (sense, constant)
-        elif kind in "rb":
-            for pair in sides[kind]:
-                code, *values = next(rest).split()
-                low, high = {
-                    "0": values,
-                    "1": ["-inf", *values],
-                    "2": [*values, "inf"],
-                    "3": ["-inf", "inf"],
-                    "4": values * 2,
-                }[code]
-                pair[:] = float(low), float(high)
-        elif kind == "k":
-            sums = [int(next(rest)) for _ in range(int(number))]
-        else:
-            row, count = map(int, number.split())
-            for _ in range(count):
-                column, value = next(rest).split()
-                (matrix[row] if kind == "J" else objective)[int(column)] = float(value)
-            weighted -= count * (kind == "G")
-            entries -= count * (kind == "J")
-    assert (entries, weighted, sense) == (0, 0, "1")
-    assert sums == np.cumsum((matrix != 0).sum(axis=0))[:-1].tolist()
-    return (objective, constant), matrix, sides["r"], sides["b"]
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("kind", RULES)
-@pytest.mark.parametrize("units", ["nats", "grid"])
-def test_text_of_ampl_has_the_optimum(kind, seed, units):
-    given, rules = trellis(seed), RULES[kind]
-    program = formulate(given, rules)
-    (objective, constant), matrix, rows, boxes = read_nl(program.text("nl", units=units))
-    done = milp(
-        -objective,
-        constraints=LinearConstraint(matrix, rows[:, 0], rows[:, 1]),
-        bounds=Bounds(boxes[:, 0], boxes[:, 1]),
-        integrality=np.ones(len(objective)),
-    )
-    best, scale = ilpinfer.decode(given, rules).score, UNITS_PER_NAT if units == "grid" else 1
-    assert (-math.inf if done.x is None else (constant - done.fun) / scale) == pytest.approx(best)
-    if done.x is not None:
-        assert given.score(program.labelling(done.x)) > -math.inf
 
 
 def read_wcsp(text):

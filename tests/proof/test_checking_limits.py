@@ -137,7 +137,7 @@ def test_the_proofs_of_the_engine_cost_far_less_than_the_default(problem):
 
 
 METHODS = [m.name for m in GENERAL_METHODS]
-TIMED = {"lds", "evolutionary", "annealing", "tabu", "hybrid"}
+TIMED = {"lds", "evolutionary", "hybrid"}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -83,7 +83,7 @@ def test_checks_need_no_solver(tmp_path, references):
     write(tmp_path / "set.jsonl", references)
     program = f"""
 import sys
-for name in ("ortools", "pulp", "numba", "highspy", "scipy"):
+for name in ("ortools", "pulp", "highspy", "scipy"):
     sys.modules[name] = None
 from ilpinfer.references.files import read
 from ilpinfer.references.verification import verify

@@ -130,4 +130,6 @@ def test_a_variant_chooses_whether_rounds_go_on():
 def test_counts_agree_with_their_nouns():
     trellis = ilpinfer.Trellis.from_emissions([[1.0, 0.0]], [[0.0] * 2] * 2)
     assert ilpinfer.decode(trellis, method="lds").method == "lds: admissible, 1 round, 1 node"
-    assert ilpinfer.decode(trellis, method="tabu", iterations=1).method == "tabu: 1 step"
+    assert ilpinfer.decode(
+        trellis, method="evolutionary", iterations=1, population=1, offspring=1
+    ).method == ("evolutionary: 1 generation, 2 labellings")

@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from support.effort import examples
+from support.strategies import problems
 from support.trellises import many_runs
 
 import ilpinfer
 from formulations import LabelSet
 from formulations import constraints as C
-from ilpinfer.kernels import evolution as evolution_kernels
-from ilpinfer.kernels import runs as run_kernels
-from ilpinfer.search import best_first, evolution
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.kernels.native import kernels
+from ilpinfer.search import evolution
 from ilpinfer.search.evolution import Evolution
 
 
@@ -22,7 +26,7 @@ def test_sampling_draws_each_about_as_often_as_its_rank_says():
     size, n, s = 10, 5, 1.5
     seed, chosen, drawn = np.array([7], np.uint64), np.empty(n, np.int64), np.zeros(size)
     for _ in range(4000):
-        evolution_kernels.sample(np.arange(size), n, s, seed, chosen)
+        kernels.sample(np.arange(size), n, s, seed, chosen)
         drawn += np.bincount(chosen, minlength=size)
     expected = (2 - s) / size + 2 * np.arange(size) * (s - 1) / (size * (size - 1))
     assert np.allclose(drawn / drawn.sum(), expected, atol=0.004)
@@ -35,12 +39,12 @@ def test_mutations_move_a_border_back_or_change_one_run():
     runs = plain.joins, plain.run_forms
     for _ in range(50):
         shifted, flipped = before.copy(), before.copy()
-        first, last = run_kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
+        first, last = kernels.mutate(shifted, seed, borders, 3, 1.0, False, runs)
         (moved,) = np.flatnonzero(shifted != before)
         assert first <= moved <= last
         assert moved in (2, 5)
         assert shifted[moved] == before[moved + 1]
-        first, last = run_kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
+        first, last = kernels.mutate(flipped, seed, borders, 3, 0.0, False, runs)
         changed = np.flatnonzero(flipped != before)
         assert all(first <= t <= last for t in changed)
         assert changed.tolist() in ([], [0, 1, 2], [3, 4, 5], [6, 7, 8])
@@ -75,19 +79,20 @@ def published(trellis, rules, **options):
 
 def test_the_published_algorithm_begins_with_the_best_first_labelling():
     trellis, rules = example()
-    first = ilpinfer.decode(trellis, rules, method="best-first")
+    problem = compile_problem(trellis, rules).fold()
+    first = evolution.best_first_labelling(problem, Deadline())
     alone = published(trellis, rules, population=1, offspring=1, mutation_rate=0.0, iterations=1)
-    assert alone.labels == first.labels
+    assert alone.ids.tolist() == first.tolist()
     options = {"population": 1, "iterations": 1, "mutation_rate": 0.0}
     varied = ilpinfer.decode(trellis, rules, method="evolutionary", **options)
     other = ilpinfer.decode(trellis, rules, method="constrained-viterbi")
-    assert varied.labels == other.labels != first.labels
+    assert varied.labels == other.labels != alone.labels
 
 
 def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch):
     trellis, rules = example(hard=True)
     assert published(trellis, rules, iterations=3).has_labelling
-    monkeypatch.setattr("ilpinfer.search.best_first._MOST_NODES", 5)
+    monkeypatch.setattr("ilpinfer.search.evolution._MOST_NODES", 5)
     late = published(trellis, rules, iterations=3)
     assert (late.status, late.has_labelling) == ("unknown", False)
     assert late.method == "evolutionary: no first labelling in time"
@@ -99,20 +104,27 @@ def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch
 
 def test_the_search_for_a_published_start_has_all_the_time(monkeypatch):
     trellis, rules = example()
-    given = []
-    original = best_first.Search
+    tasks = []
+    original = evolution.Search
 
     def search(folded, task, parameters):
-        given.append((task.deadline.limit, parameters.variant))
+        tasks.append((task.deadline.limit, parameters.variant))
         return original(folded, task, parameters)
 
-    monkeypatch.setattr(best_first, "Search", search)
+    monkeypatch.setattr(evolution, "Search", search)
     published(trellis, rules, time_limit=1000.0, iterations=2)
-    ilpinfer.decode(trellis, rules, method="best-first", time_limit=1000.0)
-    (all_of_it, variant), (share, _) = given
+    ((all_of_it, variant),) = tasks
     assert 900 < all_of_it <= 1000
-    assert share < 1
     assert variant == "published"
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems())
+def test_the_best_first_labelling_keeps_the_hard_rules_if_there_is_one(problem):
+    expected, _ = problem.best()
+    first = evolution.best_first_labelling(problem.compiled().fold(), Deadline())
+    assert (first is None) == (expected is None)
+    assert first is None or problem.machined().value(first).feasible
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whatever a search that keeps labellings passes through is worth what the rules say."""
+"""Whatever the evolutionary algorithm passes through is worth what the rules say."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,12 +9,8 @@ from support.strategies import problems
 from formulations.grid import is_forbidden
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
-from ilpinfer.kernels.tabu import CURRENT, TOP
-from ilpinfer.search import annealing, tabu
-from ilpinfer.search.annealing import Annealing
 from ilpinfer.search.evolution import Evolution, run_generations
-from ilpinfer.search.population import Individuals, Population
-from ilpinfer.search.tabu import Tabu
+from ilpinfer.search.population import Population
 
 
 def check(compiled, population, places):
@@ -30,26 +26,8 @@ def check(compiled, population, places):
     assert len(values) < 2 or values[-1] > values[0]
 
 
-def population_of(problem, individuals, start=None):
-    start = np.zeros(problem.shape[0], np.int64) if start is None else start
+def population_of(problem, individuals, start):
     return Population(problem.compiled().fold(), Task(Deadline()), individuals, start, 2**60)
-
-
-@settings(max_examples=examples(100))
-@given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 400))
-def test_annealing(problem, seed, steps):
-    compiled, population = problem.machined(), population_of(problem, Individuals(seed=seed))
-    assert annealing.cool(population, Annealing(iterations=steps, seed=seed)) == steps
-    check(compiled, population, [0])
-
-
-@settings(max_examples=examples(100))
-@given(problem=problems(), seed=st.integers(0, 99), steps=st.integers(1, 200), patience=st.integers(1, 20))
-def test_tabu(problem, seed, steps, patience):
-    compiled, population = problem.machined(), population_of(problem, Individuals(2, 2, seed=seed))
-    parameters = Tabu(iterations=steps, seed=seed, patience=patience, candidates=4, tenure=2)
-    assert tabu.move(population, parameters) == steps
-    check(compiled, population, [CURRENT, TOP])
 
 
 PARAMETERS = st.builds(

@@ -1,6 +1,5 @@
 """Every search against brute force: nothing above the optimum, nothing said that does not hold, the same for a seed."""
 
-import math
 import random
 import time
 
@@ -18,13 +17,11 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.kernels.machines import joint_of
+from ilpinfer.kernels.joint_states import joint_of
 from ilpinfer.search.beam import search, with_forced_rules
 
 SEEDED = {
     "evolutionary": {"iterations": 40},
-    "annealing": {"iterations": 3000},
-    "tabu": {"iterations": 100},
     "hybrid": {"variant": "published"},
 }
 
@@ -100,27 +97,20 @@ def test_a_seed_gives_one_labelling_however_the_time_is_cut(method, monkeypatch)
 
 
 @pytest.mark.parametrize("cost", [{}, {"penalty": 1.5}], ids=["hard", "soft"])
-@pytest.mark.parametrize(
-    ("method", "iterations", "gap"),
-    [("evolutionary", 300, math.inf), ("annealing", 100_000, 3.0), ("tabu", 1000, 3.0)],
-)
-def test_a_search_comes_near_the_optimum_and_keeps_its_time(method, iterations, gap, cost):
-    given = many_runs(40, 5, 3, **cost)
+def test_evolution_gains_and_keeps_its_time(cost):
+    given, method = many_runs(40, 5, 3, **cost), "evolutionary"
     best = ilpinfer.decode(*given).score
     ilpinfer.decode(*given, method=method, time_limit=0.05)
     seen = []
     timed = ilpinfer.decode(*given, method=method, time_limit=0.2, callback=lambda *now: seen.append(now))
     assert timed.seconds < at_most(0.25) and timed.status in ("feasible", "optimal")
     assert seen[0][1] < timed.score <= best
-    first, found = (
-        ilpinfer.decode(*given, method=method, seed=4, iterations=n).score for n in (1, iterations)
-    )
+    first, found = (ilpinfer.decode(*given, method=method, seed=4, iterations=n).score for n in (1, 300))
     assert first < found
-    assert ilpinfer.decode(*given, method="viterbi").score < found <= best < found + gap
+    assert ilpinfer.decode(*given, method="viterbi").score < found <= best
 
 
-@pytest.mark.parametrize("method", ["greedy", "evolutionary", "annealing", "tabu"])
-def test_searches_go_on_where_there_is_little_room_for_joint_states(method, monkeypatch):
+def test_evolution_goes_on_where_there_is_little_room_for_joint_states(monkeypatch):
     trellis, _ = many_runs(60, 6, 0, seed=4)
     rules = [C.at_most_tokens(label, 9, penalty=0.7) for label in trellis.labels.names]
 
@@ -129,9 +119,8 @@ def test_searches_go_on_where_there_is_little_room_for_joint_states(method, monk
 
     monkeypatch.setattr("ilpinfer.search.population._LARGEST_MEMO", 0)
     monkeypatch.setattr("ilpinfer.search.population.joint_of", small_at_first)
-    options = {"time_limit": 1.0} if method == "greedy" else {"iterations": 800}
-    solution = ilpinfer.decode(trellis, rules, method=method, **options)
-    assert solution.score > ilpinfer.decode(trellis, rules, method="best-first").score
+    solution = ilpinfer.decode(trellis, rules, method="evolutionary", iterations=800)
+    assert solution.score > ilpinfer.decode(trellis, rules, method="viterbi").score
     assert solution.score <= ilpinfer.decode(trellis, rules).score
 
 

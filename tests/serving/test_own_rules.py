@@ -290,12 +290,13 @@ def test_pages_and_their_files_are_served_and_name_no_other_host(decoder):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_wheel_has_all_files_that_are_no_modules(package):
-    folder = ROOT / package
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    packaged = {path for pattern in data[package] for path in folder.glob(pattern)}
-    compiled = set(folder.glob("**/__pycache__/*"))
-    there = {path for path in folder.rglob("*.*") if path.is_file() and path.suffix != ".py"} - compiled
+def test_the_archives_have_all_files_that_are_no_modules(package):
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
+    named = [pattern for pattern in tool["sdist"]["include"] if pattern.startswith(f"/{package}/")]
+    packaged = {path for pattern in named for path in ROOT.glob(pattern[1:]) if path.suffix != ".py"}
+    made = {".pyc", ".so", ".pyd"}
+    there = {path for path in (ROOT / package).rglob("*.*") if path.is_file() and path.suffix not in made}
+    there = {path for path in there if path.suffix != ".py"}
     assert {path for path in there - packaged if path.name != "README.md"} == set()
     assert packaged - there == set()
 

@@ -38,8 +38,7 @@ def test_scores_are_decoded_as_the_decoder_does(decoder, tmp_path):
     assert response.status_code == 200
     answer = response.json()
     assert answer.pop("queue_seconds") >= 0
-    times = {"seconds": 0, "warm_up_seconds": 0}
-    assert answer | times == expected | times
+    assert answer | {"seconds": 0} == expected | {"seconds": 0}
     assert answer["status"] == "optimal" and answer["violations"] == {"one title": 0}
 
 

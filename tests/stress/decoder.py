@@ -2,7 +2,7 @@
 
 A round has rules of one label set, one Decoder, and sequences that it decodes in one of several ways, with limits that
 are small at times. What it finds is compared with all labellings, which `oracles` and `template_oracles` value.
-With NUMBA_BOUNDSCHECK=1, and NUMBA_CACHE_DIR in a new folder, reads outside of arrays are errors.
+With ILPINFER_KERNELS=checked, reads outside of arrays are errors; see `make bounds`.
 """
 
 import argparse

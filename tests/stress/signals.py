@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from support.family import alive, marked, wait_until  # noqa: E402
 
-TIMES = {"seconds", "bare_seconds", "warm_up_seconds", "median_ms", "p90_ms", "job"}
+TIMES = {"seconds", "bare_seconds", "median_ms", "p90_ms", "job"}
 """Keys whose values differ from run to run."""
 EARLIEST = 0.05
 """Seconds after the start of a process."""

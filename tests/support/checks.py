@@ -14,13 +14,8 @@ GENERAL_METHODS = [method for method in ilpinfer.methods() if method.name != "gr
 """The methods that take labels of any scheme."""
 SEARCHES = {
     "beam": {"width": 3},
-    "best-first": {},
-    "greedy": {},
-    "relaxation-guided": {},
     "lds": {"time_limit": 0.02},
     "evolutionary": {"iterations": 20},
-    "annealing": {"iterations": 300},
-    "tabu": {"iterations": 40},
     "hybrid": {"time_limit": 0.02},
 }
 """Searches, with options by which they end soon."""

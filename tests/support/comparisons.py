@@ -57,7 +57,7 @@ def ordinary(count=4, **options) -> Comparison:
         "on_error": "record",
         **options,
     }
-    methods = ["auto", "viterbi", "beam:width=1", "annealing:time_limit=0.005", failing]
+    methods = ["auto", "viterbi", "beam:width=1", "evolutionary:time_limit=0.005", failing]
     return compare(given, rules, options.pop("methods", methods), **options)
 
 

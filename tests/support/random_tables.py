@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.grid import FORBIDDEN
+from ilpinfer.exact.calls import DIRECT
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.decoding import DIRECT, decode_batch, output_views
-from ilpinfer.kernels.few import decode_few
-from ilpinfer.kernels.handle import together
+from ilpinfer.kernels.native import Tables, kernels
 from ilpinfer.kernels.tables import (
     ARC,
     EDGES,
@@ -47,22 +46,31 @@ class Case:
     def sequences(self):
         return [slice(*ends) for ends in zip(self.begins[:-1].tolist(), self.begins[1:].tolist())]
 
+    @property
+    def tables(self):
+        return Tables(self.windows, self.scores, self.machines, NO_COUNTS)
+
+    @property
+    def batch(self):
+        return self.emission, self.begins, self.tokens, self.rows, self.pool
+
     def run(self, work=10**6, direct=DIRECT):
-        paths, _, results, _, marks, _ = self.output(decode_batch, 1, (work, 0, direct))
+        paths, _, results, _, marks = self.output(kernels.decode_best, 1, (work, 0, direct))
         return paths, results, marks
 
     def run_few(self, top, work=10**6):
-        paths, values, results, _, marks, _ = self.output(decode_few, top, (work, 0, DIRECT))
+        paths, values, results, _, marks = self.output(kernels.decode_lists, top, (work, 0, DIRECT))
         lists = [paths[here.start * top : here.stop * top].reshape(top, -1) for here in self.sequences()]
         return lists, values, results, marks
 
-    def output(self, kernel, top, limits):
+    def output(self, kernel, top, limits, threads=1):
+        """Paths of all sequences, values (N, top), results (N, 7), parts (N, top, 5), and marks (N, 2, M)."""
         N, M = len(self.begins) - 1, self.size[1]
-        buffer = np.zeros(len(self.tokens) * top + N * (7 + 6 * top + 2 * M), np.int64)
-        handle = together(self.windows, self.scores, self.machines, NO_COUNTS)
-        inputs = self.begins, self.tokens, self.rows, self.pool, limits, top, buffer
-        assert kernel(handle, self.emission, *inputs, 0, N) == N
-        return output_views.py_func(buffer, self.begins, top, M, 0)
+        shapes = [(len(self.tokens) * top,), (N, top), (N, 7), (N, top, 5), (N, 2, M)]
+        ends = np.cumsum([np.prod(shape) for shape in shapes])
+        buffer = np.zeros(ends[-1], np.int64)
+        kernel(self.tables, self.batch, limits, top, buffer, threads, np.zeros(1, np.int64))
+        return [part.reshape(shape) for part, shape in zip(np.split(buffer, ends[:-1]), shapes)]
 
     def classes(self, here):
         """Classes (3, T) of a sequence."""
@@ -242,6 +250,7 @@ def laid_out(parts, stride, K, classes):
         np.flatnonzero(final[state_at] != 0).astype(np.int32) if M else np.zeros(0, np.int32),
         flat(weights),
         np.array([(*p.side, *p.box) for p in parts], np.int64).reshape(M, 4),
+        np.zeros(M, bool),
         np.full(M, -1),
         np.ones(M, np.int64),
         cost,

@@ -50,10 +50,10 @@ async def serving(service: Service) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def service_of(decoder: Any, *, workers: int = 1, warm: bool = False, **limits: Any) -> Service:
-    """A service that is ready at once, with generous deadlines."""
+def service_of(decoder: Any, *, workers: int = 1, **limits: Any) -> Service:
+    """A service with generous deadlines."""
     limits = {"deadline": GENEROUS, "longest_deadline": GENEROUS, **limits}
-    return Service(decoder, Limits(**limits), workers=workers, scheme="", warm=warm)
+    return Service(decoder, Limits(**limits), workers=workers, scheme="")
 
 
 def talk(service: Service, conversation: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:

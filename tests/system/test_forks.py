@@ -17,7 +17,6 @@ from ilpinfer import decode
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.decoding import outside
 from ilpinfer.exact.compiled import tables_of
-from ilpinfer.kernels import jit
 from ilpinfer.solvers import pool
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -70,8 +69,6 @@ LOCKS = {
     "tables": lambda: tables()._lock,
     "decoders": lambda: outside._lock,
     "solvers": lambda: pool._lock,
-    "compiler": lambda: jit.global_compiler_lock._lock,
-    "code": lambda: jit.ffi.lib._lock._lock,
     "property": lambda: LabelSet.__dict__["fields"].lock,
 }
 """Locks by name; the one of properties exists before Python 3.12 only."""

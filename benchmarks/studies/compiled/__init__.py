@@ -31,7 +31,7 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
         LIMITS: (list(LENGTHS), (1, 3, 10)),
         THREADS: ([f"HMM of {RIVALS_SIZE}"], (1, 5, 20)),
         FILES: ([f"HMM of {CORA_SIZES[-1]}"], (1, 1, 1)),
-        STARTING: (sources(smoke=[files.NUMBA], sample=list(files.CASES)), (1, 1, 1)),
+        STARTING: (sources(smoke=[files.NUMPY], sample=list(files.CASES)), (1, 1, 1)),
     }[part]
     ways = sources(smoke=("calls", "batches"), sample=calls.WAYS) if part == CORA else [""]
     number = sources(**dict(zip(SCALES, counts, strict=True)))
@@ -66,9 +66,9 @@ STUDY = Study(
     "the same sequence. One core. Batches and documents by "
     "processor time, in which other work on the machine does not count; short calls by the clock, as processor time takes half a "
     "microsecond to read; two threads by the clock, the least of 7 rounds in each of several cells (smoke 1, sample 5, full 20). Files: seconds of the processor of a command with all of its "
-    "processes, beside those of a program that is warm, the median of 3 rounds (full 5) after one that is not counted. First calls: "
-    "seconds from the start of the import to the solution in a new process, by the clock and of the processor; once with "
-    "an empty cache of kernels, and the median of 5 with the cache that it left, in turns with the import of numba alone",
+    "processes, beside those of a program that runs already, the median of 3 rounds (full 5) after one that is not counted. First calls: "
+    "seconds from the start of the import to the solution in a new process, by the clock and of the processor, the median "
+    "of 5 in turns with the import of numpy alone",
     parts=PARTS,
     report={
         (CORA, UMASS, LONG): report.decoding,

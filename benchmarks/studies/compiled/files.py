@@ -15,7 +15,7 @@ from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
 from benchmarks.study import Row, Sources
 
-NUMBA = "import of numba alone"
+NUMPY = "import of numpy alone"
 _DECODE = """
 import numpy as np
 import ilpinfer
@@ -27,7 +27,7 @@ trellis = Trellis(rng.normal(size=K), rng.normal(size=(19, K, K)), labels=labels
 method = ilpinfer.decode(trellis, {rules}).method
 """
 CASES = {
-    NUMBA: "import numba; method = ''",
+    NUMPY: "import numpy; method = ''",
     "Viterbi satisfies the rules": _DECODE.format(labels=4, rules="[C.at_most_runs('a', 9)]"),
     "a hard rule and a soft one": _DECODE.format(
         labels=4, rules="[C.at_most_runs('a', 1), C.requires_present('a', 'b', penalty=9.0)]"
@@ -43,23 +43,20 @@ PRINT = "print(time.perf_counter() - began, time.process_time() - spent, method)
 
 
 def first_calls(case: str, repeats: int) -> Iterator[Row]:
-    with tempfile.TemporaryDirectory() as cache:
-        if case != NUMBA:
-            yield {"cache": "empty", **first_call(case, cache)}
-        calls: dict[str, list[Row]] = {NUMBA: [], case: []}
-        for _ in range(repeats):
-            for name, some in calls.items():
-                some.append(first_call(name, cache))
-    row: Row = {"cache": "full"} | {key: _median(calls[case], key) for key in ("seconds", "processor")}
+    calls: dict[str, list[Row]] = {NUMPY: [], case: []}
+    for _ in range(repeats):
+        for name, some in calls.items():
+            some.append(first_call(name))
+    row: Row = {key: _median(calls[case], key) for key in ("seconds", "processor")}
     yield row | {
         "method": calls[case][0]["method"],
-        "over_numba": row["seconds"] - _median(calls[NUMBA], "seconds"),
+        "over_numpy": row["seconds"] - _median(calls[NUMPY], "seconds"),
     }
 
 
-def first_call(case: str, cache: str) -> Row:
+def first_call(case: str) -> Row:
     """Seconds in a new process from the start of the import, by the clock and of the processor, and the solution's method."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode
     command = [sys.executable, "-c", "\n".join((CLOCK, CASES[case], PRINT))]
     run = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)

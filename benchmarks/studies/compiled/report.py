@@ -17,7 +17,7 @@ from benchmarks.studies.compiled.calls import (
     TRELLISES,
     WHOLE,
 )
-from benchmarks.studies.compiled.files import NUMBA
+from benchmarks.studies.compiled.files import NUMPY
 
 TITLES = {"cora": "Cora", "umass": "UMass", "long": "documents"}
 FEW = 5.0
@@ -176,7 +176,7 @@ def _batches(frame: DataFrame, report: Report) -> None:
 def files(frame: DataFrame, report: Report) -> None:
     report.heading("Commands on files")
     report.text(
-        f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that is warm and writes labels alone: it "
+        f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that runs already and writes labels alone: it "
         "reads the lines, decodes them, and makes JSON. Commands begin with the start of Python."
     )
     columns = {"seconds of the processor": "processor", "×": "over_least"}
@@ -186,16 +186,16 @@ def files(frame: DataFrame, report: Report) -> None:
 
 def starting(frame: DataFrame, report: Report) -> None:
     report.heading("First calls")
-    alone, own = (frame[(frame.data == NUMBA) == which] for which in (True, False))
+    alone, own = (frame[(frame.data == NUMPY) == which] for which in (True, False))
     if len(alone):
-        report.text(f"The import of numba alone takes {number(alone.seconds.iloc[0], 2)} s.")
+        report.text(f"The import of numpy alone takes {number(alone.seconds.iloc[0], 2)} s.")
     columns = {
         "seconds": "seconds",
         "of the processor": "processor",
-        "seconds over numba's import": "over_numba",
+        "seconds over numpy's import": "over_numpy",
     }
     cells: Cells = {
         tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
         "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
     }
-    report.pivot(own, {"rules": "data", "cache": "cache"}, cells)
+    report.pivot(own, {"rules": "data"}, cells)

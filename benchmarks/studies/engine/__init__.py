@@ -37,7 +37,7 @@ STUDY = Study(
     f"{SETTINGS}",
     limits="10 s a sequence, 0.8 s for UMass, 60 s where programs are compared",
     seeds="the number of a generated document",
-    measures="milliseconds of one thread, each method after a warm-up call, on fresh scores, rules compiled from text once; "
+    measures="milliseconds of one thread, each method after a call that is not timed, on fresh scores, rules compiled from text once; "
     "calls of less than 30 ms are made up to three times and the median kept. Ratios to `auto` are of totals on the same sequences, "
     "which all methods of a cell decode one after the other. The unit of other multiples is a bare compiled Viterbi pass over the scores "
     "of the same sequence without rules, tables made beforehand, the fastest of five. Every labelling is verified, every proof of `auto` rechecked, "

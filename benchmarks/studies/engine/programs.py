@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-import ilpinfer
 from benchmarks.data.corpora import train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import SOLVERS
@@ -27,8 +26,6 @@ from ilpinfer.exact.viterbi import viterbi
 
 PROGRAMS, FOLDED = "programs", "folded"
 LIMIT = 60.0
-BEGUN = "begun"
-"""The whole program, where the solver begins with the labelling of `greedy`."""
 OBJECTS = "PuLP's objects"
 CHUNK, MODEL_SIZE = 25, 20
 
@@ -49,15 +46,13 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         problem = compile_problem(reference(T, 0, labels_of_size(K)), load_rules("citations"))
         yield from (_of_objects(problem) if cell.methods == OBJECTS else _of_solver(cell.methods, problem))
         return
-    warm(cell.methods)
+    call_once(cell.methods)
     for place, trellis, problem in unsettled(sources, cell.first):
         best = optimum(trellis, load_rules("citations"))
         about: Row = {"item": f"dev {place}", "method": "auto", "form": ""}
         yield about | {"status": best.status, "score": best.score, "bound": best.bound}
-        start = ilpinfer.decode(trellis, load_rules("citations"), method="greedy").path
-        for form in ("whole", BEGUN, "folded"):
+        for form in ("whole", "folded"):
             program = formulate(problem.fold() if form == "folded" else problem).soft()
-            program = program.starting_with(start) if form == BEGUN else program
             answer = solvers.solve(cell.methods, program, time_limit=LIMIT)
             score = None if answer.x is None else nats(problem.value(program.labelling(answer.x)).score)
             bound = score if answer.status == "optimal" else None
@@ -68,7 +63,7 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
 def _of_solver(name: str, problem: Problem) -> Iterator[Row]:
     building = statistics.median(timed(lambda: formulate(problem).soft())[1] for _ in range(5))
     program = formulate(problem).soft()
-    warm(name)
+    call_once(name)
     handing = min(timed(hand_over(name, program))[1] for _ in range(3))
     answer = solvers.solve(name, program, time_limit=LIMIT)
     sizes = dict(zip("TK", problem.shape, strict=True)) | {
@@ -100,7 +95,8 @@ def unsettled(sources: Sources, first: int) -> list[tuple[int, Trellis, Problem]
 
 
 @cache
-def warm(name: str) -> None:
+def call_once(name: str) -> None:
+    """A first call, which is not timed: it starts the solver's process."""
     problem = compile_problem(reference(3, 0, labels_of_size(26)), [])
     solvers.solve(name, formulate(problem).soft())
 

@@ -12,7 +12,7 @@ from benchmarks.studies.engine import figures
 from benchmarks.studies.engine.anytime import BOUNDS, MEMORY, OVERSHOOT
 from benchmarks.studies.engine.decoding import GENERATED
 from benchmarks.studies.engine.fits import exponents, fit, fitted
-from benchmarks.studies.engine.programs import BEGUN, OBJECTS
+from benchmarks.studies.engine.programs import OBJECTS
 
 METHODS: Mapping[str, str] = {
     "auto": "`auto`",
@@ -256,7 +256,7 @@ def folded(frame: DataFrame, report: Report) -> None:
         own = 1000 * some.seconds[some.form == form]
         return [fixed(own.median(), 0), fixed(own.max(), 0)]
 
-    forms = [form for form in ("whole", BEGUN, "folded") if (frame.form == form).any()]
+    forms = [form for form in ("whole", "folded") if (frame.form == form).any()]
     cells: Cells = {
         **{(f"{form}, median ms", "largest"): partial(spent, form=form) for form in forms},
         "optimal": lambda x: share((x.status == "optimal").sum(), x),
@@ -266,9 +266,4 @@ def folded(frame: DataFrame, report: Report) -> None:
     report.text(
         f"{frame.item.nunique()} Cora references whose Viterbi labelling breaks a rule even after rules on single tokens and steps are "
         "folded into the scores; every optimum equals the rechecked one."
-        + (
-            f" A solver that is {BEGUN} has the labelling of `greedy` beside the whole program."
-            if BEGUN in forms
-            else ""
-        )
     )

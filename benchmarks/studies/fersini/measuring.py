@@ -11,11 +11,11 @@ from benchmarks import optimum
 from benchmarks.data.evaluations import Setting, labels_of
 from benchmarks.study import Disagreement, Row
 from formulations import RuleSet, Trellis
+from ilpinfer.comparison.running import bare_seconds
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.frontier import Frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.exact.bare import bare_seconds
 from ilpinfer.models.forward_backward import log_partition
 
 SINGLE = {"Viterbi": "viterbi", "constrained Viterbi": "constrained-viterbi", "one phase": "auto"}
@@ -82,7 +82,7 @@ def _frontiers(setting: Setting) -> Iterator[Row]:
     compiler = compiler_of(setting.rules)
     decode = partial(ilpinfer.decode_frontier, rules=compiler, time_limit=2 * LIMIT)
     frontiers, seconds = _timed(decode, setting.trellises)
-    units = [bare_seconds(trellis) for trellis in setting.trellises]
+    units = [bare_seconds(trellis.lattice) for trellis in setting.trellises]
     for weight in WEIGHTS:
         labels = [tuple(f.at_weight(weight).labels) if f.points else None for f in frontiers]
         yield from _rows(setting, labels, value=weight, kind="weight")
@@ -95,12 +95,11 @@ def _frontiers(setting: Setting) -> Iterator[Row]:
 
 
 def _sizes(frontiers: Sequence[Frontier], multiples: Sequence[float]) -> Row:
-    points = [point for frontier in frontiers for point in frontier.points]
+    sizes = [len(frontier.points) for frontier in frontiers]
     return {
         "kind": "sizes",
-        "points": len(points),
-        "most": max(len(frontier.points) for frontier in frontiers),
-        "unsupported": sum(not point.supported for point in points),
+        "points": sum(sizes),
+        "most": max(sizes),
         "complete": sum(frontier.complete for frontier in frontiers),
         "sequences": len(frontiers),
         "multiples": [m / max(1, len(f.points)) for m, f in zip(multiples, frontiers, strict=True)],

@@ -200,21 +200,18 @@ def _frontiers(some: Groups, report: Report) -> None:
     lines = []
     for title, own in sizes.items():
         multiples = sorted(value for row in own.multiples for value in row)
-        points, unsupported, complete, sequences = own[
-            ["points", "unsupported", "complete", "sequences"]
-        ].sum()
+        points, complete, sequences = own[["points", "complete", "sequences"]].sum()
         lines.append(
             (
                 title,
                 f"{points / sequences:.1f}",
                 f"{own.most.max():.0f}",
-                f"{unsupported:.0f} of {points:.0f}",
                 f"{complete:.0f} of {sequences:.0f}",
                 number(float(Series(multiples).median())),
                 number(multiples[int(0.9 * len(multiples))]),
             )
         )
-    columns = ("", "points a sequence", "at most", "unsupported", "complete")
+    columns = ("", "points a sequence", "at most", "complete")
     report.table((*columns, "bare Viterbi passes a point", "90th percentile"), lines)
     agreed = sum((own.complete == own.sequences).all() for own in sizes.values())
     report.text(

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-import ilpinfer
 from benchmarks.data.hard import FAMILIES, by_name, instance
-from benchmarks.methods import SETTINGS
+from benchmarks.methods import SETTINGS, call_once, worker
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, publish, viterbi
 from benchmarks.studies.hard.report import report
@@ -41,8 +40,8 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             **publish(one),
         }
         return
-    if sources.scale != "smoke":
-        ilpinfer.warm_up()
+    if cell.method != "toulbar2":
+        call_once(worker("auto" if cell.method == ENGINE else cell.method))
     limit = sources(smoke=1.0, sample=SAMPLE_LIMIT, full=FULL_LIMIT)
     yield {"limit": limit, **answer(cell.method, one, limit)}
 

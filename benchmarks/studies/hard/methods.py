@@ -21,9 +21,9 @@ from benchmarks.timing import timed
 from formulations.errors import InferenceError
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.comparison.running import bare_pass, bare_seconds
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.trees import Leaf, TooManyCases, nodes
-from ilpinfer.exact.bare import bare_pass, bare_seconds
 
 FOLDER = ROOT / "benchmarks" / "rows" / "hard-instances"
 MOST_STEPS = 12_000
@@ -51,12 +51,12 @@ METHODS = (ENGINE, *RIVALS)
 
 def viterbi(one: Instance) -> Row:
     """Seconds of a bare Viterbi pass without rules, and its score in nats."""
-    trellis = one.trellis()
-    return {"viterbi": bare_seconds(trellis), "viterbi_score": nats(bare_pass(trellis)())}
+    lattice = one.trellis().lattice
+    return {"viterbi": bare_seconds(lattice), "viterbi_score": nats(bare_pass(lattice)())}
 
 
 def answer(method: str, one: Instance, limit: float) -> Row:
-    """Status, score, bound and path of a method, and its seconds without warming up."""
+    """Status, score, bound and path of a method, and its seconds."""
     if method == "toulbar2":
         return _by_toulbar2(one, limit)
     name = {ENGINE: "auto", **DEFAULTS}.get(method, method)

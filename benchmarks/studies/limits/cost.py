@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -12,17 +11,15 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.kernels import annealing, discrepancy, evolution, tabu
-from ilpinfer.search.annealing import Annealing, cool
+from ilpinfer.kernels.native import kernels
 from ilpinfer.search.discrepancy import Discrepancy, Search
 from ilpinfer.search.evolution import Evolution, run_generations
-from ilpinfer.search.population import Individuals, Population
-from ilpinfer.search.tabu import Tabu, move
+from ilpinfer.search.population import Individuals, Population, Weights
 
 CALLS = 1000
 """That do nothing."""
 LENGTH, LABELS, NOISE = 480, 27, 3.0
-SEARCHES = ("lds", "evolutionary", "annealing", "tabu")
+SEARCHES = ("lds", "evolutionary")
 """That keep records."""
 Run = Callable[[], object]
 
@@ -44,34 +41,25 @@ class Problem:
         if search == "lds":
             deep = Discrepancy(variant="textbook", keep_going=True)
             return Search(self.folded, Task(Deadline(limit)), deep).run
-        if search == "evolutionary":
-            return partial(run_generations, self.population(Evolution().individuals, limit), Evolution())
-        if search == "annealing":
-            return partial(cool, self.population(Individuals(), limit), Annealing())
-        return partial(move, self.population(Individuals(2, 2), limit), Tabu())
+        return partial(run_generations, self.population(Evolution().individuals, limit), Evolution())
 
     def hand_over(self) -> float:
         """Seconds for a call into a kernel that has nothing to do."""
         p = self.population(Evolution().individuals, None)
         start = p.scores, p.machines, p.arrays, p.places, p.seed, p.runs, p.individuals.settings
-        arguments = *start, evolution.Weights(0, 0), p.records, p.counts, 0
+        arguments = *start, Weights(0, 0), p.records, p.counts, 0
         began = time.process_time()
         for _ in range(CALLS):
-            evolution.evolve(*arguments)
+            kernels.evolve(*arguments)
         return (time.process_time() - began) / CALLS
 
 
-KERNELS: dict[str, tuple[ModuleType, str]] = {
-    "lds": (discrepancy, "dive"),
-    "evolutionary": (evolution, "evolve"),
-    "annealing": (annealing, "anneal"),
-    "tabu": (tabu, "search"),
-}
+KERNELS = {"lds": "dive", "evolutionary": "evolve"}
 
 
 def cost(search: str, seconds: float, length: int = LENGTH) -> float:
     """The share of its processor time that a search spends outside its kernel, which a single long call would not."""
-    problem, (kernels, name) = Problem(length), KERNELS[search]
+    problem, name = Problem(length), KERNELS[search]
     kernel, inside = getattr(kernels, name), list[float]()
 
     def timed(*arguments: Any) -> Any:

@@ -44,7 +44,7 @@ STUDY = Study(
     limits=f"{decoding.LIMIT:g} s a sequence, which conin's integer program does not keep; programs of at most "
     f"{decoding.MOST_COLUMNS} columns but for toulbar2",
     seeds="the number of a generated document",
-    measures="milliseconds of one thread, each method after a warm-up call, building the model included; optimal where a program says "
+    measures="milliseconds of one thread, each method after a call that is not timed, building the model included; optimal where a program says "
     "so. Optima have to agree within 0.001 nats, as has a program's value of its labelling",
     parts=tuple(MODULES),
     cells={part: module.cells for part, module in MODULES.items()},

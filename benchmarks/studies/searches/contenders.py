@@ -37,9 +37,6 @@ CONTENDERS = {
     "beam 10": Contender("beam", {"width": 10}, timed=False),
     "beam 50": Contender("beam", {"width": 50}, timed=False),
     "beam 200": Contender("beam", {"width": 200}, timed=False),
-    "best-first": Contender("best-first", timed=False),
-    "greedy": Contender("greedy"),
-    "relaxation-guided": Contender("relaxation-guided"),
     "lds, printed": Contender("lds", PRINTED),
     "lds": Contender("lds", PUBLISHED),
     "lds, going on": Contender("lds", {**PUBLISHED, "keep_going": True}),
@@ -50,16 +47,14 @@ CONTENDERS = {
     "hybrid, printed": Contender("hybrid", PRINTED, seeded=True),
     "hybrid": Contender("hybrid", PUBLISHED, seeded=True),
     "hybrid, strong": Contender("hybrid", {"variant": "strong"}, seeded=True),
-    "annealing": Contender("annealing", seeded=True),
-    "tabu": Contender("tabu", seeded=True),
     EXACT: Contender("auto"),
 }
 BEAMS = ("beam 10", "beam 50", "beam 200")
 DEPTH_FIRST = ("lds, printed", "lds", "lds, going on", "lds, admissible", "lds, textbook")
-ANYWHERE = ("Viterbi", "constrained Viterbi", "beam 10", "beam 50", "relaxation-guided", EXACT)
-QUICK = (*ANYWHERE, "post-correction", "best-first", "greedy")
+ANYWHERE = ("Viterbi", "constrained Viterbi", "beam 10", "beam 50", EXACT)
+QUICK = (*ANYWHERE, "post-correction")
 """For many sequences: all that come to an end by themselves."""
-STRONG = (*ANYWHERE, "lds, admissible", "hybrid, strong", "annealing", "tabu")
+STRONG = (*ANYWHERE, "lds, admissible", "hybrid, strong")
 """Where rules and penalties are varied: the usual methods, and the best heuristic of each family."""
 
 

@@ -16,14 +16,11 @@ STYLES: Mapping[str, tuple[str, str]] = {
     EXACT: (COLORS[6], "-"),
     "beam 10": (COLORS[4], ":"),
     "beam 50": (COLORS[4], "-"),
-    "relaxation-guided": (COLORS[7], "-"),
     "lds": (COLORS[5], "--"),
     "lds, admissible": (COLORS[0], "-"),
     "evolutionary": (COLORS[1], "--"),
     "hybrid": (COLORS[1], ":"),
     "hybrid, strong": (COLORS[1], "-"),
-    "annealing": (COLORS[2], "-"),
-    "tabu": (COLORS[3], "-"),
 }
 MOMENTS = np.geomspace(0.0005, 0.8, 40)
 

@@ -227,7 +227,7 @@ def _hybrids(last: DataFrame, report: Report) -> None:
         (
             (short, long, *border(short, long))
             for short in ("lds, printed", "lds, going on", "lds, admissible")
-            for long in ("evolutionary", "evolutionary, varied", "annealing")
+            for long in ("evolutionary", "evolutionary, varied")
         ),
         left=2,
     )

@@ -19,7 +19,7 @@ from ilpinfer.models.hmm import HMM
 SIZE, CLIENTS, DEADLINE = 300, 4, 1.0
 """References of the model, clients that wait for answers, and seconds of each request."""
 PATIENCE = 30.0
-WARM, CAPACITY = 0.1, 0.25
+FIRST, CAPACITY = 0.1, 0.25
 PHASES = (("80 %", 0.8, 0.5), ("200 %", 2.0, 0.25), ("80 % again", 0.8, 0.5))
 """Name, share of the capacity, and share of the seconds; a tenth and a quarter of them come before."""
 
@@ -56,7 +56,7 @@ def _check_answers(some: prepared.Prepared, port: int) -> None:
 async def _phases(load: Load, cell: Cell) -> list[Phase]:
     """Capacity, shares of it, and capacity again; the first answers of a process take longer, and are left out."""
     before, after = f"{CLIENTS} clients", f"{CLIENTS} clients again"
-    await load.closed(before, CLIENTS, WARM * cell.seconds)
+    await load.closed(before, CLIENTS, FIRST * cell.seconds)
     result = [await load.closed(before, CLIENTS, CAPACITY * cell.seconds)]
     capacity = result[0].statuses["200"] / result[0].took
     for seed, (name, share, length) in enumerate(PHASES, 10 * cell.number):

@@ -1,0 +1,21 @@
+"""The start of the solver that a request names."""
+
+from contextlib import suppress
+
+from ilpinfer.core.methods import WHOLE_PROGRAM
+from ilpinfer.core.request import Request
+
+
+def start_solver(request: Request, *, wait: bool) -> None:
+    """Start the process of a request's solver, which else counts in the time limit of the first sequence.
+
+    Where it waits for that, it checks the solver's options too, and raises SolverOptionError before any sequence.
+    """
+    if request.method.runner == WHOLE_PROGRAM:
+        from ilpinfer import solvers
+
+        options = getattr(request.settings["parameters"], "solver_options", None)
+        with suppress(solvers.SolverError):  # the first call raises it, with its place
+            solvers.start(request.method.name, wait=wait)
+            if wait and options:
+                solvers.check_options(request.method.name, options)

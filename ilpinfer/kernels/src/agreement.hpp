@@ -1,0 +1,63 @@
+// Messages between a lattice and lists of tokens whose labels should be of one kind.
+//
+// Each list is a chain of its own. The score of a token in a list is the sum of two parts: one in the
+// lattice, one in the list. A sweep visits the tokens in order. It moves score between the two parts until
+// both have the same max-marginals of the kinds, apart from a constant. The sum of both optima never rises
+// (tree-reweighted message passing: Kolmogorov 2006).
+#pragma once
+
+#include "grid.hpp"
+
+namespace ilpinfer::agreement {
+
+// A lattice of T tokens and S states, K of which follow a state, with the values of a sweep.
+struct Lattice {
+    View<Int, 2> node;        // (T, S) scores, including those moved here from the lists
+    View<const Int, 3> pool;  // (P, S, K) scores of steps
+    View<const Int, 1> step;  // (T-1,) the entry of `pool` for each step
+    View<const Int, 1> base;  // (S,) the target of the first step of each state
+    View<Int, 2> reach;       // (T, S) best score up to a state, its own included
+    View<Int, 2> ahead;       // (T, S) best score after it
+
+    Int size() const { return node.size(); }
+    Int states() const { return node.shape(1); }
+    Int followers() const { return pool.shape(2); }
+};
+
+// N entries of all lists in the order of their tokens, with F kinds each.
+struct Lists {
+    View<const Int, 1> kind;     // (S,) the kind of a state
+    View<const Int, 1> begin;    // (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
+    View<const Int, 1> before;   // (N,) the entry before in the same list, -1 for none
+    View<const Int, 1> after;    // (N,) the entry after
+    View<const Int, 1> penalty;  // (N,) where the kind differs from that before, grid units or `HARD`
+    View<Int, 2> own;            // (N, F) scores, less those moved to the lattice
+    View<Int, 2> past;           // (N, F) best score up to a kind, its own included
+    View<Int, 2> future;         // (N, F) best score after it
+
+    Int size() const { return own.size(); }
+    Int kinds() const { return own.shape(1); }
+};
+
+// Fill reach and past; where `moving`, divide the scores of each token anew.
+void forward(const Lattice& lattice, const Lists& lists, bool moving);
+
+// Fill ahead and future; where `moving`, divide the scores of each token anew.
+void backward(const Lattice& lattice, const Lists& lists, bool moving);
+
+// The sum of the optima, after a backward sweep.
+Int bound(const Lattice& lattice, const Lists& lists);
+
+// Fill kinds (N,) with the best kinds of each list, after a backward sweep; a tie keeps the kind of the entry
+// before.
+void best_kinds(const Lists& lists, Ints kinds);
+
+// Forbid the states through which no labelling reaches the floor; their number. `total` is the bound. Both
+// sweeps must have run before, without moving scores.
+Int narrow(const Lattice& lattice, const Lists& lists, Int total, Int floor);
+
+// Fill path (T,) with the states of the lattice's best labelling, the first one by label ids, after a
+// backward sweep.
+void best_path(const Lattice& lattice, Ints path);
+
+}  // namespace ilpinfer::agreement

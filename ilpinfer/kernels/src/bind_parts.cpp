@@ -1,0 +1,73 @@
+// Parts of kernels, for tests.
+#include "bindings.hpp"
+#include "defaults.hpp"
+#include "evaluation.hpp"
+#include "losses.hpp"
+#include "records.hpp"
+#include "single.hpp"
+
+namespace ilpinfer {
+namespace {
+
+Int complete_sequence(const Scores& scores, View<const Int, 2> emission, ConstInts rows, ConstInts nodes,
+                      ConstInts edges, View<Int, 2> after, View<Int, 2> tail)
+{
+    Completion completion{after, tail, FORBIDDEN};
+    unlocked([&] { complete(scores, {emission, rows, nodes, edges, edges}, completion); });
+    return completion.total;
+}
+
+auto complete_product(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+                           ConstInts active, Int most, Int least)
+{
+    const Single one(emission, edges, classes);
+    const auto& [windows, scores, machines, counts] = tables.instance;
+    const Int T = edges.size(), S = scores.states();
+    auto result = unlocked([&] {
+        Array<Int, 2> after({T, scores.width()}), tail({T, scores.width()});
+        Completion bare{after, tail, FORBIDDEN};
+        complete(scores, one.sequence, bare);
+        const Array<Int> apart(machines.size(), 0);
+        const auto product = multiply_machines(machines, classes, S, active, apart, most, false);
+        return complete_jointly(scores, one.sequence, product.joint, bare, least);
+    });
+    return to_tuple(to_numpy(std::move(result.after)), result.total);
+}
+
+Int value_labelling(const Tables& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
+                    ConstInts pool, ConstInts path, Ints parts, Ints violations)
+{
+    Walk walk(tables.instance.machines.size());
+    const Sequence sequence{emission, rows, classes[NODES], classes[EDGES], classes[MACHINES]};
+    return evaluate(tables.instance, sequence, classes[EDGES], pool, path, walk, false, parts, violations);
+}
+
+}  // namespace
+
+void bind_parts(nb::module_& m)
+{
+    m.attr("COARSE") = COARSE;
+    m.attr("LOST") = LOST<Small>;
+    m.attr("SHORT_LOST") = LOST<Short>;
+    m.attr("SLACK") = SLACK;
+    m.def("complete", complete_sequence, nb::arg("scores"), nb::arg("emission"), nb::arg("rows"), nb::arg("nodes"),
+          nb::arg("edges"), nb::arg("after"), nb::arg("tail"),
+          "The best value without machines; fills completions and tails (T, W).");
+    m.def("complete_jointly", complete_product, nb::arg("tables"), nb::arg("emission"), nb::arg("edges"),
+          nb::arg("classes"), nb::arg("active"), nb::arg("most"), nb::arg("least"),
+          "The completions over a product of active machines for values from `least` on, and a bound on the best value.");
+    m.def(
+        "defaults_of",
+        [](View<const Int, 2> edge) {
+            const auto defaults = defaults_of(edge);
+            return to_tuple(std::ranges::count_if(defaults.out, [](Int score) { return score > DEAD; }),
+                                  defaults.other.size(), defaults.empty());
+        },
+        nb::arg("edge"),
+        "The number of states with a default, and of exceptions, of scores of steps; and whether nothing has defaults.");
+    m.def("evaluate", value_labelling, nb::arg("tables"), nb::arg("emission"), nb::arg("classes"), nb::arg("rows"),
+          nb::arg("pool"), nb::arg("path"), nb::arg("parts"), nb::arg("violations"),
+          "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
+}
+
+}  // namespace ilpinfer

@@ -1,0 +1,69 @@
+#include "events.hpp"
+
+#include "interrupts.hpp"
+
+namespace ilpinfer {
+namespace {
+
+// Whether each symbol of machine m changes one of its states or has a cost in one.
+Array<bool> find_changes(const Arcs& arcs, Int m)
+{
+    const Int width = arcs.layout(m, WIDTH), first = arcs.layout(m, ARC);
+    Array<bool> changes(width, false);
+    for (Int q = 0; q < arcs.layout(m, STATES); ++q)
+        for (Int s = 0; s < width; ++s) {
+            const Int arc = first + q * width + s;
+            changes[s] |= arcs.next_state[arc] != q || arcs.violations[arc] != 0;
+        }
+    return changes;
+}
+
+// Visit the events of all steps: the number of the step, the machine and the symbol; those of a step by
+// machine.
+template <typename Visitor>
+void for_each_change(const Arcs& arcs, Visitor&& visit)
+{
+    const Int C = arcs.table.shape(0), M = arcs.table.shape(1), S = arcs.states;
+    const Int befores = S == arcs.labels ? arcs.labels + 1 : 1;
+    Array<Int> changed(S);
+    for (Int m = 0; m < M; ++m) {
+        look_for_interrupts();
+        const Int stride = arcs.layout(m, STRIDE);
+        const auto changes = find_changes(arcs, m);
+        for (Int c = 0; c < C; ++c) {
+            Int count = 0;
+            for (Int before = 0; before < befores; ++before) {
+                const Short* const symbols = arcs.symbols.data() + arcs.table(c, m) + before * stride;
+                const Int step = (c * befores + before) * S;
+                if (stride || before == 0) {
+                    count = 0;
+                    for (Int j = 0; j < S; ++j) {
+                        changed[count] = j;
+                        count += changes[symbols[j]];
+                    }
+                }
+                for (Int n = 0; n < count; ++n) visit(step + changed[n], m, symbols[changed[n]]);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+EventLists index_events(const Arcs& arcs)
+{
+    const Int C = arcs.table.shape(0), S = arcs.states, befores = S == arcs.labels ? arcs.labels + 1 : 1;
+    Array<Small> begin(C * befores * S + 1, 0);
+    for_each_change(arcs, [&](Int step, Int, Short) { ++begin[step + 1]; });
+    for (Int step = 1; step < begin.size(); ++step) begin[step] += begin[step - 1];
+    auto place = Array<Small>::copy_of(begin, {begin.size()});
+    Array<Short, 2> event({begin[begin.size() - 1], 2});
+    for_each_change(arcs, [&](Int step, Int m, Short symbol) {
+        const Int e = place[step]++;
+        event(e, 0) = static_cast<Short>(m);
+        event(e, 1) = symbol;
+    });
+    return {std::move(begin), std::move(event)};
+}
+
+}  // namespace ilpinfer

@@ -1,0 +1,43 @@
+// Forward and backward sums over the product of a lattice with its rules' machines.
+//
+// Sums over labels are computed in plain numbers, scaled by the largest term. A sum so small that terms may
+// have been lost is computed again in logarithms.
+#pragma once
+
+#include "expansion.hpp"
+
+namespace ilpinfer {
+
+// Scores in nats.
+struct Nats {
+    View<const double, 2> node;     // (T, K)
+    View<const double, 3> pool;     // (P, K, K)
+    View<const double, 3> scaled;   // (P, K, K) exp(pool - largest)
+    View<const double, 2> largest;  // (P, K)
+};
+
+// Fill scaled (P, K, K) with exp(pool - largest); largest (P, K) is the maximum of each row, or 0 for -inf.
+void scale(View<const double, 3> pool, View<double, 3> scaled, View<double, 2> largest);
+
+// Fill tail (V, K): log sum of all suffixes from a vector and label on, their own scores included. Each token
+// is shifted by a number on the grid. Returns the logarithm of the whole sum, -inf for none.
+double backward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
+                View<double, 2> tail);
+
+// What `forward` fills with probabilities.
+struct Shares {
+    View<double, 2> labels;  // (T, K)
+    View<double, 3> edges;   // (T-1, K, K), unless empty
+    Row<double> mass;        // (A,) of arcs
+    Row<double> ended;       // (V,) of last vectors
+};
+
+// Fill the probabilities, from the log sums of `backward`.
+void forward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
+             View<const double, 2> tail, const Shares& shares);
+
+// Fill ids (n, T) with labellings drawn token by token, from numbers uniform (n, T) in [0, 1).
+void draw(const Expansion& product, const Readings& readings, const Nats& scores, ConstInts step,
+          View<const double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids);
+
+}  // namespace ilpinfer
