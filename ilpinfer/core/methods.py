@@ -77,7 +77,7 @@ BUILT_IN = (
     Method(
         "auto",
         True,
-        "folds local rules; Viterbi; multipliers and decision diagrams on what it breaks; then a solver",
+        "folds local rules; Viterbi; multipliers and products of machines on what it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
         ("within",),
         functions="ilpinfer.search.listing:listed",

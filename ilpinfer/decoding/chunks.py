@@ -123,13 +123,18 @@ class Caller:
 
     @staticmethod
     def run(chunk: Chunk, threads: int) -> Chunk:
-        """Run the calls of a chunk in so many threads."""
-        for call, *_ in chunk.calls:
-            call.run(threads)
+        """Run the calls of a chunk in so many threads. An error of a call is the answer for all of its sequences."""
+        for each in tuple(chunk.calls):
+            call, _, places = each
+            try:
+                call.run(threads)
+            except Exception as error:
+                chunk.set(places, error)
+                chunk.calls.remove(each)
         return chunk
 
     def end(self, chunk: Chunk) -> list[Answer]:
-        """The answers of calls that have run. An error of a call is the answer for all of its sequences."""
+        """The answers of calls that have run."""
         for call, tables, places in chunk.calls:
             try:
                 self._read(chunk, call, tables, places)

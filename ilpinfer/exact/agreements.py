@@ -17,8 +17,7 @@ from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.rows import Row
-from ilpinfer.exact.tree import Bound, search
+from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
 

@@ -8,7 +8,7 @@ solver.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,24 +20,20 @@ from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact import branch, refinement, stages
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.many_labels import Rounds, problem_has_many
-from ilpinfer.exact.mixtures import LONG
+from ilpinfer.exact.mixtures import SumTerm
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
 from ilpinfer.exact.stages import SUMS_INSIDE, best_few, by_products, solve
-from ilpinfer.exact.sum_relaxation import FEW_CASES, MOST_CASES, SumRelaxation, contradiction, sums_within
+from ilpinfer.exact.sum_relaxation import contradiction, relax_sums, sums_within
 from ilpinfer.system.posix import missing_posix, require_posix
 
 MORE_TIES = 50
 """Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
-LARGE = 2**22
-"""Steps of a pass over a long document that goes without diagrams at first."""
-COUNTED_CASES = 64
-"""Cases of a problem with sums before it goes to a solver."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -70,7 +66,7 @@ def _search(problem: Problem, known: Known, task: Task) -> SearchResult:
 
 
 def _best(problem: Problem, known: Known) -> SearchResult:
-    """The best labelling by decomposition, kernels, diagrams, products, and branch and bound.
+    """The best labelling by decomposition, kernels, products, and branch and bound.
 
     Problems with sums and without an incumbent go to a solver, since branch and bound would have nothing to prune by. So do, after few
     steps, problems that the decomposition leaves open.
@@ -79,79 +75,50 @@ def _best(problem: Problem, known: Known) -> SearchResult:
     if agreement is not None:
         if agreement.complete or only_agree(known) or known.deadline.passed:
             return agreement
-        end = solve(known, most=min(refinement.FEW, stages.MOST_STEPS))
+        end = solve(known)
         return replace(end, why=f"{agreement.why}; {end.why}")
     has_sums = any(isinstance(c, Sum) for rule in known.folded.rules for c in rule.components)
-    lattice = known.folded.lattice
-    is_long = has_sums and len(lattice.node) >= LONG and known.mostly_sums
-    is_large = lattice.node.size * lattice.shape[1] >= LARGE
-    end = solve(known, most=0 if is_long and is_large else min(refinement.FEW, stages.MOST_STEPS))
+    end = solve(known)
     if end.complete or end.machineless or known.deadline.passed:
         return end
-    if not is_long and (product := _large_product(known)) is not None:
+    with known.stage("products"), known.smaller_machines():
+        product = by_products(known)
+    if product is not None:
         return product
-    known.tried = True
     if has_sums:
-        end = _best_with_sums(problem, known, end)
-        only_sums = all(known.ground.plain[m].total is not None for m in known.active)
-        if end.complete or (only_sums and is_forbidden(known.value)):
+        of_sums = _relaxed_sums(problem, known)
+        if of_sums is not None or known.deadline.passed:
+            return of_sums or end
+        end = solve(known)
+        if end.complete or end.machineless or is_forbidden(known.value):
             return end
-    if is_long and (product := _large_product(known)) is not None:
-        return product
-    end = solve(known)
-    if end.complete or end.machineless or (has_sums and is_forbidden(known.value)):
-        return end
     with known.stage("branch and bound"):
         return Branching(problem, known).run(end)
 
 
-def _large_product(known: Known) -> SearchResult | None:
-    with known.stage("products"), known.smaller_machines():
-        return by_products(known)
-
-
-def _best_with_sums(problem: Problem, known: Known, end: SearchResult) -> SearchResult:
-    """As `_best`, for problems with sums, which may contradict each other: few steps and cases before the other methods."""
-    sum_relaxation = SumRelaxation(
-        problem, sums_within(problem, [known.ground.components[m] for m in known.active])
-    )
-    refuted = _refute(sum_relaxation, known, FEW_CASES)
+def _relaxed_sums(problem: Problem, known: Known) -> SearchResult | None:
+    """The best labelling by the multipliers of the linear relaxation of sums, or that hard ones contradict each other."""
+    sums = sums_within(problem, sorted(known.active_components))
+    refuted = _refute(problem, known, sums)
     if refuted is not None:
         return refuted
-    for turn in range(1 + sum_relaxation.is_long):
-        before = known.bound, known.value
-        with known.stage("sums"):
-            relaxed = sum_relaxation.bound(problem, known)
-        if turn and (known.bound, known.value) == before:
-            break
-        with known.stage("products"):
-            product = by_products(
-                known, SUMS_INSIDE, sum_relaxation.inside if sum_relaxation.is_long else None
-            )
-        if product is None and known.path is not None and known.bound <= known.value:
-            product = SearchResult([known.path], "the linear relaxation of sums", True, known.tree)
-        if product is not None or known.deadline.passed:
-            return product or end
-    if not sum_relaxation.inside and not sum_relaxation.divided(relaxed):
-        end = solve(known, most=min(refinement.FEW * refinement.GROWTH, stages.MOST_STEPS))
-        has_labelling = not is_forbidden(known.value)
-        if (
-            end.complete
-            or end.machineless
-            or (has_labelling and any(known.ground.plain[m].total is None for m in known.active))
-        ):
-            return end
-    with known.stage("branch and bound"):
-        end = Branching(problem, known, sum_relaxation).run(end, min(COUNTED_CASES, branch.MOST_CASES))
-    return end if end.complete else _refute(sum_relaxation, known, MOST_CASES) or end
+    with known.stage("sums"):
+        relax_sums(known, sums)
+    with known.stage("products"):
+        product = by_products(known, SUMS_INSIDE)
+    if product is None and known.path is not None and known.bound <= known.value:
+        return SearchResult([known.path], "the linear relaxation of sums", True, known.tree)
+    return product
 
 
-def _refute(sum_relaxation: SumRelaxation, known: Known, most: int) -> SearchResult | None:
-    """A result where no labelling is known and at most `most` cases prove that the hard sums contradict each other."""
+def _refute(
+    problem: Problem, known: Known, sums: Sequence[tuple[MachineKey, SumTerm]]
+) -> SearchResult | None:
+    """A result where no labelling is known and the linear relaxation proves that the hard sums contradict each other."""
     if not is_forbidden(known.value) or known.deadline.passed:
         return None
     with known.stage("contradictions"):
-        outcome = contradiction(sum_relaxation.problem, sum_relaxation.among, known.deadline, most)
+        outcome = contradiction(problem, sums, known.deadline)
     if outcome.path is not None:
         known.evaluate(outcome.path)
     if outcome.tree is None:
@@ -188,7 +155,7 @@ def _rest(known: Known, end: SearchResult, task: Task) -> Rest | None:
 
 
 def _by_solver(known: Known, end: SearchResult, task: Task) -> Result:
-    """The result of a solver on the folded program. With its labelling, kernels and diagrams may prove the optimum."""
+    """The result of a solver on the folded program. With its labelling, kernels may prove the optimum."""
     why, missing = "auto: " + end.why.rstrip("; "), missing_posix()
     try:
         best = known.path, known.value, known.charged

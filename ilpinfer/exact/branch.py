@@ -12,40 +12,33 @@ import numpy as np
 from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.mixtures import Relaxed
-from ilpinfer.exact.rows import Row
-from ilpinfer.exact.stages import SUMS_INSIDE, by_products, solve
-from ilpinfer.exact.sum_relaxation import SumRelaxation
-from ilpinfer.exact.tree import Bound, divide, search
+from ilpinfer.exact.stages import solve
+from ilpinfer.exact.tree import Bound, Row, divide, search
 
 MOST_CASES = 4000
 """Cases before a solver takes over."""
-MOST_STEPS = 200_000
-"""Steps of a diagram in a case."""
 
 
 @dataclass
 class Case:
-    """A problem with a rule for each split above, their rows, its bound and proof, and the relaxation of its sums."""
+    """A problem with a rule for each split above, their rows, its bound and proof."""
 
     problem: Problem
     known: Known
     used: frozenset[Row] = frozenset()
-    relaxed: Relaxed | None = None
 
 
 @dataclass
 class Branching:
-    """Branch and bound over the cases of a problem; `sum_relaxation` where there are sums."""
+    """Branch and bound over the cases of a problem."""
 
     problem: Problem
     known: Known
-    sum_relaxation: SumRelaxation | None = None
 
-    def run(self, end: SearchResult, most: int | None = None) -> SearchResult:
-        """The best labelling by at most so many cases, `MOST_CASES` where not given, after a search that left it open."""
+    def run(self, end: SearchResult) -> SearchResult:
+        """The best labelling by at most `MOST_CASES` cases, after a search that left it open."""
         root = Case(self.problem, self.known)
-        return search(self.known, root, self.bound, self.split, MOST_CASES if most is None else most, end.why)
+        return search(self.known, root, self.bound, self.split, MOST_CASES, end.why)
 
     def bound(self, case: Case) -> Bound:
         """The bound by the stages of the engine; that of the whole is known."""
@@ -53,34 +46,19 @@ class Branching:
         if own is known:
             return Bound(known.bound, None, known.tree)
         own.path, own.value = known.path, known.value
-        if self.sum_relaxation is not None:
-            case.relaxed = self.sum_relaxation.bound(case.problem, own)
-        answer = None if own.bound < own.value else self._solved(own)
+        answer = None if own.bound < own.value else solve(own)
         if own.path is not None:
             known.evaluate(own.path)
         path = answer.paths[0] if answer is not None and answer.complete and answer.paths else None
         return Bound(own.bound, path, own.tree)
 
-    def _solved(self, own: Known) -> SearchResult | None:
-        """The best labelling of a case; by the product of the relaxation, where this has machines inside."""
-        if self.sum_relaxation is not None and self.sum_relaxation.inside:
-            return by_products(own, SUMS_INSIDE, self.sum_relaxation.inside)
-        return solve(own, most=MOST_STEPS)
-
     def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
-        """Two cases by a fractional row of the sums, else by a row for the machines."""
-        division = None
-        if self.sum_relaxation is not None:
-            relaxed = case.relaxed or self.sum_relaxation.bound(case.problem, case.known)
-            division = self.sum_relaxation.row(relaxed)
-        if division is None:
-            row = _row(case, self.known)
-            if row is None:
-                return None
-            division = row, 0
-        row, most = division
-        below, above = (self._case(each, case, row) for each in divide(case.problem, row, most))
-        return row, most, (below, above)
+        """Two cases by a row for the machines."""
+        row = _row(case, self.known)
+        if row is None:
+            return None
+        below, above = (self._case(each, case, row) for each in divide(case.problem, row, 0))
+        return row, 0, (below, above)
 
     def _case(self, problem: Problem, above: Case, row: Row) -> Case:
         known = Known.of(problem, self.known.deadline)

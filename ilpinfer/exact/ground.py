@@ -45,10 +45,10 @@ class Ground:
     keys: tuple[MachineKey, ...]
     components: tuple[MachineKey, ...]
 
-    @property
+    @cached_property
     def emission(self) -> Integers:
         """(T, S)"""
-        return self.lattice.node
+        return np.ascontiguousarray(self.lattice.node)
 
     def room(self) -> tuple[Integers, Integers]:
         """Room for completions and tails (T, W) of the backward recursion."""

@@ -1,6 +1,6 @@
 """Rules that look at the whole sequence: their machines are those of one sequence, and go beside the machines of compiled rules."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -90,28 +90,25 @@ def _beside(machines: Machines, classes: Integers, machine: Machine, penalty: in
         *(len(machines.final), len(automaton.final), len(machines.weight)),
     )
     added = Machines(
-        symbols=symbols.astype(np.int16),
-        table=table,
-        layout=np.array(sizes),
-        next_state=automaton.next_state.astype(np.int32),
-        cost=violation_costs(automaton.emits, penalty),
+        symbols=symbols.astype(np.int16).reshape(-1),
+        table=machines.table[:0],
+        layout=np.array([sizes]),
+        next_state=automaton.next_state.astype(np.int32).reshape(-1),
+        cost=violation_costs(automaton.emits.reshape(-1), penalty),
         final=violation_costs(automaton.final, penalty),
         begin=np.zeros(0, np.int32),
         event=np.zeros((0, 2), np.int16),
         owing=np.full(int(automaton.final[0] > 0), len(machines.mark)),
         weight=np.zeros(automaton.emits.shape[1], np.int64),
-        sums=np.array([-OPEN, OPEN, 0, 0]),
+        sums=np.array([[-OPEN, OPEN, 0, 0]]),
         charged=np.zeros(1, bool),
         mark=np.full(1, -1),
         penalty=np.full(1, penalty),
-        violations=automaton.emits,
+        violations=automaton.emits.reshape(-1),
         last=automaton.final,
     )
-    every: tuple[NDArray[Any], ...] = machines
-    joined = (
-        np.concatenate([old, np.asarray(new, old.dtype).reshape(-1, *old.shape[1:])])
-        for old, new in zip(every, added, strict=True)
-    )
+    pairs_of_arrays: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(machines, added, strict=True)
+    joined = (np.concatenate([old, np.asarray(new, old.dtype)]) for old, new in pairs_of_arrays)
     return Machines(*joined)._replace(table=table, begin=np.zeros(1, np.int32), event=added.event)
 
 

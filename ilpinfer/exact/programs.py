@@ -100,7 +100,7 @@ def best_of_program(
 
 
 def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
-    """The bound of the engine's kernels, before diagrams and branch and bound, with its proof."""
+    """The bound of the engine's kernels, before branch and bound, with its proof."""
     known = Known.of(problem, deadline)
     by_kernels(known)
     return known.bound, proof("root bound of the engine", known.tree)

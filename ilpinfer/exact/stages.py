@@ -1,17 +1,12 @@
-"""The stages of the engine for one problem: kernels first, then diagrams. Each goes on from what is known."""
-
-from collections.abc import Collection
+"""The stages of the engine for one problem: kernels first, then beams. Each goes on from what is known."""
 
 import numpy as np
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
-from ilpinfer.exact.diagram import MOST_STEPS as MOST_STEPS
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.refinement import Refinement
 from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import BOUND, CODE, DEAD, INSIDE, NO_LABELLING, NO_PATH, PROVED, VALUE
@@ -41,12 +36,11 @@ FIRST_STEP = kernels.FIRST_STEP
 FIRST_SHARE = 64
 """The attempt of a list before machines are multiplied has 1 / FIRST_SHARE of the steps."""
 BEAM, BEAMS = 30, 6
-"""Width of a beam before diagrams, and number of beams; each one includes the rules that the last one broke."""
+"""Width of a beam, and number of beams; each one includes the rules that the last one broke."""
 
 
-def solve(known: Known, most: int | None = None) -> SearchResult:
-    """The best labelling by kernels, or by diagrams of at most so many steps, by default `MOST_STEPS`; with 0 by kernels alone."""
-    most = MOST_STEPS if most is None else most
+def solve(known: Known) -> SearchResult:
+    """The best labelling by kernels; where they leave it open, a better one by beams."""
     shares = WATCHED if known.watch else ALL
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
@@ -54,10 +48,8 @@ def solve(known: Known, most: int | None = None) -> SearchResult:
             result = by_kernels(known, share)
         if result is not None:
             return result
-    if not most:
-        return SearchResult([], "too many steps", False)
-    with known.stage("diagrams"):
-        return by_diagrams(known, most)
+    with known.stage("beams"):
+        return by_beams(known)
 
 
 def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
@@ -108,21 +100,14 @@ def how(known: Known) -> str:
     return words_of_work(len(known.active), sum(map(bool, known.multipliers.values())))
 
 
-def by_products(
-    known: Known, most: int | None = None, inside: Collection[MachineKey] | None = None
-) -> SearchResult | None:
+def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     """The best labelling by a large product of machines, and label setting over the others; None where that leaves it open.
 
     Rules on the presence or the order of the same fields share joint states: there are few more than sets of fields. With `most`,
-    the product has at most so many joint states, of sums with multipliers, which are exact there, or of the machines `inside` if given.
+    the product has at most so many joint states, of sums with multipliers, which are exact there.
     """
     before, one = (known.active, known.inside, known.multipliers), known.ground
-    if inside is not None:
-        first = [m for m, key in enumerate(one.keys) if key in inside]
-    elif most is None:
-        first = list(known.contexts)
-    else:
-        first = _largest_sums(known, most)
+    first = list(known.contexts) if most is None else _largest_sums(known, most)
     exact = {one.components[m] for m in first}
     known.multipliers = {c: price for c, price in known.multipliers.items() if c not in exact}
     relaxation = Relaxation(known)
@@ -132,9 +117,7 @@ def by_products(
     steps = S * one.scores.labels
     checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
-    bounds = relaxation.multiply(
-        [*first, *others], min(checked, most or checked), cells, steps=most is None or inside is not None
-    )
+    bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
     if most is not None or bounds.total < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
         path = _search(known, relaxation, bounds, 1 if most is None else PARTS)
@@ -211,8 +194,8 @@ def _too_large(found: Prefixes, machines: int) -> bool:
     return size * max(found.left) > KEYS_OF_TOKEN or size * sum(found.left) > KEYS_OF_CHECK
 
 
-def by_diagrams(known: Known, most: int) -> SearchResult:
-    """The best labelling by a narrow beam, and by decision diagrams that are refined with more and more machines."""
+def by_beams(known: Known) -> SearchResult:
+    """No result, but better labellings by narrow beams, with the machines of more and more rules."""
     relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
     for _ in range(BEAMS):
         floor = known.value
@@ -230,16 +213,7 @@ def by_diagrams(known: Known, most: int) -> SearchResult:
             break
         machines += new
     known.active = machines
-    refinement = Refinement(known, relaxation)
-    result = refinement.run(most)
-    if result is None:
-        open_for = "no time left" if known.deadline.passed else "too many prefixes"
-        return SearchResult([], open_for, False)
-    count = sum(map(len, refinement.order))
-    missed = {name for path in result for name in known.evaluate(path).machineless}
-    if missed:
-        return SearchResult([], f"no machine for {', '.join(sorted(missed))}; ", False, None, tuple(missed))
-    return SearchResult(result, f"refinement by {counted(count, 'machine')}", True, known.tree)
+    return SearchResult([], "too many steps", False)
 
 
 def best_few(known: Known, top: int, lowest: int = FORBIDDEN) -> SearchResult:

@@ -14,12 +14,13 @@ from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import Leaf, Split
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.rows import Row
 
 DEEPEST = 100
 """Splits above a case; `verify` accepts trees that are twice as deep."""
 
 Case = TypeVar("Case")
+Row = tuple[tuple[int, ...], tuple[int, ...]]
+"""Tokens and labels that count one."""
 
 
 class Bound(NamedTuple):

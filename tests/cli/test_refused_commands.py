@@ -22,6 +22,7 @@ def contents():
 
 
 @pytest.mark.parametrize(("files", "command", "said"), list(refused()))
+@pytest.mark.filterwarnings("default")
 def test_a_command_is_refused(folder, cli, files, command, said):
     put(files)
     before = contents()

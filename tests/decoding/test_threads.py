@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer import Decoder
-from ilpinfer.decoding import chunks
 from ilpinfer.exact.calls import Call
 from ilpinfer.models.hmm import HMM
 
@@ -69,28 +69,6 @@ def test_callers_in_threads_of_their_own(model):
         sys.setswitchinterval(interval)
 
 
-@pytest.mark.parametrize("threads", [2, 3, 8])
-@pytest.mark.parametrize("number", [1, 5, 100, 1024])
-def test_parts_become_smaller_and_hold_each_sequence_once(threads, number):
-    calls = []
-
-    class Call:
-        def __init__(self):
-            self.number = number
-
-        def run(self, first, last):
-            calls.append((first, last))
-
-    with ThreadPoolExecutor(threads - 1) as pool:
-        parts = chunks._parts(Call(), pool, threads)
-        chunks._finish(Call(), parts)
-    assert sorted(calls) == sorted((first, last) for first, last, _ in parts)
-    ends = sorted(calls)
-    assert [first for first, _ in ends] == [0, *(last for _, last in ends[:-1])] and ends[-1][1] == number
-    sizes = [last - first for first, last in ends]
-    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
-
-
 def test_two_batches_at_once_and_one_that_is_given_up():
     decoder, given = Decoder(RULES, LABELS), trellises(150)
     expected = result(decoder.decode(trellis) for trellis in given)
@@ -107,10 +85,10 @@ def test_an_error_of_a_call_is_that_of_its_sequences(threads, monkeypatch, model
     """In whatever thread it occurs, and after the results before it."""
     decoder, honest, done = Decoder(RULES, LABELS), Call.run, []
 
-    def failing(self, first=0, last=None):
+    def failing(self, threads=1):
         if self.number > 16:
             raise MemoryError("no room")
-        honest(self, first, last)
+        honest(self, threads)
 
     monkeypatch.setattr(Call, "run", failing)
     given = trellises(75)[1::2]  # which share a pool of scores
@@ -129,23 +107,21 @@ def test_an_item_that_is_no_trellis_is_an_error_of_its_own(threads):
     assert "trellis is 'a trellis'" in rows[20].reason
 
 
-def test_an_interrupt_ends_a_batch_and_the_next_one_is_whole(monkeypatch):
+def test_a_batch_that_is_given_up_ends_its_kernel_and_the_next_one_is_whole(monkeypatch):
     decoder, given = Decoder(RULES, LABELS), trellises(300)
-    expected, calls = result(decoder.decode(trellis) for trellis in given), []
-    honest = chunks._finish
+    expected, stopped = result(decoder.decode(trellis) for trellis in given), []
+    honest = Call.stop
 
-    def interrupted(call, parts):
-        calls.append(parts)
-        if len(calls) == 4:
-            signal.raise_signal(signal.SIGINT)
-        return honest(call, parts)
+    def stop(self):
+        stopped.append(self)
+        honest(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chunks, "_finish", interrupted)
+        patch.setattr(Call, "stop", stop)
         solutions = decoder.decode_many(given, threads=2)
-        with pytest.raises(KeyboardInterrupt):
-            list(solutions)
-    assert all(future.cancelled() or future.done() or future.running() for *_, future in calls[3])
+        assert result(islice(solutions, 20)) == expected[:20]
+        solutions.close()
+    assert stopped
     assert result(decoder.decode_many(given, threads=2)) == expected
 
 

@@ -1,11 +1,10 @@
 """Limits that force the engine to take one of its routes."""
 
-from ilpinfer.exact import branch, refinement, stages, tree
+from ilpinfer.exact import branch, stages, tree
 
 PLAIN = {"stages.PASSES": 0, "stages.LEAST_STEPS": 0, "stages.BEAMS": 0}
-FEW_STEPS = {"stages.MOST_STEPS": 20, "refinement.FEW": 20, "refinement.GROWTH": 2}
-SMALL = {**FEW_STEPS, "branch.MOST_STEPS": 20, "stages.LARGEST_PRODUCT": 0, "stages.LARGEST_SEARCH": 0}
-MODULES = {"stages": stages, "refinement": refinement, "branch": branch, "tree": tree}
+SMALL = {"stages.LARGEST_PRODUCT": 0, "stages.LARGEST_SEARCH": 0}
+MODULES = {"stages": stages, "branch": branch, "tree": tree}
 
 
 def take(monkeypatch, limits: dict[str, int]) -> None:

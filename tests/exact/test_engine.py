@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from routes import FEW_STEPS, PLAIN, SMALL, take
+from routes import PLAIN, SMALL, take
 from support.checks import check_optimum, ranking
 from support.effort import examples
 from support.strategies import UNIT, near_ties, problems
@@ -19,15 +19,9 @@ ROUTES = {
     "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
     "multipliers": PLAIN | {"stages.LEAST_STEPS": 200},
     "beams": PLAIN | {"stages.BEAMS": 6},
-    "refinement": PLAIN,
-    "refinement from the bound on": PLAIN | {"refinement.NEAREST": 1, "refinement.LOWER": 2},
-    "refinement by small diagrams": PLAIN
-    | {"refinement.FEW": 1, "refinement.GROWTH": 3, "refinement.TOGETHER": 1, "refinement.DIVE": 2},
-    "large products": PLAIN | FEW_STEPS,
+    "large products": PLAIN,
     "cases": PLAIN | SMALL,
-    "a solver": PLAIN
-    | SMALL
-    | {"refinement.FEW": 2**40, "stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
+    "a solver": PLAIN | SMALL | {"stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
 }
 ANY = problems() | near_ties()
 

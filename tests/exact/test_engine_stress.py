@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from routes import FEW_STEPS, PLAIN, SMALL, take
+from routes import PLAIN, SMALL, take
 from support.strategies import UNIT
 from support.trellises import random_trellis
 
@@ -23,10 +23,7 @@ ROUTES = {
     "as it is": {},
     "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
     "multipliers and beams": PLAIN | {"stages.LEAST_STEPS": 2000, "stages.BEAMS": 6},
-    "refinement": PLAIN,
-    "refinement by small diagrams": PLAIN
-    | {"refinement.FEW": 50, "refinement.GROWTH": 3, "refinement.TOGETHER": 2, "refinement.SAMPLE": 40},
-    "large products": PLAIN | FEW_STEPS,
+    "large products": PLAIN,
     "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
     "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
 }
@@ -114,7 +111,7 @@ def test_second_order_scores_that_look_at_one_label_before_are_first_order(seed)
 
 @pytest.mark.parametrize("seed", [26, 202, 288])
 def test_a_case_with_nothing_better_is_not_called_impossible(monkeypatch, seed):
-    take(monkeypatch, ROUTES["few cases"] | {"branch.MOST_STEPS": 10**6})
+    take(monkeypatch, ROUTES["few cases"])
     rng = np.random.default_rng(seed)
     labels = [f"{prefix}-{field}" for field in "abcde" for prefix in "BI"]
     start, length = 0.3 * rng.normal(size=10), int(rng.integers(8, 26))

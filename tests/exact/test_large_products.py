@@ -12,10 +12,9 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact import refinement, stages
+from ilpinfer.exact import stages
 from ilpinfer.exact.known import Known
-from ilpinfer.exact.refinement import Refinement
-from ilpinfer.exact.relaxation import Relaxation, price_sums
+from ilpinfer.exact.relaxation import price_sums
 from ilpinfer.exact.stages import by_products
 from ilpinfer.references.making import tables_of
 from ilpinfer.references.proofs import plain_trees
@@ -117,9 +116,8 @@ def far_ahead(T, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
-    for limit in ("PASSES", "LEAST_STEPS", "BEAMS", "MOST_STEPS"):
+    for limit in ("PASSES", "LEAST_STEPS", "BEAMS"):
         monkeypatch.setattr(stages, limit, 0)
-    monkeypatch.setattr(refinement, "FEW", 0)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     trellis, rules = far_ahead(30, seed)
     solution = ilpinfer.decode(trellis, rules)
@@ -148,26 +146,6 @@ def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
         price_sums(known)
         assert by_products(known, 1) is None
         assert not ranked or known.bound >= ranked[0][0]
-
-
-@pytest.mark.parametrize("nearest", [1, 2**14, 2**18])
-@pytest.mark.parametrize("seed", range(30))
-def test_floors_that_are_lowered_leave_nothing_out(seed, nearest, monkeypatch):
-    monkeypatch.setattr(refinement, "NEAREST", nearest)
-    problem, ranked = drawn(seed)
-    known = Known.of(problem, Deadline())
-    price_sums(known)
-    relaxation = Relaxation(known)
-    known.prove(relaxation.total, known.leaf([]))
-    known.active = list(range(len(known.ground.plain)))
-    search = Refinement(known, relaxation)
-    paths = search.run(0)
-    if not ranked:
-        assert paths == [] and accepted(problem, known.tree, None)
-        return
-    best = ranked[0][0]
-    assert paths is not None and known.value == known.bound == best
-    assert accepted(problem, known.tree, best) and not accepted(problem, known.tree, best - 1)
 
 
 @pytest.mark.parametrize("make", [drawn, ordered])

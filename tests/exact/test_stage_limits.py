@@ -19,10 +19,9 @@ from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding import chunks
 from ilpinfer.decoding.reporting import run_task
 from ilpinfer.decoding.runner import context_of
-from ilpinfer.exact import auto, mixtures, programs, stages
+from ilpinfer.exact import auto, programs, stages
 from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.relaxation import cells_within
 from ilpinfer.kernels.native import kernels
 
@@ -34,7 +33,7 @@ def problem(T=6):
 @pytest.mark.parametrize("limit", [None, 1e-3, 0.2])
 def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
     T, seen = 400, []
-    monkeypatch.setattr(stages, "decode_ground", lambda *arguments: seen.append(arguments[3]))
+    monkeypatch.setattr(kernels, "solve", lambda *arguments: seen.append(arguments[4]))
     monkeypatch.setattr(stages, "_result", lambda *arguments: None)
     stages.by_kernels(Known.of(compile_problem(*problem(T)), Deadline(limit)))
     ((token, least, _),) = seen
@@ -53,7 +52,7 @@ def ends_open(*arguments):
 
 @pytest.mark.parametrize(
     ("place", "function"),
-    [((stages, "by_diagrams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
+    [((stages, "by_beams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
     ids=["a stage", "before the stages", "a solver"],
 )
 def test_time_that_runs_out_leaves_labelling_and_bound(place, function, monkeypatch):
@@ -76,29 +75,6 @@ def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():
     (solution,) = run_task(context_of(trellis, compiler_of(rules)), request.method, task)
     assert solution.bound == 2048 and solution.certificate.kind == "exact"
     assert not solution.has_labelling or np.array_equal(solution.ids, incumbent)
-
-
-class Reads(Deadline):
-    """A limit that passes after a number of readings of the clock."""
-
-    def __init__(self, most):
-        super().__init__()
-        self.most, self.reads = most, 0
-
-    @property
-    def passed(self):
-        self.reads += 1
-        return self.reads > self.most
-
-
-@pytest.mark.parametrize("most", [2, 5, 9])
-def test_a_descent_to_the_best_multipliers_looks_at_the_clock_at_each_labelling(most):
-    trellis, rules = problem(mixtures.LONG)
-    stated = compile_problem(trellis, [*rules, C.at_most_tokens("O", 3, penalty=2.0)])
-    terms, pool, limit = [term for _, term in mixtures.sums_of(stated)], mixtures.Pool(), Reads(most)
-    product = ProductLattice.of(stated.lattice)
-    relaxed = mixtures.relax(product, terms, 1.0, pool, limit)
-    assert pool.steps < most and len(relaxed.multipliers) == 3
 
 
 def test_products_are_smaller_where_a_limit_is_near():

@@ -33,7 +33,7 @@ def test_the_optimum_is_found_and_proved(seed, few_steps):
 
 def test_stages_are_named_in_the_order_in_which_they_ended(few_steps):
     solutions = [ilpinfer.decode(*counts(seed).given) for seed in range(20)]
-    assert "diagrams" in {name for solution in solutions for name, _ in solution.stages}
+    assert "beams" in {name for solution in solutions for name, _ in solution.stages}
     for solution in solutions:
         seconds = [spent for _, spent in solution.stages]
         assert min(seconds, default=0.0) >= 0.0

@@ -2,7 +2,6 @@
 
 #include "agreement.hpp"
 #include "bindings.hpp"
-#include "diagram.hpp"
 #include "events.hpp"
 #include "records.hpp"
 
@@ -18,22 +17,6 @@ struct Members<agreement::Lists> {
     using R = agreement::Lists;
     static constexpr auto value =
         std::tuple(&R::kind, &R::begin, &R::before, &R::after, &R::penalty, &R::own, &R::past, &R::future);
-};
-template <>
-struct Members<diagram::Graph> {
-    using R = diagram::Graph;
-    static constexpr auto value =
-        std::tuple(&R::state, &R::value, &R::layers, &R::first, &R::target, &R::score, &R::end, &R::ahead);
-};
-template <>
-struct Members<diagram::Growth> {
-    using R = diagram::Growth;
-    static constexpr auto value = std::tuple(&R::graph, &R::origin, &R::key, &R::bound, &R::slots);
-};
-template <>
-struct Members<diagram::Limits> {
-    using R = diagram::Limits;
-    static constexpr auto value = std::tuple(&R::floor, &R::width, &R::work);
 };
 
 namespace {
@@ -62,29 +45,11 @@ void bind_agreement(nb::module_& m)
           "Fill path (T,) with the states of the lattice's best labelling, after a backward sweep.");
 }
 
-void bind_diagram(nb::module_& m)
-{
-    m.def("unfold", without_lock(diagram::unfold), nb::arg("scores"), nb::arg("emission"), nb::arg("edge_at"),
-          nb::arg("output"), "Write a lattice as a diagram; returns the numbers of nodes and of steps.");
-    m.def("complete_diagram", without_lock(diagram::complete), nb::arg("graph"), nb::arg("last"),
-          nb::arg("stop"), nb::arg("path"),
-          "Fill `ahead` for layers last to stop, and path (T,) with the best labelling's states.");
-    m.def("thin", without_lock(diagram::thin), nb::arg("graph"), nb::arg("floor"), nb::arg("number"),
-          nb::arg("output"),
-          "Keep what reaches the floor; returns the steps kept, and the best score left out.");
-    m.def("words_of", without_lock(diagram::words_of), nb::arg("machines"), nb::arg("active"),
-          nb::arg("nodes"), "Words of the keys of a product of a diagram of so many nodes with machines.");
-    m.def("multiply_diagram", without_lock(diagram::multiply), nb::arg("graph"), nb::arg("machines"),
-          nb::arg("classes"), nb::arg("active"), nb::arg("growth"), nb::arg("counts"), nb::arg("limits"),
-          "Build the product of a graph with machines; returns why it has stopped.");
-}
-
 }  // namespace
 
 void bind_lists(nb::module_& m)
 {
     bind_agreement(m);
-    bind_diagram(m);
     m.def(
         "index_events",
         [](View<const Short, 1> symbols, View<const Int, 2> table, View<const Int, 2> layout,

@@ -66,7 +66,7 @@ Int evaluate(const Instance& instance, const Sequence& sequence, ConstInts edge_
     parts[MODEL_SCORE] = model;
     parts[FEATURE_SCORE] = features;
     parts[PENALTY] = penalty;
-    parts[BROKEN] = broken;
+    parts[HARD_BROKEN] = broken;
     parts[OVERRULED] = overruled;
     return broken ? FORBIDDEN : model + features - penalty;
 }

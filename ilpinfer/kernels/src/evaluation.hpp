@@ -8,7 +8,7 @@ namespace ilpinfer {
 // Columns of parts: grid units of the model, FORBIDDEN where it forbids the labelling; of features; and of soft rules; the number of
 // hard rules that are broken, at least 1 where the model forbids the labelling; and the number of tokens at which a rule is
 // overruled by an earlier one.
-enum Part { MODEL_SCORE, FEATURE_SCORE, PENALTY, BROKEN, OVERRULED, PARTS };
+enum Part { MODEL_SCORE, FEATURE_SCORE, PENALTY, HARD_BROKEN, OVERRULED, PARTS };
 
 // Fill parts (5,) and violations (R,) of label ids (T,); the value, `FORBIDDEN` where that is.
 //

@@ -55,13 +55,13 @@ Befores split_before(const Joint& joint, const Machines& machines, Int m, const 
     return result;
 }
 
-struct Pair {
+struct KindAndSymbol {
     Int kind, symbol;
 };
 
 struct Kinds {
     Array<Small, 3> kind;
-    std::vector<Pair> pairs;  // the old kind and the symbol of each kind
+    std::vector<KindAndSymbol> pairs;  // the old kind and the symbol of each kind
 };
 
 // Split kinds of steps that machine m reads differently.
@@ -77,7 +77,7 @@ Kinds split_kinds(const Joint& joint, const Machines& machines, Int m, const std
             const Short* const symbols = &machines.symbols[machines.table(known[r], m) + first[c] * stride];
             const Int coarser = joint.before[first[c]];
             for (Int j = 0; j < S; ++j) {
-                const Pair pair{joint.kind(r, coarser, j), symbols[j]};
+                const KindAndSymbol pair{joint.kind(r, coarser, j), symbols[j]};
                 Small& finer = number[pair.kind * width + pair.symbol];
                 if (finer < 0) {
                     finer = static_cast<Small>(result.pairs.size());

@@ -13,7 +13,7 @@ using ConstDoubles = Row<const double>;
 
 constexpr double TINY = 1e-200;
 constexpr double NONE = -std::numeric_limits<double>::infinity();
-constexpr Int VECTORS_A_LOOK = 64;  // vectors between looks for interrupts
+constexpr Int SUMS_A_LOOK = 64;  // vectors between looks for interrupts
 
 // Fill row (K,) with the log sums after vector u and label i, -1 for START, at each next label; the largest.
 double fill_row(const Expansion& product, View<const Small, 2> numbers, View<const double, 2> tail, Int u,
@@ -142,7 +142,7 @@ double backward(const Expansion& product, const Readings& readings, const Groups
     for (Int t = T - 1; t >= 0; --t) {
         double most = NONE;
         for (Int v = first[t]; v < first[t + 1]; ++v) {
-            if (v % VECTORS_A_LOOK == 0) look_for_interrupts();
+            if (v % SUMS_A_LOOK == 0) look_for_interrupts();
             most = std::max(most, fill_tail(t, v));
         }
         if (most == NONE) return most;
@@ -186,7 +186,7 @@ void forward(const Expansion& product, const Readings& readings, const Groups& g
         step.pool = scores.pool[groups.step[t]];
         step.scaled = scores.scaled[groups.step[t]];
         for (Int v = 0; v < now.size(); ++v) {
-            if (v % VECTORS_A_LOOK == 0) look_for_interrupts();
+            if (v % SUMS_A_LOOK == 0) look_for_interrupts();
             done.fill(false);
             for (Int lead = 0; lead < K; ++lead) {
                 if (done[lead] || now(v, lead) == 0.0) continue;
