@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from formulations.automata.components import Agreement
-from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
 from ilpinfer.core.trees import MachineKey
@@ -56,11 +55,10 @@ def only_agree(known: Known) -> bool:
 
 
 class Lists:
-    """All lists of a problem, by places, which are in the order of their tokens."""
+    """All lists of a problem of T tokens, by places, which are in the order of their tokens; `label` (S,) is that of each state."""
 
-    def __init__(self, lists: list[TokenList], lattice: Lattice) -> None:
-        T, S = lattice.node.shape
-        self.lists, self.kind = lists, lists[0].component.kind[np.arange(S) % lattice.shape[1]]
+    def __init__(self, lists: list[TokenList], label: Integers, T: int) -> None:
+        self.lists, self.kind = lists, lists[0].component.kind[label]
         tokens = np.concatenate([each.component.tokens for each in lists])
         which = np.repeat(np.arange(len(lists)), [len(each.component.tokens) for each in lists])
         order = np.argsort(tokens, kind="stable")

@@ -2,21 +2,24 @@
 
 The bound is the sum of the optima of lattice and chains, which share the scores of kinds (Guignard and Kim 1987; Komodakis,
 Paragios and Tziritas 2007). A labelling that is best for the lattice and for each chain is the optimum. Otherwise states
-are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token.
+are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token. Where that labelling
+breaks other rules, the lattice is multiplied with their machines, as far as a sweep takes few steps.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from formulations.automata.lattice import Lattice
+from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
@@ -27,6 +30,8 @@ SWEEPS, FEWEST, STAGES = 40, 3, 4
 """Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
 FEW_STATES = 50
 """Pruning is repeated while it removes at least one state in this many, since the proof repeats it, too."""
+MOST_STEPS, ROUNDS = 2**22, 4
+"""Steps of a sweep over a lattice multiplied with machines, and how often machines are added."""
 STALLED = 0.02
 """Share of the gap that a sweep has to close for another one."""
 
@@ -51,35 +56,65 @@ class Case:
     stages: tuple[Shares, ...] = ()
     bound: float = float("inf")
     path: LabelIds | None = None
+    kinds: Integers | None = None
+    """Those of the lattice's labelling at the entries of the lists."""
 
 
 class Decomposition:
-    """Branch and bound over cases; the first case is the problem itself."""
+    """Branch and bound over cases; the first case is the problem itself.
 
-    def __init__(self, known: Known, lists: list[TokenList]) -> None:
-        self.known, self.lattice = known, known.folded.lattice
-        self.lists = Lists(lists, self.lattice)
+    The checker prunes states of the lattice without machines. So no state of one with machines is pruned, and these are of soft rules: all labels
+    stay possible.
+    """
+
+    def __init__(self, known: Known, lists: list[TokenList], machines: Sequence[int] = ()) -> None:
+        self.known, one, self.inside = known, known.ground, list[int]()
+        product = ProductLattice.of(known.folded.lattice)
+        for m in sorted(machines, key=lambda m: one.plain[m].automaton.states):
+            plain = one.plain[m]
+            steps = StepTable(plain.symbols, one.which[one.classes[1], m])
+            larger = product.times(steps, plain.automaton, plain.penalty, MOST_STEPS)
+            if larger is not None:
+                product = larger
+                self.inside.append(m)
+        self.lattice, self.label = product.lattice, product.label
+        self.lists = Lists(lists, self.label, len(self.lattice.node))
+        self.root = Case(self.lattice.node.copy(), self.lists.empty.copy())
+        self.tighten(self.root)
+
+    def broken(self) -> list[int]:
+        """The machines, but for those of lists, that the labelling of an open root breaks and that may be inside."""
+        root, known, listed = self.root, self.known, {each.key for each in self.lists.lists}
+        if root.path is None or root.bound < known.value or self.attains_bound(root):
+            return []
+        one = known.ground
+        new = known.broken([root.path], self.inside)
+        allowed = (m for m in new if one.plain[m].total is None and one.plain[m].mark < 0)
+        return [m for m in allowed if not (one.hard[m] or one.components[m] in listed)]
 
     def run(self) -> SearchResult:
         """The best labelling by at most `MOST_CASES` cases."""
-        root = Case(self.lattice.node.copy(), self.lists.empty.copy())
         why = f"decomposition by {counted(len(self.lists.lists), 'list')} of equal tokens"
-        return search(self.known, root, self.bound, self.split, MOST_CASES, why)
+        why += f" and {counted(len(self.inside), 'machine')}" * bool(self.inside)
+        return search(self.known, self.root, self.bound, self.split, MOST_CASES, why)
 
     def bound(self, case: Case) -> Bound:
         """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
-        self.tighten(case)
+        if case is not self.root:
+            self.tighten(case)
         known = self.known
-        if known.charged is None and not is_forbidden(case.bound):
+        if known.charged is None and not (self.inside or is_forbidden(case.bound)):
             known.charged = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step), int(case.bound)
         return Bound(case.bound, case.path, self.leaf(case))
 
     def leaf(self, case: Case) -> Leaf:
         """The proof of a case's bound."""
         forbidden = is_forbidden(case.bound)
+        inside = tuple(self.known.ground.keys[m] for m in self.inside)
         if not (forbidden or case.stages or case.own.any()):
-            return Leaf()
-        return Leaf(shares=(*case.stages, self.lists.shares(0 * case.own if forbidden else case.own)))
+            return Leaf(product=inside)
+        own = self.lists.shares(0 * case.own if forbidden else case.own)
+        return Leaf(product=inside, shares=(*case.stages, own))
 
     def tighten(self, case: Case) -> None:
         """Lower the bound of a case by sweeps, and prune states."""
@@ -88,7 +123,8 @@ class Decomposition:
         kernels.agree_backward(scores, lists, False)
         for _ in range(STAGES):
             self.sweep(case, scores, lists)
-            if case.bound < known.value or self.attains_bound(case) or known.deadline.passed:
+            done = case.bound < known.value or self.attains_bound(case) or known.deadline.passed
+            if done or self.inside:
                 return
             kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
@@ -119,19 +155,18 @@ class Decomposition:
         """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
         kernels.agree_best_path(scores, states)
-        case.path = self.lattice.labels_of(states)
+        case.path, case.kinds = self.label[states], self.lists.kind[states[self.lists.token]]
         if self.known.evaluate(case.path).value == case.bound:
             return
-        kinds = self.lists.kind[states[self.lists.token]]
-        wanted = self.lists.best(lists), self.lists.majority(kinds)
+        wanted = self.lists.best(lists), self.lists.majority(case.kinds)
         for each in wanted[: 1 if np.array_equal(*wanted) else 2]:
             node = self.lattice.node.copy()
             node[self.lists.token] = np.where(
                 self.lists.kind == each[:, None], node[self.lists.token], FORBIDDEN
             )
-            score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
+            score, states = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
             if not is_forbidden(score):
-                self.known.evaluate(path)
+                self.known.evaluate(self.label[states] if self.inside else states)
 
     def attains_bound(self, case: Case) -> bool:
         """Whether the lattice's labelling attains the bound."""
@@ -156,11 +191,11 @@ class Decomposition:
 
         The kind is that of the list. Of several tokens, the one at which both lose most by the kind of the other.
         """
-        assert case.path is not None
+        assert case.kinds is not None
         scores, lists = self.pack(case)
         kernels.agree_backward(scores, lists, False)
         kernels.agree_forward(scores, lists, False)
-        there = self.lists.kind[self.lattice.states_of(case.path)[self.lists.token]]
+        there = case.kinds
         here = self.lists.best(lists)
         places = np.flatnonzero(here != there)
         if not len(places):
@@ -189,4 +224,13 @@ def agree(known: Known) -> SearchResult | None:
     if not lists:
         return None
     with known.stage("decomposition"):
-        return Decomposition(known, lists).run()
+        decomposition = Decomposition(known, lists)
+        for _ in range(ROUNDS):
+            new = [] if known.deadline.passed else decomposition.broken()
+            before = decomposition.inside
+            if not new:
+                break
+            decomposition = Decomposition(known, lists, [*before, *new])
+            if decomposition.inside == before:
+                break
+        return decomposition.run()

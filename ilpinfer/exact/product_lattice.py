@@ -10,9 +10,8 @@ import numpy as np
 
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Automaton
-from formulations.dtypes import Booleans, Integers, LabelIds
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import FORBIDDEN, add, is_forbidden, violation_costs
-from ilpinfer.exact.viterbi import viterbi
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class ProductLattice:
     @classmethod
     def of(cls, lattice: Lattice) -> "ProductLattice":
         """The product with no machine."""
-        return cls(lattice, lattice, np.arange(lattice.shape[1]))
+        return cls(lattice, lattice, np.arange(lattice.states) % lattice.shape[1])
 
     def times(
         self, steps: StepTable, automaton: Automaton, penalty: int, most: int
@@ -69,13 +68,6 @@ class ProductLattice:
         if values.shape[1] > 1:
             values = values[:, np.append(0, self.label + 1)]
         return StepTable(np.ascontiguousarray(values), table.index)
-
-    def best(self, lattice: Lattice) -> tuple[int, LabelIds, int]:
-        """Value and label ids of the best labelling of the product with other scores, and what the machines of the product cost it."""
-        value, path = viterbi(lattice)
-        labels = self.label[path]
-        cost = 0 if is_forbidden(value) else self.base.score(labels) - self.lattice.score(path)
-        return value, labels, cost
 
 
 def _reached(

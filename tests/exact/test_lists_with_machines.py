@@ -1,0 +1,73 @@
+"""Equal tokens under one field together with rules of machines, against all labellings; and their proofs."""
+
+import numpy as np
+import pytest
+from support.proofs import accepted
+from support.trellises import random_trellis, valued
+
+import ilpinfer
+from formulations import Trellis
+from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact import agreements
+from ilpinfer.exact.agreements import agree
+from ilpinfer.exact.known import Known
+
+T = 6
+LABELS = ("a", "b", "O"), ("B-a", "I-a", "B-b", "I-b")
+
+
+def drawn(seed):
+    """Few words, so that many are equal, and rules on lengths, windows and orders, some of them hard."""
+    rng = np.random.default_rng(seed)
+    tokens = rng.choice(["Xa", "Ya", "y"], T).tolist()
+    penalties = [float("inf") if rng.random() < 0.25 else float(rng.integers(1, 9)) / 4 for _ in range(4)]
+    rules = [
+        C.max_run_length("a", 2, penalty=penalties[0]),
+        C.min_run_length("b", 2, penalty=penalties[1]),
+        C.requires_before("b", "a", penalty=penalties[2]),
+    ]
+    trellis = random_trellis(seed, T, LABELS[seed % 2], tokens, forbidden=0.1 * (seed % 3))
+    return trellis, [C.consistent(penalty=penalties[3]), *[rule for rule in rules if rng.random() < 0.8]]
+
+
+@pytest.mark.parametrize("most", [0, 2**22])
+@pytest.mark.parametrize("seed", range(20))
+def test_lists_and_machines_find_the_optimum_and_prove_it(seed, most, monkeypatch):
+    monkeypatch.setattr(agreements, "MOST_STEPS", most)
+    problem = compile_problem(*drawn(seed))
+    known, ranked = Known.of(problem, Deadline()), valued(problem)
+    result = agree(known)
+    assert result is not None
+    if not ranked:
+        assert not result.complete or accepted(problem, known.tree, None)
+        return
+    best = ranked[0][0]
+    assert known.value <= best <= known.bound
+    assert accepted(problem, known.tree, int(known.bound)) and not accepted(problem, known.tree, best - 1)
+    if result.complete:
+        assert known.value == known.bound == best and tuple(result.paths[0]) == ranked[0][1]
+
+
+def test_most_are_complete_with_machines_inside():
+    complete, inside = 0, 0
+    for seed in range(60):
+        known = Known.of(compile_problem(*drawn(seed)), Deadline())
+        result = agree(known)
+        complete += result.complete
+        inside += "machine" in result.why
+    assert complete > 40 and inside > 10
+
+
+def test_equal_names_and_their_lengths_are_proved_in_a_document():
+    rng, labels = np.random.default_rng(7), ["O", "B-pers", "I-pers"]
+    words = rng.choice([f"{chr(65 + n)}a" for n in range(20)], 150).tolist()
+    emissions = rng.normal(0, 1.3, (150, 3)) - [0.5, 1.0, 0.2]
+    steps = np.array([[-0.2, -2.5, -9.0], [-1.4, -4.0, -0.25], [-2.2, -4.0, -0.05]])
+    trellis = Trellis.from_emissions(emissions, steps, labels=labels, tokens=words)
+    rules = [C.consistent(penalty=1.0), C.max_run_length("pers", 4, penalty=1.0)]
+    solution = ilpinfer.decode(trellis, rules)
+    assert solution.status == "optimal" and solution.certificate.kind == "exact"
+    assert "1 machine" in solution.method
+    assert ilpinfer.verify(trellis, rules, solution).proved
