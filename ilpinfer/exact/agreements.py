@@ -15,20 +15,12 @@ from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
+from ilpinfer.exact import limits
 from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
-
-MOST_CASES = 1000
-"""Cases before other methods take over."""
-SWEEPS, FEWEST, STAGES = 40, 3, 4
-"""Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
-FEW_STATES = 50
-"""Pruning is repeated while it removes at least one state in this many, since the proof repeats it, too."""
-STALLED = 0.02
-"""Share of the gap that a sweep has to close for another one."""
 
 
 class AgreementScores(NamedTuple):
@@ -64,7 +56,7 @@ class Decomposition:
         """The best labelling by at most `MOST_CASES` cases."""
         root = Case(self.lattice.node.copy(), self.lists.empty.copy())
         why = f"decomposition by {counted(len(self.lists.lists), 'list')} of equal tokens"
-        return search(self.known, root, self.bound, self.split, MOST_CASES, why)
+        return search(self.known, root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
 
     def bound(self, case: Case) -> Bound:
         """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
@@ -86,14 +78,14 @@ class Decomposition:
         known = self.known
         scores, lists = self.pack(case)
         kernels.agree_backward(scores, lists, False)
-        for _ in range(STAGES):
+        for _ in range(limits.PRUNINGS):
             self.sweep(case, scores, lists)
             if case.bound < known.value or self.attains_bound(case) or known.deadline.passed:
                 return
             kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
             count = kernels.agree_narrow(scores, lists, int(case.bound), known.value)
-            if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
+            if count * limits.FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
                 return
             case.stages = *case.stages, self.lists.shares(case.own)
@@ -103,13 +95,13 @@ class Decomposition:
     def sweep(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
         """Sweep until the bound stalls."""
         known = self.known
-        for number in range(SWEEPS):
+        for number in range(limits.SWEEPS):
             before, case.bound = case.bound, min(case.bound, kernels.agree_bound(scores, lists))
             if is_forbidden(case.bound):
                 return
             self.evaluate_candidates(case, scores, lists)
             gap = case.bound - known.value
-            stalled = number >= FEWEST and before - case.bound < STALLED * gap
+            stalled = number >= limits.FEWEST_SWEEPS and before - case.bound < limits.STALLED * gap
             if gap < 0 or stalled or self.attains_bound(case) or known.deadline.passed:
                 return
             kernels.agree_forward(scores, lists, True)

@@ -21,6 +21,7 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import FOLDED_BOUND, Rest, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.agreement_lists import only_agree
 from ilpinfer.exact.agreements import agree
 from ilpinfer.exact.branch import Branching
@@ -28,12 +29,9 @@ from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.many_labels import Rounds, problem_has_many
 from ilpinfer.exact.mixtures import SumTerm
 from ilpinfer.exact.programs import FASTEST, best_of_program, reduced_program
-from ilpinfer.exact.stages import SUMS_INSIDE, best_few, by_products, solve
+from ilpinfer.exact.stages import best_few, by_products, solve
 from ilpinfer.exact.sum_relaxation import contradiction, relax_sums, sums_within
 from ilpinfer.system.posix import missing_posix, require_posix
-
-MORE_TIES = 50
-"""Labellings beyond the wanted number that are compared where scores are equal, so that label ids decide."""
 
 
 def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -105,7 +103,7 @@ def _relaxed_sums(problem: Problem, known: Known) -> SearchResult | None:
     with known.stage("sums"):
         relax_sums(known, sums)
     with known.stage("products"):
-        product = by_products(known, SUMS_INSIDE)
+        product = by_products(known, limits.SUMS_INSIDE)
     if product is None and known.path is not None and known.bound <= known.value:
         return SearchResult([known.path], "the linear relaxation of sums", True, known.tree)
     return product
@@ -201,7 +199,7 @@ def _best_few(known: Known, task: Task, why: str) -> Iterator[Result]:
     answers: list[Result] = []
     scores: list[int] = []
     with known.stage("solver"):
-        for answer in _by_program(folded, replace(task, top=task.top + MORE_TIES)):
+        for answer in _by_program(folded, replace(task, top=task.top + limits.MORE_TIES)):
             score = FORBIDDEN if answer.path is None else folded.value(answer.path).score
             if len(answers) >= task.top and score < scores[task.top - 1]:
                 break

@@ -11,12 +11,10 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.problem.problem import Problem
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.stages import solve
 from ilpinfer.exact.tree import Bound, Row, divide, search
-
-MOST_CASES = 4000
-"""Cases before a solver takes over."""
 
 
 @dataclass
@@ -38,7 +36,7 @@ class Branching:
     def run(self, end: SearchResult) -> SearchResult:
         """The best labelling by at most `MOST_CASES` cases, after a search that left it open."""
         root = Case(self.problem, self.known)
-        return search(self.known, root, self.bound, self.split, MOST_CASES, end.why)
+        return search(self.known, root, self.bound, self.split, limits.BRANCH_CASES, end.why)
 
     def bound(self, case: Case) -> Bound:
         """The bound by the stages of the engine; that of the whole is known."""

@@ -14,14 +14,12 @@ from functools import cached_property
 from formulations.dtypes import LabelIds
 from ilpinfer.core.result import Task
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
 from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
+from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
-
-MOST_LOCAL = 40
-"""Largest number of rules on single steps that label setting includes from the beginning."""
 
 
 @dataclass
@@ -105,7 +103,7 @@ class FrontierSearch(WeightedSearch):
         """Components of soft rules on single steps, if they are few."""
         rules = self.problem.rules
         local = {(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))}
-        return local if len(local) <= MOST_LOCAL else set()
+        return local if len(local) <= limits.MOST_LOCAL else set()
 
     def _ladder(self) -> Iterator[Weight]:
         """Increasing weights, starting with that of the penalties themselves."""
@@ -115,7 +113,7 @@ class FrontierSearch(WeightedSearch):
         while factor < last:
             weight = factor * self.unit
             yield self.weights.ratio(weight.numerator, weight.denominator)
-            factor *= STEP
+            factor *= limits.WEIGHT_STEP
         weight = last * self.unit
         yield self.weights.ratio(weight.numerator, weight.denominator)
 

@@ -15,11 +15,9 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
+from ilpinfer.exact import limits
 from ilpinfer.exact.ground import Ground, ground
 from ilpinfer.kernels.native import kernels
-
-MOST_INSIDE, MOST_WORK = 729, 4_000_000
-"""Joint states of a product for a proof, and steps of a pass over it."""
 
 Watch = Callable[[float, int, float], None]
 
@@ -204,7 +202,7 @@ class Known:
         allowed = [m for m in machines if one.plain[m].total is None and one.plain[m].mark < 0]
         for m in sorted(allowed, key=lambda m: one.plain[m].automaton.states):
             states *= one.plain[m].automaton.states
-            if states > MOST_INSIDE or work * states > MOST_WORK:
+            if states > limits.MOST_INSIDE or work * states > limits.MOST_WORK:
                 break
             inside.add(m)
         return frozenset(inside)

@@ -9,14 +9,12 @@ from fractions import Fraction
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Prefixes
 from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
+from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
-
-MOST_WEIGHTS = 20
-"""Largest number of weights between two neighbours of a score."""
 
 
 class LeastCostSearch(WeightedSearch):
@@ -28,7 +26,7 @@ class LeastCostSearch(WeightedSearch):
         Of equal cost the best scores come first, equal ones by label ids.
         """
         least = self.weights.lowest if floor is None else floor
-        right, ratio = self.points[0], Fraction(self.unit, STEP)
+        right, ratio = self.points[0], Fraction(self.unit, limits.WEIGHT_STEP)
         while True:
             weight = self.weights.ratio(*ratio.as_integer_ratio())
             left = self.solve(weight)
@@ -40,8 +38,8 @@ class LeastCostSearch(WeightedSearch):
             enough = min(self.weights.heaviest, (right.score - least) // self.weights.least_penalty + 1)
             if ratio >= enough or not right.cost or (top == 1 and self._is_cheapest(right, least)):
                 break
-            ratio = min(Fraction(enough), STEP * ratio)
-        for _ in range(MOST_WEIGHTS):
+            ratio = min(Fraction(enough), limits.WEIGHT_STEP * ratio)
+        for _ in range(limits.MOST_WEIGHTS):
             if left.score >= least or (top == 1 and self._is_cheapest(right, least)):
                 break
             weight = self.weights.between(left, right)

@@ -24,11 +24,10 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.few_labels import can_be_reduced, check_time, on_few_labels
 from ilpinfer.exact.known import Known
 
-MOST_ENTRIES = 2**24
-"""Entries of the tables of steps of all components, beyond which components have machines only where a labelling breaks them."""
 IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
 
 
@@ -50,7 +49,7 @@ class IdleComponent:
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
     """Whether tables of steps between so many labels have too many entries to keep all of them."""
-    return labels**2 >= blocks.LARGE and sum(tables) > MOST_ENTRIES
+    return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 
 def needs_rounds(rules: CompiledRules) -> bool:

@@ -16,6 +16,7 @@ from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
 from ilpinfer.exact.stages import by_kernels
@@ -23,10 +24,6 @@ from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
-MARGIN, MOST_MARGIN = 0.05, 1 / 4
-"""Seconds between the stop of a solver and the deadline, in which its answer is checked; at most this share of what is left."""
-_SECONDS_A_COLUMN = 2e-6
-"""Seconds to build and transfer a program, on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def solve(
     `labelling` reads the labelling of a vector, by default that of the program.
     """
     left = deadline.remaining
-    limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
+    limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
     answer = solvers.solve(
         solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
     )
@@ -128,7 +125,7 @@ def reduced_program(
     bound, by which steps are left out.
     """
     left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
-    if left is not None and left < 2 * GRACE + columns * _SECONDS_A_COLUMN:
+    if left is not None and left < 2 * GRACE + columns * limits.SECONDS_A_COLUMN:
         return None
     program = formulate(folded).soft()
     lattice, most = relaxed or (folded.lattice, None)

@@ -9,17 +9,13 @@ import numpy as np
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.calls import DIRECT, limits_within
+from ilpinfer.exact import limits
+from ilpinfer.exact.calls import work_within
 from ilpinfer.exact.ground import NO_WINDOWS
 from ilpinfer.exact.known import Known
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.native import JointProduct, Search, Tables, kernels
 from ilpinfer.kernels.tables import DEAD
-
-WORK_PER_CALL = 500_000
-"""Steps of label setting between two looks at the clock."""
-MOST_PREFIXES = 2**25
-"""Prefixes of a search, after which it is given up."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +111,7 @@ class Relaxation:
         floor: int = FORBIDDEN,
         width: int = kernels.WIDEST,
         copies: int = 1,
-        most: int = MOST_PREFIXES,
+        most: int = limits.MOST_PREFIXES,
         budget: int = -1,
         inside: int = 1,
         bounds: Bounds | None = None,
@@ -137,7 +133,7 @@ class Relaxation:
         while True:
             if deadline.passed or search.made > most:
                 return Prefixes([], [], bounds.total, complete=False)
-            if search.advance(WORK_PER_CALL):
+            if search.advance(limits.WORK_PER_CALL):
                 break
         reached, costs, paths = search.labellings()
         order = np.lexsort((-reached, costs))
@@ -149,8 +145,8 @@ class Relaxation:
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:
     """At most so many values of a recursion, fewer where a time limit demands it."""
-    work = 0, most * states // kernels.VECTOR, DIRECT
-    return limits_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
+    work = 0, most * states // kernels.VECTOR, limits.DIRECT
+    return work_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
 
 
 def price_sums(known: Known) -> None:

@@ -5,43 +5,17 @@ import numpy as np
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
-from ilpinfer.exact.calls import DIRECT, limits_within, words_of_work
+from ilpinfer.exact import limits
+from ilpinfer.exact.calls import words_of_work, work_within
 from ilpinfer.exact.known import Known, SearchResult
 from ilpinfer.exact.relaxation import Bounds, Prefixes, Relaxation, cells_within
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import BOUND, CODE, DEAD, INSIDE, NO_LABELLING, NO_PATH, PROVED, VALUE
 
-PASSES, LEAST_STEPS = 30, 2**22
-"""Limit on the steps of label setting, in Viterbi passes, and the steps that any sequence may take, since the stages that follow have
-larger start-up costs."""
-FEW_PASSES, FEW_STEPS = 8 * PASSES, 8 * LEAST_STEPS
-"""The same limits for lists of labellings."""
-ALL, WATCHED = (1.0,), (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
-"""Shares of these limits, one call after the other; several where somebody watches bound and labelling."""
-LARGEST_PRODUCT, LARGEST_SEARCH = 2**24, 2**22
-"""Values of the recursion over a large product, and prefixes of a search that it bounds, fewer where their keys are long."""
-STEPS_OF_TOKEN, STEPS_OF_CHECK = 2**24, 2**29
-"""Steps through a large product into one token, and into all: the checker of certificates refuses more."""
-KEYS_OF_TOKEN, KEYS_OF_CHECK = 2**23, 2**27
-"""States of machines of all prefixes that a search tells apart at one token, and at all, as before."""
-SUMS_INSIDE = 1024
-"""Joint states of a product with sums that have multipliers."""
-PARTS = 64
-"""Of the gap after a linear relaxation, the first of which is searched first."""
-GROWTH, MOST_SEARCHES = 2, 16
-"""Factor to the next distance of the floor from the bound, and searches at most; one that is too large makes the distance smaller for
-good."""
-FIRST_STEP = kernels.FIRST_STEP
-"""Distance of the first floor below the bound, grid units."""
-FIRST_SHARE = 64
-"""The attempt of a list before machines are multiplied has 1 / FIRST_SHARE of the steps."""
-BEAM, BEAMS = 30, 6
-"""Width of a beam, and number of beams; each one includes the rules that the last one broke."""
-
 
 def solve(known: Known) -> SearchResult:
     """The best labelling by kernels; where they leave it open, a better one by beams."""
-    shares = WATCHED if known.watch else ALL
+    shares = limits.WATCHED_SHARES if known.watch else (1.0,)
     tried, known.tried = known.tried, False
     for share in () if tried else shares:
         with known.stage("kernels"):
@@ -59,13 +33,13 @@ def by_kernels(known: Known, share: float = 1.0) -> SearchResult | None:
     path = np.zeros(T, np.int64) if incumbent is None else one.lattice.states_of(incumbent).astype(np.int64)
     result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
     result[VALUE] = FORBIDDEN if incumbent is None else known.value
-    token = int(share * PASSES * S * (labels + -labels % 8))
-    limits = limits_within((token, int(share * LEAST_STEPS), DIRECT), T, known.deadline.remaining)
+    token = int(share * limits.PASSES * S * (labels + -labels % 8))
+    work = work_within((token, int(share * limits.LEAST_STEPS), limits.DIRECT), T, known.deadline.remaining)
     tables, sequence = one.tables, one.sequence
     if known.multipliers:
         relaxation = Relaxation(known)
         tables, sequence = relaxation.tables, relaxation.sequence
-    kernels.solve(tables, *sequence, limits, path, result, marks)
+    kernels.solve(tables, *sequence, work, path, result, marks)
     known.active = np.flatnonzero(marks[0]).tolist()
     known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
     known.multipliers |= {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
@@ -113,14 +87,14 @@ def by_products(known: Known, most: int | None = None) -> SearchResult | None:
     relaxation = Relaxation(known)
     relaxation.prune(known.value)
     T, S = relaxation.emission.shape
-    cells = cells_within(LARGEST_PRODUCT, S, known.deadline)
+    cells = cells_within(limits.LARGEST_PRODUCT, S, known.deadline)
     steps = S * one.scores.labels
-    checked = min(STEPS_OF_TOKEN // steps, STEPS_OF_CHECK // (T * steps))
+    checked = min(limits.STEPS_OF_TOKEN // steps, limits.STEPS_OF_CHECK // (T * steps))
     others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in before[0])
     bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
     if most is not None or bounds.total < known.bound or not known.mostly_sums:
         known.inside = frozenset(bounds.within)
-        path = _search(known, relaxation, bounds, 1 if most is None else PARTS)
+        path = _search(known, relaxation, bounds, 1 if most is None else limits.PARTS)
         if path is not None:
             words = f"a product of {counted(len(known.inside), 'machine')}, " * bool(known.inside) + how(
                 known
@@ -149,9 +123,11 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds, parts: int) ->
 
     The first floor is a part of the gap below the bound, where that is less than `FIRST_STEP`.
     """
-    bound, followed, growth = bounds.total, list[int](), GROWTH
-    for _ in range(BEAMS):
-        beam = relaxation.prefixes(followed, known.deadline, floor=known.value, width=BEAM, bounds=bounds)
+    bound, followed, growth = bounds.total, list[int](), limits.GROWTH
+    for _ in range(limits.BEAMS):
+        beam = relaxation.prefixes(
+            followed, known.deadline, floor=known.value, width=limits.BEAM, bounds=bounds
+        )
         done = [*followed, *bounds.within]
         new = known.broken(beam.paths[:1], done) or known.priced(done)
         followed += new
@@ -159,17 +135,17 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds, parts: int) ->
             break
     known.active = sorted(bounds.within)
     known.prove(bound, known.leaf(known.active))
-    first = step = min(FIRST_STEP, max(1, (bound - known.value) // parts))
-    for _ in range(MOST_SEARCHES):
+    first = step = min(limits.FIRST_STEP, max(1, (bound - known.value) // parts))
+    for _ in range(limits.MOST_SEARCHES):
         if bound < known.value or is_forbidden(bound):
             break
         floor = max(bound - step, known.value)
-        most = 2 * LARGEST_SEARCH // (1 + relaxation.words(followed))
+        most = 2 * limits.LARGEST_SEARCH // (1 + relaxation.words(followed))
         found = relaxation.prefixes(followed, known.deadline, floor=floor, most=most, bounds=bounds)
         if not found.complete or _too_large(found, len(followed)):
             if step < first or known.deadline.passed:
                 break
-            step, growth = step // (2 * GROWTH), 1
+            step, growth = step // (2 * limits.GROWTH), 1
             continue
         bound, step = (found.values or [found.left_out])[0], step * growth
         known.active = sorted([*followed, *bounds.within])
@@ -191,18 +167,18 @@ def _search(known: Known, relaxation: Relaxation, bounds: Bounds, parts: int) ->
 def _too_large(found: Prefixes, machines: int) -> bool:
     """Whether a search tells more apart than the checker of certificates does."""
     size = machines + 2
-    return size * max(found.left) > KEYS_OF_TOKEN or size * sum(found.left) > KEYS_OF_CHECK
+    return size * max(found.left) > limits.KEYS_OF_TOKEN or size * sum(found.left) > limits.KEYS_OF_CHECK
 
 
 def by_beams(known: Known) -> SearchResult:
     """No result, but better labellings by narrow beams, with the machines of more and more rules."""
     relaxation, known.inside, machines = Relaxation(known), frozenset(), list(known.active)
-    for _ in range(BEAMS):
+    for _ in range(limits.BEAMS):
         floor = known.value
         relaxation.prune(floor)
         known.relaxed = relaxation.path
         beam = relaxation.prefixes(
-            machines, known.deadline, floor=floor, width=BEAM, inside=kernels.MOST_JOINT
+            machines, known.deadline, floor=floor, width=limits.BEAM, inside=kernels.MOST_JOINT
         )
         for path in beam.paths:
             known.evaluate(path)
@@ -227,10 +203,10 @@ def _best_few(known: Known, top: int, lowest: int) -> SearchResult:
     paths, values = np.empty((top, T), np.int64), np.empty(top, np.int64)
     marks = np.zeros((2, len(one.plain)), np.int64)
     S, labels = one.emission.shape[1], one.scores.labels
-    steps = max(FEW_PASSES * S * (labels + -labels % 8) * T, FEW_STEPS)
-    _, most, _ = limits_within((0, steps, DIRECT), T, known.deadline.remaining)
-    limits = most // FIRST_SHARE, most, max(lowest, DEAD)
-    code, number = kernels.list_best(one.tables, *one.sequence, *limits, paths, values, marks)
+    steps = max(limits.LIST_PASSES * S * (labels + -labels % 8) * T, limits.LIST_STEPS)
+    _, most, _ = work_within((0, steps, limits.DIRECT), T, known.deadline.remaining)
+    work = most // limits.FIRST_SHARE, most, max(lowest, DEAD)
+    code, number = kernels.list_best(one.tables, *one.sequence, *work, paths, values, marks)
     known.active = np.flatnonzero(marks[0]).tolist()
     known.inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
     known.multipliers = {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}

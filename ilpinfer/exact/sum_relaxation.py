@@ -11,6 +11,7 @@ from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.mixtures import (
     Relaxed,
@@ -20,16 +21,13 @@ from ilpinfer.exact.mixtures import (
     worth,
 )
 
-MOST_SUMS = 400
-"""Sums of a linear program, at most."""
-
 
 def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> list[tuple[MachineKey, SumTerm]]:
     """The sums of a linear program: all, or where they are too many, those of the active components."""
     sums = sums_of(problem)
-    if len(sums) > MOST_SUMS:
+    if len(sums) > limits.MOST_SUMS:
         chosen = frozenset(active)
-        sums = [(place, term) for place, term in sums if place in chosen][:MOST_SUMS]
+        sums = [(place, term) for place, term in sums if place in chosen][: limits.MOST_SUMS]
     return sums
 
 

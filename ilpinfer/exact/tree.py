@@ -13,10 +13,8 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import Leaf, Split
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known, SearchResult
-
-DEEPEST = 100
-"""Splits above a case; `verify` accepts trees that are twice as deep."""
 
 Case = TypeVar("Case")
 Row = tuple[tuple[int, ...], tuple[int, ...]]
@@ -82,7 +80,7 @@ def search(
     add(root, 0)
     while (is_open := prove()) and not known.deadline.passed:
         _, _, node, case = waiting[0]
-        if len(nodes) > most or node.depth == DEEPEST or (division := split(case)) is None:
+        if len(nodes) > most or node.depth == limits.DEEPEST or (division := split(case)) is None:
             break
         heappop(waiting)
         node.row, node.most, cases = division

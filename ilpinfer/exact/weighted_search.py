@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.exact import limits
 from ilpinfer.exact.ground import Ground, reweighted
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import Prefixes, Relaxation
 from ilpinfer.exact.stages import solve
 from ilpinfer.exact.weights import Point, Weight, Weighting
 from ilpinfer.kernels.native import kernels
-
-WIDTHS = (256, 4096, 65536)
-"""Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
-STEP = 8
-"""The factor from one weight to the next heavier one."""
 
 
 @dataclass
@@ -104,7 +100,7 @@ class WeightedSearch:
     ) -> Prefixes | None:
         """Label setting within a region, by beams first, whose labellings `read` takes."""
         relaxation, T = Relaxation(known), len(self.best)
-        for width in WIDTHS:
+        for width in limits.WIDTHS:
             for beam in (False, True):
                 floor, budget = region()
                 if relaxation.total < floor:

@@ -22,7 +22,7 @@ from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, Split
-from ilpinfer.exact import agreements
+from ilpinfer.exact import limits
 from ilpinfer.exact.agreement_lists import lists_of
 from ilpinfer.exact.agreements import Decomposition
 from ilpinfer.exact.known import Known
@@ -75,8 +75,8 @@ def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps
     if not lists:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreements, "MOST_CASES", cases)
-        patch.setattr(agreements, "SWEEPS", sweeps)
+        patch.setattr(limits, "DECOMPOSITION_CASES", cases)
+        patch.setattr(limits, "SWEEPS", sweeps)
         ended = Decomposition(progress, lists).run()
     best = ranked[0][0] if ranked else None
     claim = None if is_forbidden(progress.bound) else int(progress.bound)
@@ -92,8 +92,8 @@ def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps
 @given(documents(NEAR_TIES, NEAR_PENALTIES, longest=4))
 def test_what_it_leaves_open_a_solver_finishes(problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreements, "MOST_CASES", 0)
-        patch.setattr(agreements, "SWEEPS", 1)
+        patch.setattr(limits, "DECOMPOSITION_CASES", 0)
+        patch.setattr(limits, "SWEEPS", 1)
         solution = ilpinfer.decode(*problem.given)
     check_optimum(problem, solution)
     assert ilpinfer.verify(*problem.given, solution).ok

@@ -12,7 +12,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact import stages
+from ilpinfer.exact import limits
 from ilpinfer.exact.known import Known
 from ilpinfer.exact.relaxation import price_sums
 from ilpinfer.exact.stages import by_products
@@ -63,7 +63,7 @@ def ordered(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
-    monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+    monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = ordered(seed)
     known = Known.of(problem, Deadline())
     plain = known.leaf(range(len(known.ground.plain)))
@@ -80,7 +80,7 @@ def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(40))
 def test_products_with_sums_find_the_optimum_and_prove_it(seed, most, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+        monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = drawn(seed)
     known = Known.of(problem, Deadline())
     price_sums(known)
@@ -116,8 +116,8 @@ def far_ahead(T, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
-    for limit in ("PASSES", "LEAST_STEPS", "BEAMS"):
-        monkeypatch.setattr(stages, limit, 0)
+    for name in ("PASSES", "LEAST_STEPS", "BEAMS"):
+        monkeypatch.setattr(limits, name, 0)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     trellis, rules = far_ahead(30, seed)
     solution = ilpinfer.decode(trellis, rules)
@@ -139,7 +139,7 @@ def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
 
 
 def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
-    monkeypatch.setattr(stages, "KEYS_OF_TOKEN", 0)
+    monkeypatch.setattr(limits, "KEYS_OF_TOKEN", 0)
     for seed in range(0, 20, 2):
         problem, ranked = drawn(seed)
         known = Known.of(problem, Deadline())

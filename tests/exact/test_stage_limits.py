@@ -20,8 +20,8 @@ from ilpinfer.decoding import chunks
 from ilpinfer.decoding.reporting import run_task
 from ilpinfer.decoding.runner import context_of
 from ilpinfer.exact import auto, programs, stages
-from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.limits import KERNEL_SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.relaxation import cells_within
 from ilpinfer.kernels.native import kernels
 
@@ -37,7 +37,7 @@ def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
     monkeypatch.setattr(stages, "_result", lambda *arguments: None)
     stages.by_kernels(Known.of(compile_problem(*problem(T)), Deadline(limit)))
     ((token, least, _),) = seen
-    most = np.inf if limit is None else limit * STEPS_PER_SECOND * SHARE
+    most = np.inf if limit is None else limit * STEPS_PER_SECOND * KERNEL_SHARE
     assert max(token * T, least) <= most
     assert limit is not None or token > 0
 

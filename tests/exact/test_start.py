@@ -11,15 +11,15 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.decoding.chunks import BROKEN, STEPS
-from ilpinfer.exact import compiled, stages
+from ilpinfer.exact import limits, stages
 from ilpinfer.exact.known import Known
 
 
 @pytest.fixture
 def few_steps(monkeypatch):
     """Label setting for compiled rules ends after a few steps."""
-    monkeypatch.setattr(compiled, "PASSES", 0)
-    monkeypatch.setattr(compiled, "LEAST_STEPS", 20)
+    monkeypatch.setattr(limits, "PASSES", 0)
+    monkeypatch.setattr(limits, "LEAST_STEPS", 20)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -70,11 +70,11 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
     assert [name for name, _ in solution.stages] == ["decomposition"]
 
 
-@pytest.mark.parametrize("direct", [compiled.DIRECT, 0])
+@pytest.mark.parametrize("direct", [limits.DIRECT, 0])
 def test_many_machines_are_followed_to_the_first_of_the_best_labellings(direct, monkeypatch):
     """Parities of ten sets of labels, and scores that are all equal."""
-    monkeypatch.setattr(compiled, "DIRECT", direct)
-    monkeypatch.setattr(compiled, "PASSES", 10**6)
+    monkeypatch.setattr(limits, "DIRECT", direct)
+    monkeypatch.setattr(limits, "PASSES", 10**6)
     rng, labels, T = np.random.default_rng(5), "abcd", 8
     sets = [[label for label in labels if rng.random() < 0.5] or ["a"] for _ in range(10)]
     odd = "(!s* s !s* s)* !s* s !s*"
