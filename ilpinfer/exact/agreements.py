@@ -1,11 +1,12 @@
-"""Lagrangian decomposition for consistency rules: the lattice, and a chain for each list of tokens.
+"""Decomposition for lists of equal tokens: the lattice, and a chain for each list (Lagrangian decomposition).
 
+It comes first where there are lists, and is the only stage but a solver where there is nothing else: lists have no machines.
 The bound is the sum of the optima of lattice and chains, which share the scores of kinds (Guignard and Kim 1987; Komodakis,
 Paragios and Tziritas 2007). A labelling that is best for the lattice and for each chain is the optimum. Otherwise states
 are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact import limits
-from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
-from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.stage import Stage
+from ilpinfer.exact.state import State
 from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
@@ -46,25 +49,25 @@ class Case:
 
 
 class Decomposition:
-    """Branch and bound over cases; the first case is the problem itself."""
+    """The bound and the splits of a case; the first case is the problem itself."""
 
-    def __init__(self, known: Known, lists: list[TokenList]) -> None:
-        self.known, self.lattice = known, known.folded.lattice
-        self.lists = Lists(lists, self.lattice)
+    def __init__(self, problem: GroundProblem) -> None:
+        self.lattice = problem.folded.lattice
+        self.lists = Lists(problem.lists, self.lattice)
 
-    def run(self) -> SearchResult:
-        """The best labelling by at most `MOST_CASES` cases."""
+    def run(self, state: State) -> State:
+        """The state after at most `DECOMPOSITION_CASES` cases."""
         root = Case(self.lattice.node.copy(), self.lists.empty.copy())
         why = f"decomposition by {counted(len(self.lists.lists), 'list')} of equal tokens"
-        return search(self.known, root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
+        return search(state, root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
 
-    def bound(self, case: Case) -> Bound:
+    def bound(self, state: State, case: Case) -> tuple[State, Bound]:
         """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
-        self.tighten(case)
-        known = self.known
-        if known.charged is None and not is_forbidden(case.bound):
-            known.charged = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step), int(case.bound)
-        return Bound(case.bound, case.path, self.leaf(case))
+        state = self.tighten(state, case)
+        if state.charged is None and not is_forbidden(case.bound):
+            lattice = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step)
+            state = replace(state, charged=(lattice, int(case.bound)))
+        return state, Bound(case.bound, case.path, self.leaf(case))
 
     def leaf(self, case: Case) -> Leaf:
         """The proof of a case's bound."""
@@ -73,47 +76,50 @@ class Decomposition:
             return Leaf()
         return Leaf(shares=(*case.stages, self.lists.shares(0 * case.own if forbidden else case.own)))
 
-    def tighten(self, case: Case) -> None:
+    def tighten(self, state: State, case: Case) -> State:
         """Lower the bound of a case by sweeps, and prune states."""
-        known = self.known
         scores, lists = self.pack(case)
         kernels.agree_backward(scores, lists, False)
         for _ in range(limits.PRUNINGS):
-            self.sweep(case, scores, lists)
-            if case.bound < known.value or self.attains_bound(case) or known.deadline.passed:
-                return
+            state = self.sweep(state, case, scores, lists)
+            if case.bound < state.value or self.is_done(state, case):
+                return state
             kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
-            count = kernels.agree_narrow(scores, lists, int(case.bound), known.value)
+            count = kernels.agree_narrow(scores, lists, int(case.bound), state.value)
             if count * limits.FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
-                return
+                return state
             case.stages = *case.stages, self.lists.shares(case.own)
             self.forbid(case)
             kernels.agree_backward(scores, lists, False)
+        return state
 
-    def sweep(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
+    def sweep(self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists) -> State:
         """Sweep until the bound stalls."""
-        known = self.known
         for number in range(limits.SWEEPS):
             before, case.bound = case.bound, min(case.bound, kernels.agree_bound(scores, lists))
             if is_forbidden(case.bound):
-                return
-            self.evaluate_candidates(case, scores, lists)
-            gap = case.bound - known.value
+                return state
+            state = self.with_candidates(state, case, scores, lists)
+            gap = case.bound - state.value
             stalled = number >= limits.FEWEST_SWEEPS and before - case.bound < limits.STALLED * gap
-            if gap < 0 or stalled or self.attains_bound(case) or known.deadline.passed:
-                return
+            if gap < 0 or stalled or self.is_done(state, case):
+                return state
             kernels.agree_forward(scores, lists, True)
             kernels.agree_backward(scores, lists, True)
+        return state
 
-    def evaluate_candidates(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
-        """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
+    def with_candidates(
+        self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists
+    ) -> State:
+        """With the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
         kernels.agree_best_path(scores, states)
         case.path = self.lattice.labels_of(states)
-        if self.known.evaluate(case.path).value == case.bound:
-            return
+        state = state.with_labelling(case.path)
+        if self.attains_bound(state, case):
+            return state
         kinds = self.lists.kind[states[self.lists.token]]
         wanted = self.lists.best(lists), self.lists.majority(kinds)
         for each in wanted[: 1 if np.array_equal(*wanted) else 2]:
@@ -123,11 +129,16 @@ class Decomposition:
             )
             score, path = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
             if not is_forbidden(score):
-                self.known.evaluate(path)
+                state = state.with_labelling(path)
+        return state
 
-    def attains_bound(self, case: Case) -> bool:
+    def attains_bound(self, state: State, case: Case) -> bool:
         """Whether the lattice's labelling attains the bound."""
-        return case.path is not None and self.known.evaluate(case.path).value == case.bound
+        return case.path is not None and state.problem.evaluate(case.path).value == case.bound
+
+    def is_done(self, state: State, case: Case) -> bool:
+        """Whether a case needs no more sweeps, or has no time for them."""
+        return self.attains_bound(state, case) or state.problem.deadline.passed
 
     def forbid(self, case: Case) -> None:
         """Forbid the kinds that a token has no state for any more."""
@@ -143,7 +154,7 @@ class Decomposition:
         scores = AgreementScores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
         return scores, self.lists.pack(case.own)
 
-    def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+    def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
         The kind is that of the list. Of several tokens, the one at which both lose most by the kind of the other.
@@ -175,10 +186,8 @@ class Decomposition:
         return Case(node, case.own.copy(), case.stages, case.bound)
 
 
-def agree(known: Known) -> SearchResult | None:
-    """The result of the decomposition; None where there are no lists."""
-    lists = lists_of(known)
-    if not lists:
-        return None
-    with known.stage("decomposition"):
-        return Decomposition(known, lists).run()
+DECOMPOSITION = Stage(
+    "decomposition",
+    lambda state: bool(state.problem.lists),
+    lambda state: Decomposition(state.problem).run(state),
+)

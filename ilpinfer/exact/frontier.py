@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from formulations.dtypes import LabelIds
 from ilpinfer.core.result import Task
@@ -83,12 +83,13 @@ class FrontierSearch(WeightedSearch):
         """Add all points between two neighbours; whether that is proved."""
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
-        probed, known = self._probed.get(weight), self._known(weight, unfolded=True)
-        components = self._local
+        problem, components = self._ground_problem(weight, unfolded=True), self._local
+        probed, multipliers = self._probed.get(weight), dict[MachineKey, int]()
         if probed is not None:
-            known.multipliers, components = dict(probed.multipliers), components | probed.active_components
-        known.active = known.machines_of(components)
-        known.active += known.broken([left.path, right.path], known.active)
+            multipliers |= probed.multipliers
+            components = components | probed.problem.components_of(probed.active)
+        machines = problem.machines_of(components)
+        machines += problem.broken([left.path, right.path], machines)
 
         def read(result: Prefixes) -> list[LabelIds]:
             paths = [result.paths[place] for place in undominated(result)]
@@ -96,7 +97,8 @@ class FrontierSearch(WeightedSearch):
                 self.add(path)
             return paths
 
-        return self._exhaust(known, lambda: self._region(weight, left, right), read) is not None
+        region = partial(self._region, weight, left, right)
+        return self._exhaust(problem, machines, multipliers, region, read) is not None
 
     @cached_property
     def _local(self) -> set[MachineKey]:

@@ -1,6 +1,6 @@
 """A relaxation of a problem: multipliers in its scores and machines, states pruned, and searches over prefixes that it bounds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ import numpy as np
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.calls import work_within
-from ilpinfer.exact.ground import NO_WINDOWS
-from ilpinfer.exact.known import Known
+from ilpinfer.exact.ground import NO_WINDOWS, Ground
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.native import JointProduct, Search, Tables, kernels
 from ilpinfer.kernels.tables import DEAD
@@ -46,12 +46,11 @@ class Bounds(NamedTuple):
 class Relaxation:
     """The scores and machines of a problem with its multipliers in them."""
 
-    def __init__(self, known: Known) -> None:
-        self.known, self.ground = known, known.ground
-        one = self.ground
+    def __init__(self, one: Ground, multipliers: Mapping[MachineKey, int]) -> None:
+        self.ground = one
         self.edge_at, self.classes = one.classes
         prices = np.array(
-            [known.multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
+            [multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
             np.int64,
         )
         self.tables, self.emission = one.tables, one.emission.copy()
@@ -147,14 +146,6 @@ def cells_within(most: int, states: int, deadline: Deadline) -> int:
     """At most so many values of a recursion, fewer where a time limit demands it."""
     work = 0, most * states // kernels.VECTOR, limits.DIRECT
     return work_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
-
-
-def price_sums(known: Known) -> None:
-    """Give multipliers to the sums, by Polyak's steps from 0."""
-    one = known.ground
-    prices = np.zeros(len(one.plain), np.int64)
-    kernels.price(one.tables, *one.sequence, prices)
-    known.multipliers |= {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
 
 
 def undominated(result: Prefixes) -> Iterator[int]:

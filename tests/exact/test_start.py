@@ -11,8 +11,8 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.decoding.chunks import BROKEN, STEPS
-from ilpinfer.exact import limits, stages
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import kernel_stage, limits
+from ilpinfer.exact.state import State
 
 
 @pytest.fixture
@@ -46,7 +46,8 @@ def test_compiled_rules_have_no_further_stage():
 
 def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
     calls = []
-    monkeypatch.setattr(stages, "by_kernels", lambda known, share: calls.append(share))
+    by_kernels = kernel_stage.by_kernels
+    monkeypatch.setattr(kernel_stage, "by_kernels", lambda *given: calls.append(given) or by_kernels(*given))
     seen = [ilpinfer.decode(*counts(seed).given).method for seed in range(20)]
     given_up = [method for method in seen if STEPS in method]
     assert len(given_up) > 5 and not any(BROKEN in method for method in given_up)
@@ -58,13 +59,14 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
     emissions = [[2.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
     trellis = Trellis.from_emissions(emissions, np.zeros((2, 2)), labels=["a", "b"], tokens=list("xyx"))
     bounds = []
-    begin = Known.begin
+    begun = State.of
 
-    def spy(known, start):
-        begin(known, start)
-        bounds.append(known.bound)
+    def spy(*given):
+        state = begun(*given)
+        bounds.append(state.bound)
+        return state
 
-    monkeypatch.setattr(Known, "begin", spy)
+    monkeypatch.setattr(State, "of", spy)
     solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
     assert bounds == [6 * 2**20] and solution.status == "optimal" and solution.score == 5.0
     assert [name for name, _ in solution.stages] == ["decomposition"]
