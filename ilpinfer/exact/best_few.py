@@ -42,8 +42,7 @@ def _by_kernels(state: State, top: int, lowest: int) -> State:
     if code != PROVED:
         return state.left_open("too many labellings")
     found = [one.lattice.labels_of(path) for path in paths[:number][values[:number] >= lowest]]
-    for path in found:
-        state = state.with_labelling(path)
+    state = state.with_labellings(found)
     missed = {name for path in found for name in problem.evaluate(path).machineless}
     if missed:
         state = state.proved(int(values[0]), state.leaf())

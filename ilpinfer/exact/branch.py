@@ -54,15 +54,11 @@ def _split(whole: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | Non
     row = _row(case, whole.path)
     if row is None:
         return None
-    below, above = (
-        Case(_begun(GroundProblem.of(each, whole.problem.deadline), case.state), case.used | {row})
-        for each in divide(case.state.problem.problem, row, 0)
-    )
+    problems = divide(case.state.problem.problem, row, 0)
+    begun = (State.of(GroundProblem.of(each, whole.problem.deadline)) for each in problems)
+    multipliers, used = case.state.multipliers, case.used | {row}
+    below, above = (Case(replace(state, multipliers=multipliers), used) for state in begun)
     return row, 0, (below, above)
-
-
-def _begun(problem: GroundProblem, above: State) -> State:
-    return replace(State.of(problem), multipliers=above.multipliers)
 
 
 def _row(case: Case, best: LabelIds | None) -> Row | None:

@@ -128,11 +128,6 @@ class GroundProblem:
             if m not in known and (component in components or int(one.machines.mark[m]) in marks)
         ]
 
-    def machines_of(self, components: Iterable[MachineKey]) -> list[int]:
-        """The machines of components, by the places of their rules before folding."""
-        wanted = set(components)
-        return [m for m, component in enumerate(self.ground.components) if component in wanted]
-
     def components_of(self, machines: Iterable[int]) -> set[MachineKey]:
         """The components of machines."""
         return {self.ground.components[m] for m in machines}

@@ -82,14 +82,13 @@ class Rounds:
     improvements: list[Improvement] = field(default_factory=list)
 
     def _prepare(self) -> None:
-        self.folded = self.problem.fold()
-        places = {id(rule): place for place, rule in enumerate(self.problem.rules)}
-        self.numbers = tuple(places[id(rule)] for rule in self.folded.rules)
+        self._ground = GroundProblem.of(self.problem, self.task.deadline, self.task.threads)
+        self._rules = list(zip(self._ground.numbers, self._ground.folded.rules, strict=True))
         (T, _), K = self.problem.shape, len(self.problem.labels)
         machine = Idle(StepTable(np.zeros((1, 1, K), np.int64), np.zeros(T, np.int64)), IDLE)
         self._idle = {
             (number, place): IdleComponent((machine,) * len(component.machines or ()))
-            for number, rule in zip(self.numbers, self.folded.rules, strict=True)
+            for number, rule in self._rules
             for place, component in enumerate(rule.components)
             if _size(component) and component.machines
         }
@@ -141,15 +140,14 @@ class Rounds:
         yield from results[1:]
 
     def _round(self, start: Start, seconds: Mapping[str, float]) -> Iterator[Result]:
-        rules = [self._restricted(*each) for each in zip(self.numbers, self.folded.rules, strict=True)]
-        at = dict(zip(self.numbers, rules, strict=True))
-        problem = replace(
-            self.problem, rules=tuple(at.get(n, rule) for n, rule in enumerate(self.problem.rules))
+        at = {number: self._restricted(number, rule) for number, rule in self._rules}
+        rules = tuple(at.get(n, rule) for n, rule in enumerate(self.problem.rules))
+        restricted = replace(
+            self._ground,
+            problem=replace(self.problem, rules=rules),
+            folded=replace(self._ground.folded, rules=tuple(at.values())),
         )
-        task = replace(self.task, start=start, watch=self._watch)
-        folded = replace(self.folded, rules=tuple(rules))
-        restricted = GroundProblem(problem, folded, self.numbers, task.deadline, task.threads)
-        return self.solve(restricted, task, seconds)
+        return self.solve(restricted, replace(self.task, start=start, watch=self._watch), seconds)
 
     def _restricted(self, number: int, rule: GroundRule) -> GroundRule:
         parts = (
@@ -170,7 +168,7 @@ class Rounds:
         return bool(new)
 
     def _broken(self, path: LabelIds) -> Iterator[MachineKey]:
-        for number, rule in zip(self.numbers, self.folded.rules, strict=True):
+        for number, rule in self._rules:
             for place, component in enumerate(rule.components):
                 key = number, place
                 if key in self._idle and key not in self.met and component.violations(path):
