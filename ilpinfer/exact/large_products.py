@@ -76,6 +76,7 @@ def _search(state: State, relaxation: Relaxation, bounds: Bounds, parts: int) ->
     bound, followed, growth = bounds.total, list[int](), limits.GROWTH
     for _ in range(limits.BEAMS):
         beam = relaxation.prefixes(followed, deadline, floor=state.value, width=limits.BEAM, bounds=bounds)
+        state = state.with_labellings(beam.paths[:1])
         new = _missed(state, beam, [*followed, *bounds.within])
         followed += new
         if not new:
