@@ -23,7 +23,7 @@ from formulations.problem.compiled_rules import compile_rules
 from formulations.tokens.token_pattern import TokenPattern
 from ilpinfer import decode
 from ilpinfer.core.rule_compiler import compiler_of
-from ilpinfer.exact import compiled
+from ilpinfer.exact import compiled, limits
 from ilpinfer.exact.compiled import tables_of
 from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.models.hmm import HMM
@@ -194,7 +194,7 @@ def test_a_vocabulary_is_full_of_tokens_or_of_characters(monkeypatch):
 def test_scores_of_tokens_are_bounded(monkeypatch):
     model = HMM.train([(["Ada", "."], ["a", "O"])])
     compiler = compiler_of([C.at_most_runs("a", 1)])
-    monkeypatch.setattr("ilpinfer.exact.token_tables.MOST_SCORES", 10)
+    monkeypatch.setattr("ilpinfer.exact.limits.MOST_SCORES", 10)
     tables = token_tables_of(compiler, model.token_scores)
     assert not tables.full
     tables.call([model.trellis([f"w{n}" for n in range(9)])])
@@ -203,7 +203,7 @@ def test_scores_of_tokens_are_bounded(monkeypatch):
 
 
 def test_large_edge_scores_are_not_kept(monkeypatch):
-    monkeypatch.setattr(compiled, "MOST_SCORES", 8 * 9)
+    monkeypatch.setattr(limits, "MOST_SCORES", 8 * 9)
     compiler = compiler_of([C.at_most_runs("a", 1)])
     small = Trellis.from_emissions(np.zeros((3, 3)), np.zeros((3, 3)), labels=["a", "b", "O"])
     large = Trellis.from_emissions(np.zeros((3, 4)), np.zeros((4, 4)), labels=["a", "b", "c", "O"])

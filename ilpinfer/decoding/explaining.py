@@ -28,7 +28,7 @@ class Searches:
     def changes(self, context: Context, path: LabelIds, token: int | None) -> tuple[Change, ...]:
         """The runs of labels that are not Viterbi's, or the answer for one token."""
         from ilpinfer.exact.changes import changes
-        from ilpinfer.exact.infeasibility import TIME_LIMIT
+        from ilpinfer.exact.limits import TIME_LIMIT
 
         return tuple(changes(context, path, token, self.time_limit or TIME_LIMIT))
 

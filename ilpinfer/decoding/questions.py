@@ -15,7 +15,8 @@ from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decode import decode_many
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.marginals import BUDGET, NoLabelling, marginals
+from ilpinfer.exact.limits import BUDGET
+from ilpinfer.exact.marginals import NoLabelling, marginals
 
 Measure = Literal["changes", "entropy"]
 """The order of questions; see `next_question`."""

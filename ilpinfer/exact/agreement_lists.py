@@ -1,5 +1,6 @@
 """Lists of tokens with consistency rules, packed for kernels: all their places in the order of their tokens."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,8 +9,8 @@ import numpy as np
 from formulations.automata.components import Agreement
 from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
+from formulations.problem.problem import GroundRule
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.known import Known
 from ilpinfer.kernels.native import kernels
 
 Shares = dict[MachineKey, list[list[int]]]
@@ -37,21 +38,15 @@ class TokenList:
     penalty: int
 
 
-def lists_of(known: Known) -> list[TokenList]:
-    """The lists with the same kinds of labels, without rules that count at most once."""
+def lists_of(rules: Sequence[GroundRule], numbers: Sequence[int]) -> list[TokenList]:
+    """The lists with the same kinds of labels, without rules that count at most once; `numbers` are places before folding."""
     result = [
-        TokenList((known.numbers[r], p), component, rule.penalty)
-        for r, rule in enumerate(known.folded.rules)
+        TokenList((number, p), component, rule.penalty)
+        for number, rule in zip(numbers, rules, strict=True)
         for p, component in enumerate(rule.components)
         if isinstance(component, Agreement) and not rule.once
     ]
     return [each for each in result if np.array_equal(each.component.kind, result[0].component.kind)]
-
-
-def only_agree(known: Known) -> bool:
-    """Whether there are components that do not fold, and all of them are lists."""
-    components = [component for rule in known.folded.rules for component in rule.components]
-    return bool(components) and all(isinstance(component, Agreement) for component in components)
 
 
 class Lists:

@@ -1,5 +1,6 @@
-"""Lagrangian decomposition for consistency rules: the lattice, and a chain for each list of tokens.
+"""Decomposition for lists of equal tokens: the lattice, and a chain for each list (Lagrangian decomposition).
 
+It comes first where there are lists, and is the only stage but a solver where there is nothing else: lists have no machines.
 The bound is the sum of the optima of lattice and chains, which share the scores of kinds (Guignard and Kim 1987; Komodakis,
 Paragios and Tziritas 2007). A labelling that is best for the lattice and for each chain is the optimum. Otherwise states
 are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token. Where that labelling
@@ -7,7 +8,7 @@ breaks other rules, the lattice is multiplied with their machines, as far as a s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,23 +18,15 @@ from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares, TokenList, lists_of
-from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact import limits
+from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares
+from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.product_lattice import ProductLattice
+from ilpinfer.exact.stage import Stage
+from ilpinfer.exact.state import State
 from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
-
-MOST_CASES = 1000
-"""Cases before other methods take over."""
-SWEEPS, FEWEST, STAGES = 40, 3, 4
-"""Most and fewest sweeps of a case before states are pruned, and the number of prunings."""
-FEW_STATES = 50
-"""Pruning is repeated while it removes at least one state in this many, since the proof repeats it, too."""
-MOST_STEPS, ROUNDS = 2**22, 4
-"""Steps of a sweep over a lattice multiplied with machines, and how often machines are added."""
-STALLED = 0.02
-"""Share of the gap that a sweep has to close for another one."""
 
 
 class AgreementScores(NamedTuple):
@@ -61,103 +54,104 @@ class Case:
 
 
 class Decomposition:
-    """Branch and bound over cases; the first case is the problem itself.
+    """The bound and the splits of a case; the first case is the problem itself.
 
     The checker prunes states of the lattice without machines. So no state of one with machines is pruned, and these are of soft rules: all labels
     stay possible.
     """
 
-    def __init__(self, known: Known, lists: list[TokenList], machines: Sequence[int] = ()) -> None:
-        self.known, one, self.inside = known, known.ground, list[int]()
-        product = ProductLattice.of(known.folded.lattice)
+    def __init__(self, problem: GroundProblem, machines: Sequence[int] = ()) -> None:
+        one, self.inside = problem.ground, list[int]()
+        product = ProductLattice.of(problem.folded.lattice)
         for m in sorted(machines, key=lambda m: one.plain[m].automaton.states):
             plain = one.plain[m]
             steps = StepTable(plain.symbols, one.which[one.classes[1], m])
-            larger = product.times(steps, plain.automaton, plain.penalty, MOST_STEPS)
+            larger = product.times(steps, plain.automaton, plain.penalty, limits.DECOMPOSITION_STEPS)
             if larger is not None:
                 product = larger
                 self.inside.append(m)
+        self.keys = tuple(one.keys[m] for m in self.inside)
         self.lattice, self.label = product.lattice, product.label
-        self.lists = Lists(lists, self.label, len(self.lattice.node))
+        self.lists = Lists(problem.lists, self.label, len(self.lattice.node))
         self.root = Case(self.lattice.node.copy(), self.lists.empty.copy())
-        self.tighten(self.root)
 
-    def broken(self) -> list[int]:
+    def broken(self, state: State) -> list[int]:
         """The machines, but for those of lists, that the labelling of an open root breaks and that may be inside."""
-        root, known, listed = self.root, self.known, {each.key for each in self.lists.lists}
-        if root.path is None or root.bound < known.value or self.attains_bound(root):
+        root, one = self.root, state.problem.ground
+        if root.path is None or root.bound < state.value or self.is_done(state, root):
             return []
-        one = known.ground
-        new = known.broken([root.path], self.inside)
+        listed = {each.key for each in self.lists.lists}
+        new = state.problem.broken([root.path], self.inside)
         allowed = (m for m in new if one.plain[m].total is None and one.plain[m].mark < 0)
         return [m for m in allowed if not (one.hard[m] or one.components[m] in listed)]
 
-    def run(self) -> SearchResult:
-        """The best labelling by at most `MOST_CASES` cases."""
+    def run(self, state: State) -> State:
+        """The state after at most `DECOMPOSITION_CASES` cases."""
         why = f"decomposition by {counted(len(self.lists.lists), 'list')} of equal tokens"
         why += f" and {counted(len(self.inside), 'machine')}" * bool(self.inside)
-        return search(self.known, self.root, self.bound, self.split, MOST_CASES, why)
+        return search(state, self.root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
 
-    def bound(self, case: Case) -> Bound:
+    def bound(self, state: State, case: Case) -> tuple[State, Bound]:
         """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
         if case is not self.root:
-            self.tighten(case)
-        known = self.known
-        if known.charged is None and not (self.inside or is_forbidden(case.bound)):
-            known.charged = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step), int(case.bound)
-        return Bound(case.bound, case.path, self.leaf(case))
+            state = self.tighten(state, case)
+        if state.charged is None and not (self.inside or is_forbidden(case.bound)):
+            lattice = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step)
+            state = replace(state, charged=(lattice, int(case.bound)))
+        return state, Bound(case.bound, case.path, self.leaf(case))
 
     def leaf(self, case: Case) -> Leaf:
         """The proof of a case's bound."""
         forbidden = is_forbidden(case.bound)
-        inside = tuple(self.known.ground.keys[m] for m in self.inside)
         if not (forbidden or case.stages or case.own.any()):
-            return Leaf(product=inside)
+            return Leaf(product=self.keys)
         own = self.lists.shares(0 * case.own if forbidden else case.own)
-        return Leaf(product=inside, shares=(*case.stages, own))
+        return Leaf(product=self.keys, shares=(*case.stages, own))
 
-    def tighten(self, case: Case) -> None:
+    def tighten(self, state: State, case: Case) -> State:
         """Lower the bound of a case by sweeps, and prune states."""
-        known = self.known
         scores, lists = self.pack(case)
         kernels.agree_backward(scores, lists, False)
-        for _ in range(STAGES):
-            self.sweep(case, scores, lists)
-            done = case.bound < known.value or self.attains_bound(case) or known.deadline.passed
-            if done or self.inside:
-                return
+        for _ in range(limits.PRUNINGS):
+            state = self.sweep(state, case, scores, lists)
+            if case.bound < state.value or self.is_done(state, case) or self.inside:
+                return state
             kernels.agree_forward(scores, lists, False)
             node = case.node.copy()
-            count = kernels.agree_narrow(scores, lists, int(case.bound), known.value)
-            if count * FEW_STATES < np.count_nonzero(~is_forbidden(node)):
+            count = kernels.agree_narrow(scores, lists, int(case.bound), state.value)
+            if count * limits.FEW_STATES < np.count_nonzero(~is_forbidden(node)):
                 case.node[:] = node
-                return
+                return state
             case.stages = *case.stages, self.lists.shares(case.own)
             self.forbid(case)
             kernels.agree_backward(scores, lists, False)
+        return state
 
-    def sweep(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
+    def sweep(self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists) -> State:
         """Sweep until the bound stalls."""
-        known = self.known
-        for number in range(SWEEPS):
+        for number in range(limits.SWEEPS):
             before, case.bound = case.bound, min(case.bound, kernels.agree_bound(scores, lists))
             if is_forbidden(case.bound):
-                return
-            self.evaluate_candidates(case, scores, lists)
-            gap = case.bound - known.value
-            stalled = number >= FEWEST and before - case.bound < STALLED * gap
-            if gap < 0 or stalled or self.attains_bound(case) or known.deadline.passed:
-                return
+                return state
+            state = self.with_candidates(state, case, scores, lists)
+            gap = case.bound - state.value
+            stalled = number >= limits.FEWEST_SWEEPS and before - case.bound < limits.STALLED * gap
+            if gap < 0 or stalled or self.is_done(state, case):
+                return state
             kernels.agree_forward(scores, lists, True)
             kernels.agree_backward(scores, lists, True)
+        return state
 
-    def evaluate_candidates(self, case: Case, scores: AgreementScores, lists: AgreementLists) -> None:
-        """Evaluate the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
+    def with_candidates(
+        self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists
+    ) -> State:
+        """With the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
         kernels.agree_best_path(scores, states)
         case.path, case.kinds = self.label[states], self.lists.kind[states[self.lists.token]]
-        if self.known.evaluate(case.path).value == case.bound:
-            return
+        state = state.with_labelling(case.path)
+        if self.attains_bound(state, case):
+            return state
         wanted = self.lists.best(lists), self.lists.majority(case.kinds)
         for each in wanted[: 1 if np.array_equal(*wanted) else 2]:
             node = self.lattice.node.copy()
@@ -166,11 +160,16 @@ class Decomposition:
             )
             score, states = viterbi(Lattice(node, self.lattice.pool, self.lattice.step))
             if not is_forbidden(score):
-                self.known.evaluate(self.label[states] if self.inside else states)
+                state = state.with_labelling(self.label[states] if self.inside else states)
+        return state
 
-    def attains_bound(self, case: Case) -> bool:
+    def attains_bound(self, state: State, case: Case) -> bool:
         """Whether the lattice's labelling attains the bound."""
-        return case.path is not None and self.known.evaluate(case.path).value == case.bound
+        return case.path is not None and state.problem.evaluate(case.path).value == case.bound
+
+    def is_done(self, state: State, case: Case) -> bool:
+        """Whether a case needs no more sweeps, or has no time for them."""
+        return self.attains_bound(state, case) or state.problem.deadline.passed
 
     def forbid(self, case: Case) -> None:
         """Forbid the kinds that a token has no state for any more."""
@@ -186,7 +185,7 @@ class Decomposition:
         scores = AgreementScores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
         return scores, self.lists.pack(case.own)
 
-    def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+    def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
         The kind is that of the list. Of several tokens, the one at which both lose most by the kind of the other.
@@ -218,19 +217,16 @@ class Decomposition:
         return Case(node, case.own.copy(), case.stages, case.bound)
 
 
-def agree(known: Known) -> SearchResult | None:
-    """The result of the decomposition; None where there are no lists."""
-    lists = lists_of(known)
-    if not lists:
-        return None
-    with known.stage("decomposition"):
-        decomposition = Decomposition(known, lists)
-        for _ in range(ROUNDS):
-            new = [] if known.deadline.passed else decomposition.broken()
-            before = decomposition.inside
-            if not new:
-                break
-            decomposition = Decomposition(known, lists, [*before, *new])
-            if decomposition.inside == before:
-                break
-        return decomposition.run()
+def decomposed(state: State) -> State:
+    """The state after a decomposition, with the machines of rules that its labellings break."""
+    one = Decomposition(state.problem)
+    state = one.tighten(state, one.root)
+    for _ in range(limits.DECOMPOSITION_ROUNDS):
+        larger = Decomposition(state.problem, [*one.inside, *one.broken(state)])
+        if larger.inside == one.inside:
+            break
+        one, state = larger, larger.tighten(state, larger.root)
+    return one.run(state)
+
+
+DECOMPOSITION = Stage("decomposition", lambda state: bool(state.problem.lists), decomposed)

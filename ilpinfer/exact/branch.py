@@ -1,89 +1,83 @@
-"""Branch and bound over the stages of the engine.
+"""Branch and bound: cases that cover all labellings, each bounded by kernels and beams.
+
+It applies where all stages before leave a problem open that has no lists of equal tokens. Problems with sums and without a labelling
+go to a solver at once, since there is nothing to prune by.
 
 A split is an integer row on the path: the number of some tokens with one of some labels is at most k, or more (Stokman 2011,
 section 4.1, has every rule as such a row). Rows of all tokens and the labels of a machine's symbols come first.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from formulations.dtypes import Integers
-from formulations.problem.problem import Problem
-from ilpinfer.exact.known import Known, SearchResult
-from ilpinfer.exact.stages import solve
+from formulations.dtypes import Integers, LabelIds
+from ilpinfer.exact import limits
+from ilpinfer.exact.beams import BEAMS
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.kernel_stage import KERNEL_CALL
+from ilpinfer.exact.stage import Stage
+from ilpinfer.exact.state import State
 from ilpinfer.exact.tree import Bound, Row, divide, search
-
-MOST_CASES = 4000
-"""Cases before a solver takes over."""
 
 
 @dataclass
 class Case:
-    """A problem with a rule for each split above, their rows, its bound and proof."""
+    """A case: its state, whose problem has a rule for each split above, and their rows."""
 
-    problem: Problem
-    known: Known
+    state: State
     used: frozenset[Row] = frozenset()
 
 
-@dataclass
-class Branching:
-    """Branch and bound over the cases of a problem."""
-
-    problem: Problem
-    known: Known
-
-    def run(self, end: SearchResult) -> SearchResult:
-        """The best labelling by at most `MOST_CASES` cases, after a search that left it open."""
-        root = Case(self.problem, self.known)
-        return search(self.known, root, self.bound, self.split, MOST_CASES, end.why)
-
-    def bound(self, case: Case) -> Bound:
-        """The bound by the stages of the engine; that of the whole is known."""
-        known, own = self.known, case.known
-        if own is known:
-            return Bound(known.bound, None, known.tree)
-        own.path, own.value = known.path, known.value
-        answer = None if own.bound < own.value else solve(own)
-        if own.path is not None:
-            known.evaluate(own.path)
-        path = answer.paths[0] if answer is not None and answer.complete and answer.paths else None
-        return Bound(own.bound, path, own.tree)
-
-    def split(self, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
-        """Two cases by a row for the machines."""
-        row = _row(case, self.known)
-        if row is None:
-            return None
-        below, above = (self._case(each, case, row) for each in divide(case.problem, row, 0))
-        return row, 0, (below, above)
-
-    def _case(self, problem: Problem, above: Case, row: Row) -> Case:
-        known = Known.of(problem, self.known.deadline)
-        known.multipliers = dict(above.known.multipliers)
-        return Case(problem, known, above.used | {row})
+def branch(state: State) -> State:
+    """The state after at most `BRANCH_CASES` cases."""
+    return search(state, Case(state), _bound, _split, limits.BRANCH_CASES, state.words)
 
 
-def _row(case: Case, whole: Known) -> Row | None:
+def _bound(whole: State, case: Case) -> tuple[State, Bound]:
+    """The bound of a case by kernels and beams; that of the first case, which is the whole, is known."""
+    if not case.used:
+        return whole, Bound(whole.bound, None, whole.proof)
+    state = replace(case.state, path=whole.path, value=whole.value)
+    for stage in (KERNEL_CALL, BEAMS):
+        if state.bound >= state.value and not state.closed and stage.applies(state):
+            state = stage.improve(state)
+    case.state = state
+    if state.path is not None:
+        whole = whole.with_labelling(state.path)
+    return whole, Bound(state.bound, state.answer[0] if state.answer else None, state.proof)
+
+
+def _split(whole: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+    """Two cases by a row for the machines."""
+    row = _row(case, whole.path)
+    if row is None:
+        return None
+    problems = divide(case.state.problem.problem, row, 0)
+    begun = (State.of(GroundProblem.of(each, whole.problem.deadline)) for each in problems)
+    multipliers, used = case.state.multipliers, case.used | {row}
+    below, above = (Case(replace(state, multipliers=multipliers), used) for state in begun)
+    return row, 0, (below, above)
+
+
+def _row(case: Case, best: LabelIds | None) -> Row | None:
     """All tokens with the labels of most machines, preferably labels in one of two labellings only; or a single token."""
-    T, _ = case.problem.shape
-    relaxed, known = case.known.relaxed, whole.path
+    problem, relaxed = case.state.problem, case.state.relaxed
+    T, K = problem.problem.shape
     everywhere = tuple(range(T))
     weights: Counter[Row] = Counter()
-    K = case.problem.shape[1]
-    for machine in map(case.known.ground.plain.__getitem__, case.known.active):
+    for machine in map(problem.ground.plain.__getitem__, case.state.active):
         if machine.total is None and machine.symbols.shape[1:] == (1, K):
             for labels in _label_sets(machine.symbols[:, 0]):
-                there = [set(labels) & set(path.tolist()) for path in (relaxed, known) if path is not None]
+                there = [set(labels) & set(path.tolist()) for path in (relaxed, best) if path is not None]
                 weights[everywhere, labels] += 2 if any(there) and not all(there) else 1
     open_rows = [(weight, row) for row, weight in weights.items() if row not in case.used]
     if open_rows:
         return max(open_rows, key=lambda pair: (pair[0], pair[1]))[1]
     if relaxed is None:
         return None
-    differ = [t for t in range(T) if known is None or relaxed[t] != known[t]] or list(everywhere)
+    differ = [t for t in range(T) if best is None or relaxed[t] != best[t]] or list(everywhere)
     single = (((t,), (int(relaxed[t]),)) for t in differ[len(differ) // 2 :] + differ[: len(differ) // 2])
     return next((row for row in single if row not in case.used), None)
 
@@ -95,3 +89,11 @@ def _label_sets(tables: Integers) -> set[tuple[int, ...]]:
         symbols, counts = np.unique(table, return_counts=True)
         result |= {tuple(np.flatnonzero(table == s).tolist()) for s in np.delete(symbols, counts.argmax())}
     return result
+
+
+def _applies(state: State) -> bool:
+    hopeless = state.problem.has_sums and state.path is None
+    return state.by_machines and not state.problem.lists and not hopeless
+
+
+BRANCH_AND_BOUND = Stage("branch and bound", _applies, branch)

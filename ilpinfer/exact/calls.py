@@ -10,22 +10,14 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid
 from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import CODE, INSIDE, NO_LABELLING, NO_PATH, NUMBER, PROVED, WRONG_VALUE
-
-SHARE = 1 / 10
-"""Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
-STEPS_PER_SECOND = 2e8
-"""Speed of label setting and Viterbi on a slow machine. Sequences that might pass a time limit go to methods with a clock."""
-DIRECT = 2**17
-"""Slots of the largest direct index of label setting; beyond, keys are hashed."""
-EFFORT = 8
-"""Steps for a list of labellings, as a multiple of those for the best one: other methods take hundreds of times as long."""
 
 
 class Entry(NamedTuple):
     """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
-    and the component that it counts, the number of rules, and the limits of `decode_best`. `own` are the places of rules whose
+    and the component that it counts, the number of rules, and the limits of `decode_best` as `work`. `own` are the places of rules whose
     machines are those of one sequence."""
 
     pool: Grid
@@ -34,20 +26,20 @@ class Entry(NamedTuple):
     keys: list[MachineKey]
     components: list[MachineKey]
     rules: int
-    limits: tuple[int, int, int]
+    work: tuple[int, int, int]
     own: tuple[int, ...] = ()
 
-    def limits_of(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
+    def work_within(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
         """The limits for sequences of at most so many tokens within a time limit for each."""
-        return limits_within(self.limits, length, time_limit)
+        return work_within(self.work, length, time_limit)
 
 
-def limits_within(limits: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
+def work_within(work: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
     """Limits of `decode_best` for sequences of at most so many tokens, lower where a time limit demands it."""
     if seconds is None:
-        return limits
-    token, least, slots = limits
-    steps = int(min(seconds * STEPS_PER_SECOND * SHARE, float(token * length + least)))
+        return work
+    token, least, slots = work
+    steps = int(min(seconds * limits.STEPS_PER_SECOND * limits.KERNEL_SHARE, float(token * length + least)))
     return min(token, steps // length), min(least, steps), slots
 
 
@@ -73,15 +65,15 @@ class Call:
         self.emission, self.top = emission, top
         self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
         self.times, self._ends, self._read = list[float](), ends, list[int]()
-        N, k, limits = self.number, self.width, entry.limits
+        N, k, work = self.number, self.width, entry.work
         if time_limit is not None:
-            limits = entry.limits_of(self.total, time_limit)
+            work = entry.work_within(self.total, time_limit)
         elif top is not None:
-            limits = EFFORT * limits[0], EFFORT * limits[1], limits[2]
+            work = limits.EFFORT * work[0], limits.EFFORT * work[1], work[2]
         size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
         self._buffer, self._end = np.zeros(size, np.int64), np.zeros(1, np.int64)
         self.begins = np.array(ends, np.int64)
-        self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), limits, k, self._buffer
+        self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), work, k, self._buffer
 
     def run(self, threads: int = 1) -> None:
         """Decode the sequences."""

@@ -17,7 +17,8 @@ from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.trees import MachineKey
-from ilpinfer.exact.calls import DIRECT, STEPS_PER_SECOND, Call, Entry
+from ilpinfer.exact import limits
+from ilpinfer.exact.calls import Call, Entry
 from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
 from ilpinfer.kernels.native import Tables as KernelTables
 from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, pad
@@ -26,14 +27,6 @@ from ilpinfer.kernels.tables import Machines, Scores
 Packed = tuple[Machines, list[MachineKey], list[MachineKey]]
 """Machines, and the keys of machines and of components."""
 
-PASSES = 30
-"""Limit on the steps of label setting, in Viterbi passes, before other methods take over."""
-LEAST_STEPS = 2**22
-"""Steps that are granted to any sequence, since other methods have larger start-up costs."""
-MOST_POOLS = 8
-"""Number of pools of edge scores for which tables are kept."""
-MOST_SCORES = 2**22
-"""Scores of the tokens, or of the classes of tokens, beyond which new tables are made; an eighth of it for a pool that is kept."""
 NO_STEPS = np.zeros(0, np.int64)
 
 SECOND_ORDER = "scores of second order"
@@ -72,7 +65,7 @@ class Tables:
     def _is_full(self) -> bool:
         """Whether they hold as much as they may, so that new tables must be made."""
         classes = len(self.vocabulary.truths[EDGES])
-        return self.vocabulary.full or (classes * self._size**2 > MOST_SCORES and classes > 1)
+        return self.vocabulary.full or (classes * self._size**2 > limits.MOST_SCORES and classes > 1)
 
     def refusal(self, item: Trellis, time_limit: float | None) -> str:
         """Why kernels cannot decode a sequence in time under the rules on tokens and their neighbours; empty where they
@@ -86,7 +79,7 @@ class Tables:
             return LARGE
         if not folding.independent:
             return PRIORITIES
-        if time_limit is not None and 4 * T * self._size**2 >= time_limit * STEPS_PER_SECOND:
+        if time_limit is not None and 4 * T * self._size**2 >= time_limit * limits.STEPS_PER_SECOND:
             return SHORT
         return ""
 
@@ -191,12 +184,12 @@ class Tables:
         nodes, edges, events, overruled = self._pack_events()
         counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
         handle = KernelTables(pack_windows(vocabulary), scores, machines, counts)
-        limits = PASSES * K * scores.edge.shape[2], LEAST_STEPS, DIRECT
-        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), limits)
-        if own is None and pool.size <= MOST_SCORES // MOST_POOLS:
+        work = limits.PASSES * K * scores.edge.shape[2], limits.LEAST_STEPS, limits.DIRECT
+        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), work)
+        if own is None and pool.size <= limits.MOST_SCORES // limits.MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
-                self._pools = ((pool, content), *self._pools)[:MOST_POOLS]
+                self._pools = ((pool, content), *self._pools)[: limits.MOST_POOLS]
             kept = {id(kept) for kept, _ in self._pools}
             self._entries = {key: value for key, value in self._entries.items() if key[0] in kept}
             self._entries[id(pool), length] = entry

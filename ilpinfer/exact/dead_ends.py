@@ -11,9 +11,7 @@ from formulations.grid import is_forbidden
 from formulations.labels.label_set import LabelSet
 from formulations.messages import counted
 from ilpinfer.core.infeasibility import tokens_text
-
-MOST_SHOWN = 3
-"""Tokens without a label that a reason lists, and labels of a token."""
+from ilpinfer.exact import limits
 
 
 def dead_end(lattice: Lattice, labels: LabelSet, texts: Sequence[str], given: Collection[int]) -> str:
@@ -21,8 +19,10 @@ def dead_end(lattice: Lattice, labels: LabelSet, texts: Sequence[str], given: Co
     possible = ~is_forbidden(lattice.node)
     empty = np.flatnonzero(~possible.any(axis=1)).tolist()
     if empty:
-        return "; ".join(_without_label(t, texts, given) for t in empty[:MOST_SHOWN]) + (
-            f"; and {counted(len(empty) - MOST_SHOWN, 'more token')}" if len(empty) > MOST_SHOWN else ""
+        return "; ".join(_without_label(t, texts, given) for t in empty[: limits.MOST_SHOWN]) + (
+            f"; and {counted(len(empty) - limits.MOST_SHOWN, 'more token')}"
+            if len(empty) > limits.MOST_SHOWN
+            else ""
         )
     end = _blocked(lattice, possible, 0)
     if end is None:
@@ -69,5 +69,5 @@ def _token(t: int, texts: Sequence[str]) -> str:
 
 def _names(lattice: Lattice, states: Booleans, labels: LabelSet) -> str:
     ids = np.unique(lattice.labels_of(np.flatnonzero(states))).tolist()
-    more = f" and {len(ids) - MOST_SHOWN} more" if len(ids) > MOST_SHOWN else ""
-    return ", ".join(labels.names[k] for k in ids[:MOST_SHOWN]) + more
+    more = f" and {len(ids) - limits.MOST_SHOWN} more" if len(ids) > limits.MOST_SHOWN else ""
+    return ", ".join(labels.names[k] for k in ids[: limits.MOST_SHOWN]) + more

@@ -24,15 +24,11 @@ from ilpinfer.core.certificate import NONE
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.viterbi import best_completed
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import DEAD
-
-FIRST_LABELS = 4
-"""Labels of each token, the best ones by its own scores, that the first labelling may have."""
-SECONDS_A_STEP, PASSES = 1e-9, 20
-"""Of a pass over steps, and passes that preparing the tables of steps takes, on a slow machine."""
 
 
 def can_be_reduced(problem: Problem) -> bool:
@@ -47,7 +43,7 @@ def can_be_reduced(problem: Problem) -> bool:
 def best_labels(problem: Problem) -> Integers:
     """The best few labels of each token by its own scores, and `O`."""
     node, K = problem.lattice.node, problem.lattice.states
-    best = np.argpartition(-node, min(FIRST_LABELS, K - 1), axis=1)[:, :FIRST_LABELS]
+    best = np.argpartition(-node, min(limits.FIRST_LABELS, K - 1), axis=1)[:, : limits.FIRST_LABELS]
     outside = [k for k, name in enumerate(problem.labels.names) if name == OUTSIDE]
     return np.unique(np.concatenate([best.reshape(-1), np.array(outside, np.int64)]))
 
@@ -55,7 +51,7 @@ def best_labels(problem: Problem) -> Integers:
 def check_time(lattice: Lattice) -> None:
     """Raise OutOfTime where no time is left for a pass over all labels."""
     T, K = lattice.shape
-    time_limits.check(SECONDS_A_STEP * K * K * (T + PASSES))
+    time_limits.check(limits.SECONDS_A_STEP * K * K * (T + limits.PREPARING_PASSES))
 
 
 def better_labels(lattice: Lattice, floor: int) -> Integers:

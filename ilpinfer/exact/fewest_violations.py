@@ -13,10 +13,8 @@ from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
+from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
-
-MOST_LISTED = 64
-"""Labellings whose scores are compared where rounded ones are equal."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class _Rounded(NamedTuple):
 def relaxation_of(problem: Problem, deadline: Deadline) -> Relaxation:
     """The best labelling with the fewest violations of hard rules, as far as it is found before the deadline."""
     rounded, hard = _rounded(problem), [rule for rule in problem.rules if rule.hard]
-    top, within = (MOST_LISTED, rounded.within) if rounded.shift else (1, None)
+    top, within = (limits.MOST_LISTED, rounded.within) if rounded.shift else (1, None)
     results: list[Result] = []
     with suppress(OutOfTime):
         if not deadline.passed:

@@ -9,19 +9,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from formulations.dtypes import LabelIds
 from ilpinfer.core.result import Task
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
 from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
+from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
-
-MOST_LOCAL = 40
-"""Largest number of rules on single steps that label setting includes from the beginning."""
 
 
 @dataclass
@@ -85,12 +83,13 @@ class FrontierSearch(WeightedSearch):
         """Add all points between two neighbours; whether that is proved."""
         if right.score - left.score <= 1 and right.cost - left.cost <= 1:
             return True
-        probed, known = self._probed.get(weight), self._known(weight, unfolded=True)
-        components = self._local
+        problem, components = self._ground_problem(weight, unfolded=True), self._local
+        probed, multipliers = self._probed.get(weight), dict[MachineKey, int]()
         if probed is not None:
-            known.multipliers, components = dict(probed.multipliers), components | probed.active_components
-        known.active = known.machines_of(components)
-        known.active += known.broken([left.path, right.path], known.active)
+            multipliers |= probed.multipliers
+            components = components | probed.problem.components_of(probed.active)
+        machines = [m for m, component in enumerate(problem.ground.components) if component in components]
+        machines += problem.broken([left.path, right.path], machines)
 
         def read(result: Prefixes) -> list[LabelIds]:
             paths = [result.paths[place] for place in undominated(result)]
@@ -98,14 +97,15 @@ class FrontierSearch(WeightedSearch):
                 self.add(path)
             return paths
 
-        return self._exhaust(known, lambda: self._region(weight, left, right), read) is not None
+        region = partial(self._region, weight, left, right)
+        return self._exhaust(problem, machines, multipliers, region, read) is not None
 
     @cached_property
     def _local(self) -> set[MachineKey]:
         """Components of soft rules on single steps, if they are few."""
         rules = self.problem.rules
         local = {(r, p) for r, rule in enumerate(rules) if rule.folds for p in range(len(rule.components))}
-        return local if len(local) <= MOST_LOCAL else set()
+        return local if len(local) <= limits.MOST_LOCAL else set()
 
     def _ladder(self) -> Iterator[Weight]:
         """Increasing weights, starting with that of the penalties themselves."""
@@ -115,7 +115,7 @@ class FrontierSearch(WeightedSearch):
         while factor < last:
             weight = factor * self.unit
             yield self.weights.ratio(weight.numerator, weight.denominator)
-            factor *= STEP
+            factor *= limits.WEIGHT_STEP
         weight = last * self.unit
         yield self.weights.ratio(weight.numerator, weight.denominator)
 

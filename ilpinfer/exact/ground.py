@@ -13,6 +13,7 @@ from formulations.dtypes import Booleans, Integers
 from formulations.grid import HARD
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.joint_states import Symbols
 from ilpinfer.kernels.native import Tables
@@ -28,8 +29,6 @@ from ilpinfer.kernels.tables import Chain, Machines, Rules, Scores, Windows
 NO_WINDOWS = Windows(
     np.zeros((0, 3, 3), np.int32), np.zeros(3, np.int64), np.zeros((3, 3), np.int64), np.zeros(0, np.int32)
 )
-_SECONDS_AN_ENTRY = 2e-7  # of tokens times machines, for packing and the first labelling
-_MOST_SYMBOLS = 256  # joint symbols beyond which those that never occur are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +109,7 @@ def ground(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bo
             keys.append((number, count))
             components.append((number, p))
     T, S = lattice.node.shape
-    time_limits.check(_SECONDS_AN_ENTRY * T * len(plain))
+    time_limits.check(limits.SECONDS_AN_ENTRY * T * len(plain))
     which, classes = _distinct(np.array(tables, np.int64).reshape(-1, T).T)
     machines = pack_machines(plain, which, S, lattice.shape[1])
     both = np.stack([np.append(0, lattice.step), classes]).astype(np.int64)
@@ -164,7 +163,7 @@ def joint_symbols(one: Ground) -> Symbols:
         code = code * X + (which[:, 0][:, to] if values.shape[1] == 1 else which)
         read = [np.repeat(digits, X) for digits in read] + [np.tile(np.arange(X), kinds)]
         kinds *= X
-        if kinds > _MOST_SYMBOLS:
+        if kinds > limits.MOST_SYMBOLS:
             used = np.bincount(code.reshape(-1), minlength=kinds) > 0
             code, read = (np.cumsum(used) - 1)[code], [digits[used] for digits in read]
             kinds = int(used.sum())

@@ -19,20 +19,12 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.core.result import Task
+from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.dead_ends import dead_end
 from ilpinfer.exact.fewest_violations import Relaxation, relaxation_of
 from ilpinfer.exact.mixtures import sums_of
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_scores
-
-TIME_LIMIT = 10.0
-"""Seconds for the explanation if there is no time limit."""
-CONFLICT_SHARE, QUESTION_SHARE = 1 / 2, 1 / 4
-"""Share of the time for the conflict; and of what is left of that, for one question of whether rules can hold together."""
-MOST_NEEDED = 12
-"""Tokens of a conflict beyond which the others are no longer left out one by one."""
-MOST_NAMED = 8
-"""Rules of a conflict that a reason names."""
 
 OPEN = ("conflict", "relaxation", "labels")
 """What is unfinished where the time was too short for anything."""
@@ -44,9 +36,9 @@ Piece = tuple[int, int, int]
 def explain_infeasibility(context: Context, seconds: float | None) -> Infeasibility:
     """A minimal conflict among the hard rules, and the cheapest relaxation, as far as they are found in time.
 
-    `seconds` count everything; None for `TIME_LIMIT`.
+    `seconds` count everything; None for `limits.TIME_LIMIT`.
     """
-    deadline = Deadline(TIME_LIMIT if seconds is None else seconds)
+    deadline = Deadline(limits.TIME_LIMIT if seconds is None else seconds)
     try:
         with deadline.as_limit():
             return _explained(context, deadline)
@@ -63,7 +55,7 @@ def _explained(context: Context, deadline: Deadline) -> Infeasibility:
         return Infeasibility(reason=f"the scores themselves forbid every labelling: {impossible}{known}")
     problem = context.problem.without_functions()
     functions = [rule.name for rule in context.problem.functions if rule.hard]
-    search = _Conflict(problem, Deadline(CONFLICT_SHARE * (deadline.remaining or 0.0)))
+    search = _Conflict(problem, Deadline(limits.CONFLICT_SHARE * (deadline.remaining or 0.0)))
     if functions and not search.impossible(search.hard):
         others = " that keeps the other hard rules" * (len(search.hard) > len(functions))
         return Infeasibility(
@@ -123,7 +115,7 @@ class _Conflict:
     def impossible(self, rules: Sequence[GroundRule]) -> bool:
         """Whether it is proved that no labelling keeps the rules."""
         path, proved = None, False
-        question = Deadline(QUESTION_SHARE * (self.deadline.remaining or 0.0))
+        question = Deadline(limits.QUESTION_SHARE * (self.deadline.remaining or 0.0))
         with suppress(OutOfTime), question.as_limit():
             if not question.passed:
                 path, proved = witness(self.bare, tuple(rules), question)
@@ -142,7 +134,7 @@ class _Conflict:
         minimal = not self.is_open
         pieces = [piece for i in needed for piece in self._pieces(i)]
         if len(pieces) > len(needed):
-            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)), MOST_NEEDED)
+            pieces = _minimal(pieces, lambda kept: self.impossible(self._only(kept)), limits.MOST_NEEDED)
         result: dict[int, list[int]] = {}
         for rule, _, token in pieces:
             result.setdefault(rule, []).extend([token] if token >= 0 else [])
@@ -203,8 +195,8 @@ def _conflict_words(conflict: Sequence[Clash], texts: Sequence[str]) -> str:
     if len(conflict) == 1:
         where = tokens_text(conflict[0].tokens, texts)
         return f'rule "{conflict[0].rule}" alone leaves no labelling{where}; make it soft, or allow what it asks for'
-    listed = ", ".join(clash.words(texts) for clash in conflict[:MOST_NAMED])
-    more = f" and {len(conflict) - MOST_NAMED} more" if len(conflict) > MOST_NAMED else ""
+    listed = ", ".join(clash.words(texts) for clash in conflict[: limits.MOST_NAMED])
+    more = f" and {len(conflict) - limits.MOST_NAMED} more" if len(conflict) > limits.MOST_NAMED else ""
     return f"the hard rules {listed}{more} leave no labelling together; make one of them soft"
 
 

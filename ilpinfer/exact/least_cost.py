@@ -9,14 +9,12 @@ from fractions import Fraction
 from formulations.dtypes import LabelIds
 from formulations.grid import LIMIT
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import limits
 from ilpinfer.exact.relaxation import Prefixes
+from ilpinfer.exact.state import State
 from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import STEP, WeightedSearch, is_above
+from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
-
-MOST_WEIGHTS = 20
-"""Largest number of weights between two neighbours of a score."""
 
 
 class LeastCostSearch(WeightedSearch):
@@ -28,7 +26,7 @@ class LeastCostSearch(WeightedSearch):
         Of equal cost the best scores come first, equal ones by label ids.
         """
         least = self.weights.lowest if floor is None else floor
-        right, ratio = self.points[0], Fraction(self.unit, STEP)
+        right, ratio = self.points[0], Fraction(self.unit, limits.WEIGHT_STEP)
         while True:
             weight = self.weights.ratio(*ratio.as_integer_ratio())
             left = self.solve(weight)
@@ -40,8 +38,8 @@ class LeastCostSearch(WeightedSearch):
             enough = min(self.weights.heaviest, (right.score - least) // self.weights.least_penalty + 1)
             if ratio >= enough or not right.cost or (top == 1 and self._is_cheapest(right, least)):
                 break
-            ratio = min(Fraction(enough), STEP * ratio)
-        for _ in range(MOST_WEIGHTS):
+            ratio = min(Fraction(enough), limits.WEIGHT_STEP * ratio)
+        for _ in range(limits.MOST_WEIGHTS):
             if left.score >= least or (top == 1 and self._is_cheapest(right, least)):
                 break
             weight = self.weights.between(left, right)
@@ -51,25 +49,21 @@ class LeastCostSearch(WeightedSearch):
             if not is_above(middle, left, right):
                 break
             left, right = (middle, right) if middle.score < least else (left, middle)
-        paths: list[LabelIds] | None = [right.path]
-        closing: Known | None = None
+        paths, components = [right.path], set[MachineKey]()
         if top > 1 or right.path is self.best or not self._is_cheapest(right, least):
-            closing = self._known(weight, unfolded=True)
-            paths = self._few(closing, weight, least, right, top)
-        if not paths:
-            return None
-        return paths, self._leaf(closing), max(1, weight.cost // weight.score)
+            paths, components = self._few(weight, least, right, top)
+        return (paths, self._leaf(components), max(1, weight.cost // weight.score)) if paths else None
 
     def _is_cheapest(self, point: Point, least: int) -> bool:
         """Whether it is proved that nothing cheaper has a score."""
         return not point.cost or Unfound(self.bounds, []).best_score(point.cost - 1) < least
 
     def _few(
-        self, known: Known, weight: Weight, least: int, cheapest: Point, top: int
-    ) -> list[LabelIds] | None:
-        """The cheapest labellings of at least a score, those as cheap as the cheapest so far among them; None where they are
-        too many."""
-        known.active = known.broken([self.best, cheapest.path])
+        self, weight: Weight, least: int, cheapest: Point, top: int
+    ) -> tuple[list[LabelIds], set[MachineKey]]:
+        """The cheapest labellings of at least a score, those as cheap as the cheapest so far among them; none where they are
+        too many. And the components that label setting followed."""
+        problem = self._ground_problem(weight, unfolded=True)
         most: int | None = cheapest.cost if top == 1 else None
 
         def region() -> tuple[int, int]:
@@ -87,26 +81,25 @@ class LeastCostSearch(WeightedSearch):
                 most = costs[-1] if most is None else min(most, costs[-1])
             return paths[:top]
 
-        return self._exhaust(known, region, read, top)
+        found = self._exhaust(problem, problem.broken([self.best, cheapest.path]), {}, region, read, top)
+        return ([], set()) if found is None else (found[0], problem.components_of(found[1]))
 
-    def _leaf(self, closing: Known | None) -> Leaf:
-        """The proof of the cheapest labellings: the machines of all rules that were active, since its check has an account of the
-        cost."""
-        components = set() if closing is None else closing.active_components
+    def _leaf(self, components: set[MachineKey]) -> Leaf:
+        """The proof of the cheapest labellings: the machines of components and of all rules that were active, since its check has an
+        account of the cost."""
         stages, rules = set[MachineKey](), self.problem.rules
         for probed in self._probed.values():
-            folded = set(range(len(rules))) - set(probed.numbers)
-            components |= probed.active_components
+            folded = set(range(len(rules))) - set(probed.problem.numbers)
+            components |= probed.problem.components_of(probed.active)
             components |= {(r, p) for r in folded for p in range(len(rules[r].components))}
-            if isinstance(probed.tree, Leaf):
-                components |= set(probed.tree.multipliers)
-                stages |= {key for keys in (probed.tree.product, *probed.tree.stages) for key in keys}
-        known = self._known(unfolded=True)
-        one = known.ground
+            if isinstance(probed.proof, Leaf):
+                components |= set(probed.proof.multipliers)
+                stages |= {key for keys in (probed.proof.product, *probed.proof.stages) for key in keys}
+        problem = self._ground_problem(unfolded=True)
+        one = problem.ground
         machines = [
             m
             for m, (component, key) in enumerate(zip(one.components, one.keys, strict=True))
             if (component in components or key in stages) and rules[key[0]].most
         ]
-        known.inside = known.product_of(machines)
-        return known.leaf(machines)
+        return State(problem, active=tuple(machines), inside=problem.small_product(machines)).leaf()

@@ -5,7 +5,7 @@ the problem, and the bound holds in any case (cutting planes: Riedel and Clarke 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,11 +24,10 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.few_labels import can_be_reduced, check_time, on_few_labels
-from ilpinfer.exact.known import Known
+from ilpinfer.exact.ground_problem import GroundProblem
 
-MOST_ENTRIES = 2**24
-"""Entries of the tables of steps of all components, beyond which components have machines only where a labelling breaks them."""
 IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
 
 
@@ -50,7 +49,7 @@ class IdleComponent:
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
     """Whether tables of steps between so many labels have too many entries to keep all of them."""
-    return labels**2 >= blocks.LARGE and sum(tables) > MOST_ENTRIES
+    return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 
 def needs_rounds(rules: CompiledRules) -> bool:
@@ -68,7 +67,7 @@ def _size(component: Component) -> int:
     return component.steps.values.size if isinstance(component, Machine | Sum | WindowCount) else 0
 
 
-Solve = Callable[[Problem, Known, Task], Iterator[Result]]
+Solve = Callable[[GroundProblem, Task, Mapping[str, float]], Iterator[Result]]
 
 
 @dataclass
@@ -83,14 +82,13 @@ class Rounds:
     improvements: list[Improvement] = field(default_factory=list)
 
     def _prepare(self) -> None:
-        self.folded = self.problem.fold()
-        places = {id(rule): place for place, rule in enumerate(self.problem.rules)}
-        self.numbers = [places[id(rule)] for rule in self.folded.rules]
+        self._ground = GroundProblem.of(self.problem, self.task.deadline, self.task.threads)
+        self._rules = list(zip(self._ground.numbers, self._ground.folded.rules, strict=True))
         (T, _), K = self.problem.shape, len(self.problem.labels)
         machine = Idle(StepTable(np.zeros((1, 1, K), np.int64), np.zeros(T, np.int64)), IDLE)
         self._idle = {
             (number, place): IdleComponent((machine,) * len(component.machines or ()))
-            for number, rule in zip(self.numbers, self.folded.rules, strict=True)
+            for number, rule in self._rules
             for place, component in enumerate(rule.components)
             if _size(component) and component.machines
         }
@@ -123,15 +121,13 @@ class Rounds:
         """Results of the last round, after which no component that a labelling breaks is idle, or of the end of time."""
         check_time(self.problem.lattice)
         self._prepare()
-        stages, start, listed = (
-            dict[str, float](),
-            self.task.start,
-            self.task.top > 1 or self.task.within is not None,
-        )
+        seconds, start = dict[str, float](), self.task.start
+        listed = self.task.top > 1 or self.task.within is not None
         if start.path is not None:
             self._meet([start.path])
         while True:
-            results = list(self._round(start, stages))
+            results = list(self._round(start, seconds))
+            seconds = dict(results[0].stages)
             paths = [result.path for result in results if result.path is not None]
             if not self._meet(paths):
                 break
@@ -143,17 +139,15 @@ class Rounds:
         yield replace(results[0], improvements=tuple(self.improvements))
         yield from results[1:]
 
-    def _round(self, start: Start, stages: dict[str, float]) -> Iterator[Result]:
-        rules = [self._restricted(*each) for each in zip(self.numbers, self.folded.rules, strict=True)]
-        at = dict(zip(self.numbers, rules, strict=True))
-        problem = replace(
-            self.problem, rules=tuple(at.get(n, rule) for n, rule in enumerate(self.problem.rules))
+    def _round(self, start: Start, seconds: Mapping[str, float]) -> Iterator[Result]:
+        at = {number: self._restricted(number, rule) for number, rule in self._rules}
+        rules = tuple(at.get(n, rule) for n, rule in enumerate(self.problem.rules))
+        restricted = replace(
+            self._ground,
+            problem=replace(self.problem, rules=rules),
+            folded=replace(self._ground.folded, rules=tuple(at.values())),
         )
-        task = replace(self.task, start=start, watch=self._watch)
-        known = Known(
-            replace(self.folded, rules=tuple(rules)), self.numbers, task.deadline, task.watch, stages=stages
-        )
-        return self.solve(problem, known, task)
+        return self.solve(restricted, replace(self.task, start=start, watch=self._watch), seconds)
 
     def _restricted(self, number: int, rule: GroundRule) -> GroundRule:
         parts = (
@@ -174,7 +168,7 @@ class Rounds:
         return bool(new)
 
     def _broken(self, path: LabelIds) -> Iterator[MachineKey]:
-        for number, rule in zip(self.numbers, self.folded.rules, strict=True):
+        for number, rule in self._rules:
             for place, component in enumerate(rule.components):
                 key = number, place
                 if key in self._idle and key not in self.met and component.violations(path):

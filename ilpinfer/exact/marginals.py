@@ -19,10 +19,8 @@ from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.exact.limits import BUDGET
 from ilpinfer.exact.product import product_of
-
-BUDGET = 4_000_000
-"""Joint states that a call may build: one or two seconds for K up to 136, and less than a gigabyte."""
 
 
 class NoLabelling(InferenceError, ValueError):

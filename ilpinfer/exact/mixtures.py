@@ -19,16 +19,11 @@ from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
 from ilpinfer.exact.viterbi import viterbi
 
 UNIT = UNITS_PER_NAT
 """Grid units of a unit in the linear program."""
-NEARER = 0.7
-"""Share of the best multipliers so far in the next ones."""
-NEAR = 1e-6
-"""Tolerance of the column generation, in these units."""
-MOST_STEPS = 500
-"""Steps of the column generation."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,8 @@ def relax(
         Relaxed(2**62, nothing, paths),
         np.array(nothing if start is None else start, np.int64),
     )
-    near, lowest, taken = NEARER, -math.inf, set[bytes]()
-    for _ in range(MOST_STEPS):
+    near, lowest, taken = limits.NEARER, -math.inf, set[bytes]()
+    for _ in range(limits.COLUMN_STEPS):
         if deadline.passed:
             break
         try:
@@ -131,10 +126,10 @@ def relax(
         if solved is None:
             return best
         value, exact = solved
-        if best.bound / UNIT - value < NEAR * max(1.0, abs(value)):
+        if best.bound / UNIT - value < limits.NEAR * max(1.0, abs(value)):
             return replace(best, solved=True)
         # Multipliers near the best ones so far take fewer steps (Wentges 1997), where their labellings tell the program something.
-        near, lowest = (NEARER if value > lowest else 0.0), value
+        near, lowest = (limits.NEARER if value > lowest else 0.0), value
         multipliers = np.rint(near * np.array(best.multipliers) + (1 - near) * exact * UNIT).astype(np.int64)
     return best
 

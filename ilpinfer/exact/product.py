@@ -9,12 +9,11 @@ from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
+from ilpinfer.exact import limits
 from ilpinfer.exact.ground import Ground, ground, joint_symbols
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.joint_states import vector_size
 from ilpinfer.kernels.native import kernels
-
-_NAMED = 3
 
 
 class Readings(NamedTuple):
@@ -180,7 +179,7 @@ def _refusal(problem: Problem, one: Ground, joint: JointStates, budget: int) -> 
         marks = np.unique(one.machines.mark[columns])
         states = joint.states[:, np.append(columns, len(one.plain) + marks[marks >= 0])]
         sizes[rule.name] = len(np.unique(states, axis=0))
-    largest = sorted(sizes, key=lambda name: -sizes[name])[:_NAMED]
+    largest = sorted(sizes, key=lambda name: -sizes[name])[: limits.NAMED_RULES]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"
     return TooManyStates(
         f"labels and rules take more than {budget} joint states within {joint.passed + 1} of {T} tokens; rules with "

@@ -5,28 +5,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from formulations import time_limits
-from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from formulations.problem.problem import Problem
 from formulations.programs.formulation import exclude_labelling, formulate
-from formulations.programs.loss_bounds import best_score, reduce
+from formulations.programs.loss_bounds import best_score
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import limits
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.kernel_stage import by_kernels
 from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
-from ilpinfer.exact.stages import by_kernels
+from ilpinfer.exact.state import State
 from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
-MARGIN, MOST_MARGIN = 0.05, 1 / 4
-"""Seconds between the stop of a solver and the deadline, in which its answer is checked; at most this share of what is left."""
-_SECONDS_A_COLUMN = 2e-6
-"""Seconds to build and transfer a program, on a slow machine."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def solve(
     `labelling` reads the labelling of a vector, by default that of the program.
     """
     left = deadline.remaining
-    limit = None if left is None else left - min(GRACE + MARGIN, MOST_MARGIN * left)
+    limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
     answer = solvers.solve(
         solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
     )
@@ -101,9 +98,8 @@ def best_of_program(
 
 def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
     """The bound of the engine's kernels, before branch and bound, with its proof."""
-    known = Known.of(problem, deadline)
-    by_kernels(known)
-    return known.bound, proof("root bound of the engine", known.tree)
+    state = by_kernels(State.of(GroundProblem.of(problem, deadline)))
+    return state.bound, proof("root bound of the engine", state.proof)
 
 
 def _not_below(reply: Reply, begun: Beginning, problem: Problem) -> Reply:
@@ -112,32 +108,3 @@ def _not_below(reply: Reply, begun: Beginning, problem: Problem) -> Reply:
         return reply
     bound = reply.bound if reply.status in ("feasible", "unknown") else math.inf
     return replace(reply, status="feasible", path=begun.path, bound=bound)
-
-
-def reduced_program(
-    folded: Problem,
-    deadline: Deadline,
-    threads: int,
-    incumbent: LabelIds | None,
-    value: int,
-    relaxed: tuple[Lattice, int] | None = None,
-) -> Result | None:
-    """The best labelling by the fastest solver, on the steps that an incumbent leaves; None where time is short.
-
-    `relaxed` are scores of a relaxation, and its
-    bound, by which steps are left out.
-    """
-    left, columns = deadline.remaining, math.prod(folded.lattice.pool.shape[1:]) * len(folded.lattice.node)
-    if left is not None and left < 2 * GRACE + columns * _SECONDS_A_COLUMN:
-        return None
-    program = formulate(folded).soft()
-    lattice, most = relaxed or (folded.lattice, None)
-    reduced = reduce(program, lattice, incumbent, value, most)
-    reply = solve(FASTEST, reduced.program, deadline, threads, lambda x: program.labelling(reduced.expand(x)))
-    path = reply.path
-    bound = reply.bound if path is None else max(reply.bound, folded.value(path).score)
-    return Result(path, bound, _words(FASTEST, reply), reply.certificate)
-
-
-def _words(solver: str, reply: Reply) -> str:
-    return f"{solver}: {reply.status}"

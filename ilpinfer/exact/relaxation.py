@@ -1,6 +1,6 @@
 """A relaxation of a problem: multipliers in its scores and machines, states pruned, and searches over prefixes that it bounds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,17 +9,13 @@ import numpy as np
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.calls import DIRECT, limits_within
-from ilpinfer.exact.ground import NO_WINDOWS
-from ilpinfer.exact.known import Known
+from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
+from ilpinfer.exact.calls import work_within
+from ilpinfer.exact.ground import NO_WINDOWS, Ground
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.native import JointProduct, Search, Tables, kernels
 from ilpinfer.kernels.tables import DEAD
-
-WORK_PER_CALL = 500_000
-"""Steps of label setting between two looks at the clock."""
-MOST_PREFIXES = 2**25
-"""Prefixes of a search, after which it is given up."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +46,11 @@ class Bounds(NamedTuple):
 class Relaxation:
     """The scores and machines of a problem with its multipliers in them."""
 
-    def __init__(self, known: Known) -> None:
-        self.known, self.ground = known, known.ground
-        one = self.ground
+    def __init__(self, one: Ground, multipliers: Mapping[MachineKey, int]) -> None:
+        self.ground = one
         self.edge_at, self.classes = one.classes
         prices = np.array(
-            [known.multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
+            [multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
             np.int64,
         )
         self.tables, self.emission = one.tables, one.emission.copy()
@@ -115,7 +110,7 @@ class Relaxation:
         floor: int = FORBIDDEN,
         width: int = kernels.WIDEST,
         copies: int = 1,
-        most: int = MOST_PREFIXES,
+        most: int = limits.MOST_PREFIXES,
         budget: int = -1,
         inside: int = 1,
         bounds: Bounds | None = None,
@@ -137,7 +132,7 @@ class Relaxation:
         while True:
             if deadline.passed or search.made > most:
                 return Prefixes([], [], bounds.total, complete=False)
-            if search.advance(WORK_PER_CALL):
+            if search.advance(limits.WORK_PER_CALL):
                 break
         reached, costs, paths = search.labellings()
         order = np.lexsort((-reached, costs))
@@ -149,16 +144,8 @@ class Relaxation:
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:
     """At most so many values of a recursion, fewer where a time limit demands it."""
-    work = 0, most * states // kernels.VECTOR, DIRECT
-    return limits_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
-
-
-def price_sums(known: Known) -> None:
-    """Give multipliers to the sums, by Polyak's steps from 0."""
-    one = known.ground
-    prices = np.zeros(len(one.plain), np.int64)
-    kernels.price(one.tables, *one.sequence, prices)
-    known.multipliers |= {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
+    work = 0, most * states // kernels.VECTOR, limits.DIRECT
+    return work_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
 
 
 def undominated(result: Prefixes) -> Iterator[int]:

@@ -18,11 +18,10 @@ from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.methods import WHOLE_PROGRAM
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Task
+from ilpinfer.exact import limits
 from ilpinfer.solvers.answer import Choices
 
 NAME = re.compile(r"[\w/]+")
-SHARE = 1 / 4
-"""Share of the time that is left, for the method of a start, and for the root bound."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _check_options(options: Any) -> None:
 def share_of(whole: Deadline) -> Iterator[Deadline]:
     """A deadline for work that has a share of the time that is left, and is given up when this has passed."""
     left = whole.remaining
-    deadline = Deadline(None if left is None else SHARE * left)
+    deadline = Deadline(None if left is None else limits.START_SHARE * left)
     with suppress(OutOfTime), deadline.as_limit():
         yield deadline
 

@@ -1,4 +1,8 @@
-"""The linear relaxation of all sums: multipliers and a bound, and contradictions of hard sums."""
+"""The linear relaxation of all sums: multipliers and a bound, and contradictions of hard sums.
+
+Both stages apply to sums that kernels, beams and a large product leave open; contradictions are looked for where there is no labelling. The
+multipliers are new, so that products, kernels and beams have another turn.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,49 +15,59 @@ from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.exact.known import Known
-from ilpinfer.exact.mixtures import (
-    Relaxed,
-    SumTerm,
-    relax,
-    sums_of,
-    worth,
-)
-
-MOST_SUMS = 400
-"""Sums of a linear program, at most."""
+from ilpinfer.exact import limits
+from ilpinfer.exact.mixtures import SumTerm, relax, sums_of, worth
+from ilpinfer.exact.stage import Stage
+from ilpinfer.exact.state import State
 
 
 def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> list[tuple[MachineKey, SumTerm]]:
     """The sums of a linear program: all, or where they are too many, those of the active components."""
     sums = sums_of(problem)
-    if len(sums) > MOST_SUMS:
+    if len(sums) > limits.MOST_SUMS:
         chosen = frozenset(active)
-        sums = [(place, term) for place, term in sums if place in chosen][:MOST_SUMS]
+        sums = [(place, term) for place, term in sums if place in chosen][: limits.MOST_SUMS]
     return sums
 
 
-def relax_sums(known: Known, sums: Sequence[tuple[MachineKey, SumTerm]]) -> Relaxed:
-    """The relaxation of a problem, whose labellings, bound and multipliers become known."""
-    terms, value, lattice = [term for _, term in sums], known.value, known.folded.lattice
-    largest = (
-        spread(lattice) + 2 * sum(term.penalty for term in terms if term.penalty != HARD) / UNITS_PER_NAT
+def relax_sums(state: State) -> State:
+    """The state with the labellings, the bound and the multipliers of the linear relaxation."""
+    problem, value, lattice = state.problem, state.value, state.problem.folded.lattice
+    sums, state = _sums(state), replace(state, tried=frozenset())
+    terms = [term for _, term in sums]
+    soft = sum(term.penalty for term in terms if term.penalty != HARD)
+    relaxed = relax(
+        lattice,
+        terms,
+        spread(lattice) + 2 * soft / UNITS_PER_NAT,
+        problem.deadline,
+        enough=None if is_forbidden(value) else value,
+        start=[state.multipliers.get(place, 0) for place, _ in sums],
     )
-    start = [known.multipliers.get(place, 0) for place, _ in sums]
-    enough = None if is_forbidden(value) else value
-    relaxed = relax(lattice, terms, largest, known.deadline, enough=enough, start=start)
-    for path in relaxed.paths:
-        known.evaluate(path)
+    state = state.with_labellings(relaxed.paths)
     if is_forbidden(relaxed.bound):
-        return relaxed
+        return state
     multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
     unavoidable = {place for place, term in sums if worth(term.total, term.penalty, 0)}
     prices = {place: price << 10 for place, price in multipliers.items() if price or place in unavoidable}
-    known.prove(relaxed.bound, Leaf(prices))
-    one = known.ground
+    state, one = state.proved(relaxed.bound, Leaf(prices)), problem.ground
     priceable = {component for component, priced in zip(one.components, one.sums, strict=True) if priced}
-    known.multipliers |= {place: price for place, price in multipliers.items() if place in priceable}
-    return relaxed
+    multipliers = {place: price for place, price in multipliers.items() if place in priceable}
+    return replace(state, multipliers={**state.multipliers, **multipliers})
+
+
+def refute(state: State) -> State:
+    """The state with a labelling that keeps the hard sums, or with the proof that there is none."""
+    outcome = contradiction(state.problem.problem, _sums(state), state.problem.deadline)
+    if outcome.path is not None:
+        state = state.with_labelling(outcome.path)
+    if outcome.tree is None:
+        return state
+    return state.proved(FORBIDDEN, outcome.tree).closed_by("the hard sums contradict each other")
+
+
+def _sums(state: State) -> list[tuple[MachineKey, SumTerm]]:
+    return sums_within(state.problem.problem, sorted(state.problem.components_of(state.active)))
 
 
 def spread(lattice: Lattice) -> float:
@@ -103,3 +117,11 @@ def contradiction(
         and not any(term.total.violations(path) for term in terms)
     ]
     return Outcome(path=min(kept, key=lambda path: len(root.breaks(path)), default=None))
+
+
+def _applies(state: State) -> bool:
+    return state.by_machines and state.problem.has_sums and not state.problem.lists
+
+
+CONTRADICTIONS = Stage("contradictions", lambda state: _applies(state) and state.path is None, refute)
+RELAXED_SUMS = Stage("sums", _applies, relax_sums)

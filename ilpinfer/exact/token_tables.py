@@ -11,8 +11,9 @@ from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
+from ilpinfer.exact import limits
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import MOST_SCORES, NO_STEPS, Tables
+from ilpinfer.exact.compiled import NO_STEPS, Tables
 
 
 class TokenTables(Tables):
@@ -26,7 +27,7 @@ class TokenTables(Tables):
         self._enter([""])
 
     def _is_full(self) -> bool:
-        return super()._is_full() or self._entered * self._size > MOST_SCORES
+        return super()._is_full() or self._entered * self._size > limits.MOST_SCORES
 
     @property
     def weight(self) -> int:

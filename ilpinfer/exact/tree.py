@@ -13,10 +13,8 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import Leaf, Split
-from ilpinfer.exact.known import Known, SearchResult
-
-DEEPEST = 100
-"""Splits above a case; `verify` accepts trees that are twice as deep."""
+from ilpinfer.exact import limits
+from ilpinfer.exact.state import State
 
 Case = TypeVar("Case")
 Row = tuple[tuple[int, ...], tuple[int, ...]]
@@ -43,54 +41,58 @@ class Node:
 
 
 def search(
-    known: Known,
+    state: State,
     root: Case,
-    bound: Callable[[Case], Bound],
-    split: Callable[[Case], tuple[Row, int, tuple[Case, Case]] | None],
+    bound: Callable[[State, Case], tuple[State, Bound]],
+    split: Callable[[State, Case], tuple[Row, int, tuple[Case, Case]] | None],
     most: int,
-    why: str = "",
-) -> SearchResult:
+    words: str,
+) -> State:
     """Split the case with the highest bound, of equal ones the last, until none is as good as the best labelling.
 
-    It ends early at the deadline, where `split` returns None, and after `most` cases. `known` gets the bound of all cases.
+    It ends early at the deadline, where `split` returns None, and after `most` cases. The state after it has the bound of all cases.
     """
     nodes: list[Node] = []
     waiting: list[tuple[float, int, Node, Case]] = []
     closed, best = float(FORBIDDEN), list[LabelIds]()
 
-    def add(case: Case, depth: int) -> Node:
+    def add(state: State, case: Case, depth: int) -> State:
         nonlocal closed
-        value, path, proof = bound(case)
+        state, (value, path, proof) = bound(state, case)
         nodes.append(Node(depth, proof))
-        if value < known.value or is_forbidden(value):
+        state = state if path is None else state.with_labelling(path)
+        if value < state.value or is_forbidden(value):
             closed = max(closed, value)
-        elif path is not None and known.evaluate(path).value == value:
+        elif path is not None and state.problem.evaluate(path).value == value:
             closed = max(closed, value)
             best.append(path)
         else:
             heappush(waiting, (-value, -len(nodes), nodes[-1], case))
-        return nodes[-1]
+        return state
 
-    def prove() -> bool:
-        """Whether a case is open."""
+    state = add(state, root, 0)
+    while True:
         highest = -waiting[0][0] if waiting else FORBIDDEN
-        value = max(closed, highest, known.value)
-        if value < known.bound:
-            known.prove(value, tree_of(nodes))
-        return bool(waiting) and highest >= known.value
-
-    add(root, 0)
-    while (is_open := prove()) and not known.deadline.passed:
+        value = max(closed, highest, state.value)
+        if value < state.bound:
+            state = state.proved(value, tree_of(nodes))
+        is_open = bool(waiting) and highest >= state.value
+        if not is_open or state.problem.deadline.passed:
+            break
         _, _, node, case = waiting[0]
-        if len(nodes) > most or node.depth == DEEPEST or (division := split(case)) is None:
+        if len(nodes) > most or node.depth == limits.DEEPEST or (division := split(state, case)) is None:
             break
         heappop(waiting)
         node.row, node.most, cases = division
-        node.children = tuple([add(each, node.depth + 1) for each in cases])
-    first = min(best, key=lambda path: (-known.evaluate(path).value, path.tolist()), default=None)
-    paths = [] if is_open or first is None else [first]
-    words = why if len(nodes) == 1 else f"{why}, {len(nodes)} cases told apart"
-    return SearchResult(paths, words, not is_open, tree_of(nodes))
+        for each in cases:
+            state = add(state, each, node.depth + 1)
+        node.children = tuple(nodes[-2:])
+    words = words if len(nodes) == 1 else f"{words}, {len(nodes)} cases told apart"
+    if is_open:
+        return replace(state, words=words)
+    evaluate = state.problem.evaluate
+    first = min(best, key=lambda path: (-evaluate(path).value, path.tolist()), default=None)
+    return state.closed_by(words, *([] if first is None else [first]))
 
 
 def tree_of(nodes: Sequence[Node]) -> Leaf | Split:

@@ -1,23 +1,21 @@
 """Searches over the scores and the costs of labellings, by weights on the cost and by label setting."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from formulations.dtypes import LabelIds
 from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.ground import Ground, reweighted
-from ilpinfer.exact.known import Known
+from ilpinfer.core.trees import MachineKey
+from ilpinfer.exact import limits
+from ilpinfer.exact.ground import Ground
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.kernel_stage import by_kernels
 from ilpinfer.exact.relaxation import Prefixes, Relaxation
-from ilpinfer.exact.stages import solve
+from ilpinfer.exact.state import State
 from ilpinfer.exact.weights import Point, Weight, Weighting
 from ilpinfer.kernels.native import kernels
-
-WIDTHS = (256, 4096, 65536)
-"""Successive limits on the prefixes at a token in label setting; a beam of an eighth of the width runs in between."""
-STEP = 8
-"""The factor from one weight to the next heavier one."""
 
 
 @dataclass
@@ -35,7 +33,7 @@ class WeightedSearch:
     def __post_init__(self) -> None:
         self.weights = Weighting(self.problem)
         self.unit = self.weights.unit
-        self._probed: dict[Weight, Known] = {}
+        self._probed: dict[Weight, State] = {}
         self._grounds: dict[bool, Ground] = {}
         self.add(self.best)
 
@@ -54,63 +52,64 @@ class WeightedSearch:
         return point
 
     def solve(self, weight: Weight) -> Point | None:
-        """The best labelling at a weight by the stages of the engine; None where they leave it open."""
-        known = self._probed[weight] = self._known(weight)
-        end = solve(known)
-        if not (end.complete and end.paths):
-            return None
-        point = self.add(end.paths[0])
+        """The best labelling at a weight by kernels; None where they leave it open."""
+        state = self._probed[weight] = by_kernels(State.of(self._ground_problem(weight)))
+        point = self.add(state.answer[0]) if state.answer else None
         if point is not None:
             self.bounds.append((weight, weight.value(point)))
         return point
 
-    def _known(self, weight: Weight | None = None, *, unfolded: bool = False) -> Known:
-        """The state before any stage, of the problem at a weight or as it is. Machines are packed once for all weights."""
+    def _ground_problem(self, weight: Weight | None = None, *, unfolded: bool = False) -> GroundProblem:
+        """The problem at a weight, or as it is. Machines are packed once for all weights."""
         problem = self.problem if weight is None else self.weights.weighted(weight)
-        known = (Known.unfolded if unfolded else Known.of)(problem, self.deadline)
-        if unfolded in self._grounds:
-            known.ground = reweighted(self._grounds[unfolded], known.folded)
-        self._grounds[unfolded] = known.ground
-        return known
+        made = (GroundProblem.unfolded if unfolded else GroundProblem.of)(problem, self.deadline)
+        made = replace(made, packed=self._grounds.get(unfolded))
+        self._grounds[unfolded] = made.ground
+        return made
 
     def _exhaust(
         self,
-        known: Known,
+        problem: GroundProblem,
+        machines: list[int],
+        multipliers: Mapping[MachineKey, int],
         region: Callable[[], tuple[int, int]],
         read: Callable[[Prefixes], list[LabelIds]],
         copies: int = 1,
-    ) -> list[LabelIds] | None:
-        """The labellings of a region that `read` takes, by label setting with all the machines that they break.
+    ) -> tuple[list[LabelIds], list[int]] | None:
+        """The labellings of a region that `read` takes, by label setting over all the machines that they break, and these machines.
 
         The region is a least value and a budget, which `read` makes smaller. None where there are too many prefixes, or a
-        labelling breaks a rule without a machine.
+        labelling breaks rules without machines.
         """
+        relaxation = Relaxation(problem.ground, multipliers)
         while True:
-            result = self._label(known, region, read, copies)
+            result = self._label(relaxation, machines, region, read, copies)
             if result is None:
                 return None
             paths = read(result)
-            new = known.broken(paths, known.active)
+            new = problem.broken(paths, machines)
             if not new:
-                return None if any(known.evaluate(path).machineless for path in paths) else paths
-            known.active = [*known.active, *new]
+                machineless = any(problem.evaluate(path).machineless for path in paths)
+                return None if machineless else (paths, machines)
+            machines = [*machines, *new]
 
     def _label(
         self,
-        known: Known,
+        relaxation: Relaxation,
+        machines: list[int],
         region: Callable[[], tuple[int, int]],
         read: Callable[[Prefixes], object],
         copies: int,
     ) -> Prefixes | None:
         """Label setting within a region, by beams first, whose labellings `read` takes."""
-        relaxation, T = Relaxation(known), len(self.best)
-        for width in WIDTHS:
+        T = len(self.best)
+        for width in limits.WIDTHS:
             for beam in (False, True):
                 floor, budget = region()
                 if relaxation.total < floor:
                     return Prefixes([], [], relaxation.total)
                 result = relaxation.prefixes(
-                    known.active,
+                    machines,
                     self.deadline,
                     floor=floor,
                     width=width // 8 if beam else kernels.WIDEST,

@@ -12,9 +12,7 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, LIMIT, Grid, is_forbidden
 from formulations.problem.problem import GroundRule, Problem, cost_unit, lowest_score
-
-FINEST = 2**12
-"""The largest factor of scores, so that a weight can be a fraction of a grid unit."""
+from ilpinfer.exact import limits
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Weighting:
         """The largest factor of scores."""
         lattice = self.problem.lattice
         parts = [np.where(is_forbidden(x), 0, np.abs(x)).max(initial=1) for x in (lattice.node, lattice.pool)]
-        return max(1, min(FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
+        return max(1, min(limits.FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
 
     def point(self, path: LabelIds) -> Point | None:
         """Score and cost of a labelling, from a cache if possible; None if it breaks a hard rule."""

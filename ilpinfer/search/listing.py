@@ -14,8 +14,9 @@ from ilpinfer.core.certificate import NONE, Certificate, Phases, Rest, proof
 from ilpinfer.core.request import MOST
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Task
 from ilpinfer.exact.auto import auto
-from ilpinfer.exact.known import Known
-from ilpinfer.exact.stages import best_few
+from ilpinfer.exact.best_few import best_few
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.state import State
 from ilpinfer.search.beam import search
 from ilpinfer.search.incumbents import Incumbents
 
@@ -125,13 +126,13 @@ class Listing:
             path, value = self._value(first.path), self.others.value(first.path).score
             self.paths = [path] if first.bound <= value and first.certificate.tree is not None else []
             return self._continues(number, proved=bool(self.paths))
-        end = best_few(Known.of(self.others, self.task.deadline), number)
-        proved = end.complete and end.tree is not None and all(map(self._in_time, end.paths))
-        if proved:
-            self.paths = [self._value(path) for path in end.paths]
-            self.certificate = proof(end.why, end.tree)
-            self.bound = self.others.value(end.paths[-1]).score
-            self.complete = len(end.paths) < number
+        end = best_few(State.of(GroundProblem.of(self.others, self.task.deadline)), number)
+        proved = end.answer is not None and all(map(self._in_time, end.answer))
+        if end.answer is not None and proved:
+            self.paths = [self._value(path) for path in end.answer]
+            self.certificate = proof(end.words, end.proof)
+            self.bound = self.others.value(end.answer[-1]).score
+            self.complete = len(end.answer) < number
         return self._continues(number, proved=proved)
 
     def _continues(self, number: int, *, proved: bool) -> bool:

@@ -17,7 +17,7 @@ from formulations.automata.lattice import Lattice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer import Decoder
-from ilpinfer.exact import compiled
+from ilpinfer.exact import limits
 from ilpinfer.exact.compiled import Tables, tables_of
 
 LABELS = ["a", "b", "O"]
@@ -68,9 +68,9 @@ def test_random_problems_against_brute_force():
 
 
 @pytest.mark.examples
-@pytest.mark.parametrize("passes", [0, compiled.PASSES])
+@pytest.mark.parametrize("passes", [0, limits.PASSES])
 def test_short_sequences_against_brute_force(monkeypatch, passes):
-    monkeypatch.setattr(compiled, "PASSES", passes)
+    monkeypatch.setattr(limits, "PASSES", passes)
     tally = stress.run(2000 if STRICT else 60, 5 + passes, longest=3)
     assert not tally.findings
     assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 30
@@ -182,7 +182,7 @@ def test_priorities_need_no_rules_on_steps():
 
 @pytest.mark.parametrize("T", [300, 2000])
 def test_long_sequences_are_decoded_as_the_engine_does(monkeypatch, T):
-    monkeypatch.setattr(compiled, "PASSES", 100_000)
+    monkeypatch.setattr(limits, "PASSES", 100_000)
     rng, decoder = np.random.default_rng(T), Decoder(LOCAL, LABELS)
     given = []
     for transitions in (rng.normal(size=(3, 3)), None):
@@ -196,10 +196,10 @@ def test_long_sequences_are_decoded_as_the_engine_does(monkeypatch, T):
     assert [(s.score, s.ids.tolist()) for s in solutions] == undirected(given, LOCAL)
 
 
-@pytest.mark.parametrize("most", [1, 3, compiled.MOST_POOLS])
+@pytest.mark.parametrize("most", [1, 3, limits.MOST_POOLS])
 def test_tables_of_many_pools_come_and_go(monkeypatch, most):
-    monkeypatch.setattr(compiled, "MOST_POOLS", most)
-    given = trellises(150, seed=3, pools=compiled.MOST_POOLS + 4, longest=40)
+    monkeypatch.setattr(limits, "MOST_POOLS", most)
+    given = trellises(150, seed=3, pools=limits.MOST_POOLS + 4, longest=40)
     decoder = Decoder(READING, LABELS)
     solutions = [decoder.decode(trellis) for trellis in [*given, *given[::-1]]]
     assert sum(solution.method.startswith("auto: label setting") for solution in solutions) > 100

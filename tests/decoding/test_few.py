@@ -20,7 +20,7 @@ from ilpinfer import Decoder
 from ilpinfer.decoding import chunks
 from ilpinfer.decoding.call_results import CallResults
 from ilpinfer.decoding.runner import handovers
-from ilpinfer.exact import calls, compiled
+from ilpinfer.exact import compiled, limits
 from ilpinfer.models.hmm import HMM
 
 FIELDS = ("author", "title", "date", "O")
@@ -146,7 +146,7 @@ def test_little_time_gives_an_empty_list_or_fewer():
 def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
     rules, given = random_rules(2), list(sequences(6, seed=5, longest=9))
     expected = [content(s) for s in Decoder(rules).decode_many(given, top=6)]
-    monkeypatch.setattr(calls, "EFFORT", 0)
+    monkeypatch.setattr(limits, "EFFORT", 0)
     before = handovers[chunks.STEPS]
     lists = list(Decoder(rules).decode_many(given, top=6))
     assert [content(s) for s in lists] == expected
@@ -168,12 +168,12 @@ def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
 @pytest.mark.parametrize("top", [3, 40])
 def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
     """Steps so few that both are needed."""
-    monkeypatch.setattr(calls, "EFFORT", 1)
+    monkeypatch.setattr(limits, "EFFORT", 1)
     entry = compiled.Tables._entry
 
     def with_little_work(*given):
         made = entry(*given)
-        return made._replace(limits=(0, 12_000, made.limits[2]))
+        return made._replace(work=(0, 12_000, made.work[2]))
 
     monkeypatch.setattr(compiled.Tables, "_entry", with_little_work)
     ways = set()

@@ -18,7 +18,7 @@ from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core import deadline
 from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
-from ilpinfer.exact import weighted_search as engine
+from ilpinfer.exact import limits
 from ilpinfer.exact.ground import ground, reweighted
 from ilpinfer.exact.weights import Weighting
 
@@ -182,7 +182,7 @@ def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
-    monkeypatch.setattr(engine, "WIDTHS", ())
+    monkeypatch.setattr(limits, "WIDTHS", ())
     whole_frontier(*random_problem(seed))
 
 
@@ -262,7 +262,7 @@ def test_an_interrupted_search_says_what_it_has_proved(monkeypatch):
 @pytest.mark.parametrize("seed", range(0, 40, 3))
 def test_gaps_that_stay_open(seed, monkeypatch):
     """Neither label setting nor a solver closes a gap: points that are best at a weight are proved all the same."""
-    monkeypatch.setattr(engine, "WIDTHS", ())
+    monkeypatch.setattr(limits, "WIDTHS", ())
     monkeypatch.setattr(TwoPhaseSearch, "at_floor", lambda *_: None)
     trellis, rules = random_problem(seed)
     frontier, expected = decode_frontier(trellis, rules), by_enumeration(trellis, rules)

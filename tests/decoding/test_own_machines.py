@@ -10,7 +10,7 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.decoding.runner import handovers
-from ilpinfer.exact import compiled
+from ilpinfer.exact import limits
 
 LABELS = LabelSet(("n", "m", "O"))
 TOKENS = ["1", "2.", "1.1", "1.2", "ii", "(i)", "b", "of"]
@@ -57,7 +57,7 @@ def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
 
 def test_what_the_second_call_leaves_open_goes_on_with_its_machines(monkeypatch):
     for limit in ("PASSES", "LEAST_STEPS"):
-        monkeypatch.setattr(compiled, limit, 0)
+        monkeypatch.setattr(limits, limit, 0)
     decoder, trellises = ilpinfer.Decoder(SOFT), documents(20)
     for trellis in trellises:
         solution = decoder.decode(trellis)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from routes import begun
 from support.checks import check_optimum
 from support.effort import examples
 from support.proofs import proves
@@ -20,12 +21,9 @@ from formulations import constraints as C
 from formulations.automata.components import Agreement
 from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf, Split
-from ilpinfer.exact import agreements
-from ilpinfer.exact.agreement_lists import lists_of
-from ilpinfer.exact.agreements import Decomposition
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import limits
+from ilpinfer.exact.agreements import decomposed
 from ilpinfer.proof.tree import check_tree
 
 
@@ -70,30 +68,28 @@ def test_a_proof_with_any_shares_is_accepted_only_where_it_is_true(data, near, b
 @given(problem=documents(NEAR_TIES, NEAR_PENALTIES), cases=st.integers(0, 3), sweeps=st.integers(1, 3))
 def test_what_is_stopped_early_has_a_bound_that_is_proved(problem, cases, sweeps):
     ground, ranked = problem.compiled(), problem.top()
-    progress = Known.of(ground, Deadline())
-    lists = lists_of(progress)
-    if not lists:
+    state = begun(ground)
+    if not state.problem.lists:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreements, "MOST_CASES", cases)
-        patch.setattr(agreements, "SWEEPS", sweeps)
-        ended = Decomposition(progress, lists).run()
+        patch.setattr(limits, "DECOMPOSITION_CASES", cases)
+        patch.setattr(limits, "SWEEPS", sweeps)
+        state = decomposed(state)
     best = ranked[0][0] if ranked else None
-    claim = None if is_forbidden(progress.bound) else int(progress.bound)
-    check_tree(ground, progress.tree, claim, ())
-    assert best is None or best <= progress.bound
-    if ended.complete and best is not None:
-        assert [tuple(path.tolist()) for path in ended.paths] == [ranked[0][1]]
-    elif ended.complete:
-        assert not ended.paths
+    claim = None if is_forbidden(state.bound) else int(state.bound)
+    check_tree(ground, state.proof, claim, ())
+    assert best is None or best <= state.bound
+    if state.closed:
+        first = [] if best is None else [ranked[0][1]]
+        assert [tuple(path.tolist()) for path in state.answer] == first
 
 
 @settings(max_examples=examples(60))
 @given(documents(NEAR_TIES, NEAR_PENALTIES, longest=4))
 def test_what_it_leaves_open_a_solver_finishes(problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreements, "MOST_CASES", 0)
-        patch.setattr(agreements, "SWEEPS", 1)
+        patch.setattr(limits, "DECOMPOSITION_CASES", 0)
+        patch.setattr(limits, "SWEEPS", 1)
         solution = ilpinfer.decode(*problem.given)
     check_optimum(problem, solution)
     assert ilpinfer.verify(*problem.given, solution).ok

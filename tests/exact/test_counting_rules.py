@@ -153,7 +153,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
 
 
 def test_cases_are_told_apart_no_deeper_than_allowed(monkeypatch):
-    take(monkeypatch, PLAIN | dict.fromkeys((*SMALL, "tree.DEEPEST"), 2))
+    take(monkeypatch, PLAIN | dict.fromkeys((*SMALL, "DEEPEST"), 2))
     trellis = random_trellis(0, 12, "abc")
     rules = [
         *odd(12, penalty=1.0),

@@ -16,12 +16,12 @@ from formulations import constraints as C
 
 ROUTES = {
     "as it is": {},
-    "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
-    "multipliers": PLAIN | {"stages.LEAST_STEPS": 200},
-    "beams": PLAIN | {"stages.BEAMS": 6},
+    "few steps": {"PASSES": 1, "LEAST_STEPS": 0},
+    "multipliers": PLAIN | {"LEAST_STEPS": 200},
+    "beams": PLAIN | {"BEAMS": 6},
     "large products": PLAIN,
     "cases": PLAIN | SMALL,
-    "a solver": PLAIN | SMALL | {"stages.FEW_PASSES": 0, "stages.FEW_STEPS": 0, "branch.MOST_CASES": 1},
+    "a solver": PLAIN | SMALL | {"LIST_PASSES": 0, "LIST_STEPS": 0, "BRANCH_CASES": 1},
 }
 ANY = problems() | near_ties()
 
@@ -97,7 +97,7 @@ def test_the_callback_sees_incumbent_and_bound_come_together():
 
 
 def test_sums_that_cannot_be_kept_are_given_back_at_a_price_of_zero(monkeypatch):
-    take(monkeypatch, PLAIN | {"stages.LEAST_STEPS": 200})
+    take(monkeypatch, PLAIN | {"LEAST_STEPS": 200})
     trellis = Trellis([0, 0, 1.0], np.zeros((3, 3, 3)), labels=["a", "b", "c"])
     rules = [
         C.at_most_tokens(("a", "b", "c"), 2, penalty=3.0),

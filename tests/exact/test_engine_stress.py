@@ -21,11 +21,11 @@ LABEL_SETS = [
 ]
 ROUTES = {
     "as it is": {},
-    "few steps": {"stages.PASSES": 1, "stages.LEAST_STEPS": 0},
-    "multipliers and beams": PLAIN | {"stages.LEAST_STEPS": 2000, "stages.BEAMS": 6},
+    "few steps": {"PASSES": 1, "LEAST_STEPS": 0},
+    "multipliers and beams": PLAIN | {"LEAST_STEPS": 2000, "BEAMS": 6},
     "large products": PLAIN,
-    "cases": PLAIN | SMALL | {"branch.MOST_CASES": 60},
-    "few cases": PLAIN | SMALL | {"branch.MOST_CASES": 1},
+    "cases": PLAIN | SMALL | {"BRANCH_CASES": 60},
+    "few cases": PLAIN | SMALL | {"BRANCH_CASES": 1},
 }
 SCORES = {
     "near ties": lambda rng, shape: UNIT * rng.integers(-3, 4, shape),

@@ -1,7 +1,10 @@
 """Large products, with sums that have multipliers inside, against all labellings; and their proofs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from routes import begun, priced
 from support.proofs import accepted
 from support.trellises import near_tie_trellis, random_trellis, valued
 
@@ -10,12 +13,9 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact import stages
-from ilpinfer.exact.known import Known
-from ilpinfer.exact.relaxation import price_sums
-from ilpinfer.exact.stages import by_products
+from ilpinfer.exact import limits
+from ilpinfer.exact.large_products import by_product, in_contexts
 from ilpinfer.references.making import tables_of
 from ilpinfer.references.proofs import plain_trees
 
@@ -63,16 +63,16 @@ def ordered(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
-    monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+    monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = ordered(seed)
-    known = Known.of(problem, Deadline())
-    plain = known.leaf(range(len(known.ground.plain)))
-    with known.smaller_machines():
-        result, best = by_products(known), ranked[0][0]
-        reads_before = any(machine.symbols.shape[1] > 1 for machine in known.ground.plain)
-        assert seed % 2 or (reads_before and set(known.contexts) <= known.inside)
-    assert result is not None and known.value == known.bound == best
-    for leaf in (plain, result.tree, Leaf({}, tuple(known.ground.keys))):
+    state = begun(problem)
+    one, smaller = state.problem.ground, state.problem.in_contexts
+    plain = replace(state, active=tuple(range(len(one.plain)))).leaf()
+    after, best = in_contexts(state), ranked[0][0]
+    reads_before = any(machine.symbols.shape[1] > 1 for machine in smaller.ground.plain)
+    assert seed % 2 or (reads_before and set(smaller.contexts) <= after.inside)
+    assert after.closed and after.value == after.bound == best
+    for leaf in (plain, after.proof, Leaf({}, tuple(one.keys))):
         assert accepted(problem, leaf, best) and not accepted(problem, leaf, best - 1)
 
 
@@ -80,25 +80,25 @@ def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(40))
 def test_products_with_sums_find_the_optimum_and_prove_it(seed, most, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr(stages, "FIRST_STEP", 2**10)
+        monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = drawn(seed)
-    known = Known.of(problem, Deadline())
-    price_sums(known)
-    sums = {known.ground.keys[m] for m in range(len(known.ground.plain)) if known.ground.sums[m]}
-    result = by_products(known, most)
-    if result is None:
+    state = priced(begun(problem))
+    one = state.problem.ground
+    sums = {key for key, is_sum in zip(one.keys, one.sums) if is_sum}
+    after = by_product(state, most)
+    if not after.closed:
         best = ranked[0][0] if ranked else None
-        assert best is None or known.bound >= best
+        assert best is None or after.bound >= best
         assert seed % 2
         return
-    assert result.complete and bool(result.paths) == bool(ranked)
+    assert bool(after.answer) == bool(ranked)
     if not ranked:
-        assert accepted(problem, result.tree, None)
+        assert accepted(problem, after.proof, None)
         return
     best = ranked[0][0]
-    assert known.value == known.bound == best
-    assert accepted(problem, result.tree, best) and not accepted(problem, result.tree, best - 1)
-    assert most < 1024 or not known.multipliers or sums & set(result.tree.product)
+    assert after.value == after.bound == best
+    assert accepted(problem, after.proof, best) and not accepted(problem, after.proof, best - 1)
+    assert most < 1024 or not after.multipliers or sums & set(after.proof.product)
 
 
 def far_ahead(T, seed):
@@ -116,8 +116,8 @@ def far_ahead(T, seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
-    for limit in ("PASSES", "LEAST_STEPS", "BEAMS"):
-        monkeypatch.setattr(stages, limit, 0)
+    for name in ("PASSES", "LEAST_STEPS", "BEAMS"):
+        monkeypatch.setattr(limits, name, 0)
     monkeypatch.setattr("ilpinfer.core.request.Request.direct", False)
     trellis, rules = far_ahead(30, seed)
     solution = ilpinfer.decode(trellis, rules)
@@ -139,23 +139,20 @@ def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
 
 
 def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
-    monkeypatch.setattr(stages, "KEYS_OF_TOKEN", 0)
+    monkeypatch.setattr(limits, "KEYS_OF_TOKEN", 0)
     for seed in range(0, 20, 2):
         problem, ranked = drawn(seed)
-        known = Known.of(problem, Deadline())
-        price_sums(known)
-        assert by_products(known, 1) is None
-        assert not ranked or known.bound >= ranked[0][0]
+        after = by_product(priced(begun(problem)), 1)
+        assert not after.closed
+        assert not ranked or after.bound >= ranked[0][0]
 
 
 @pytest.mark.parametrize("make", [drawn, ordered])
 @pytest.mark.parametrize("seed", range(0, 40, 4))
 def test_the_plain_checker_accepts_products(make, seed):
     problem, ranked = make(seed)
-    known = Known.of(problem, Deadline())
-    price_sums(known)
-    with known.smaller_machines():
-        result = by_products(known, 64 if make == drawn else None)
+    state = priced(begun(problem))
+    after = by_product(state, 64) if make == drawn else in_contexts(state)
     tables = tables_of(problem)
     record = {"labels": list(problem.labels.names), "tables": tables.plain}
     best = ranked[0][0] if ranked else None
@@ -163,7 +160,7 @@ def test_the_plain_checker_accepts_products(make, seed):
     own = checker.read(record, [checker.MAX_STEPS], *([] if ranked else [0]))
     for score in (best,) if best is None else (best, best - 1):
         verdicts = []
-        for plain in plain_trees(problem, tables, result.tree):
+        for plain in plain_trees(problem, tables, after.proof):
             level = {"score": score, "labellings": listed if score == best else [], "proof": {"tree": plain}}
             try:
                 verdicts.append(checker.check_level(*own, level, [], checker.MAX_STEPS) > 0)

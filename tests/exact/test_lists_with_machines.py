@@ -10,9 +10,10 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact import agreements
-from ilpinfer.exact.agreements import agree
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import limits
+from ilpinfer.exact.agreements import DECOMPOSITION
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.state import State
 
 T = 6
 LABELS = ("a", "b", "O"), ("B-a", "I-a", "B-b", "I-b")
@@ -32,31 +33,32 @@ def drawn(seed):
     return trellis, [C.consistent(penalty=penalties[3]), *[rule for rule in rules if rng.random() < 0.8]]
 
 
+def decomposed(problem):
+    return DECOMPOSITION.run(State.of(GroundProblem.of(problem, Deadline())))
+
+
 @pytest.mark.parametrize("most", [0, 2**22])
 @pytest.mark.parametrize("seed", range(20))
 def test_lists_and_machines_find_the_optimum_and_prove_it(seed, most, monkeypatch):
-    monkeypatch.setattr(agreements, "MOST_STEPS", most)
+    monkeypatch.setattr(limits, "DECOMPOSITION_STEPS", most)
     problem = compile_problem(*drawn(seed))
-    known, ranked = Known.of(problem, Deadline()), valued(problem)
-    result = agree(known)
-    assert result is not None
+    state, ranked = decomposed(problem), valued(problem)
     if not ranked:
-        assert not result.complete or accepted(problem, known.tree, None)
+        assert not state.closed or accepted(problem, state.proof, None)
         return
     best = ranked[0][0]
-    assert known.value <= best <= known.bound
-    assert accepted(problem, known.tree, int(known.bound)) and not accepted(problem, known.tree, best - 1)
-    if result.complete:
-        assert known.value == known.bound == best and tuple(result.paths[0]) == ranked[0][1]
+    assert state.value <= best <= state.bound
+    assert accepted(problem, state.proof, int(state.bound)) and not accepted(problem, state.proof, best - 1)
+    if state.closed:
+        assert state.value == state.bound == best and tuple(state.answer[0]) == ranked[0][1]
 
 
 def test_most_are_complete_with_machines_inside():
     complete, inside = 0, 0
     for seed in range(60):
-        known = Known.of(compile_problem(*drawn(seed)), Deadline())
-        result = agree(known)
-        complete += result.complete
-        inside += "machine" in result.why
+        state = decomposed(compile_problem(*drawn(seed)))
+        complete += state.closed
+        inside += "machine" in state.words
     assert complete > 40 and inside > 10
 
 

@@ -11,7 +11,7 @@ import ilpinfer
 from formulations import Trellis, blocks
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.exact import many_labels
+from ilpinfer.exact import limits
 
 LABELS = ["O", "B-a", "I-a", "B-b", "I-b"]
 RULES = {
@@ -33,7 +33,7 @@ RULES = {
 @pytest.fixture
 def many(monkeypatch):
     monkeypatch.setattr(blocks, "LARGE", 0)
-    monkeypatch.setattr(many_labels, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(limits, "MOST_ENTRIES", 0)
 
 
 def trellis_of(seed, T=4):
@@ -68,7 +68,7 @@ def test_keys_of_machines_are_those_of_all_machines(many, monkeypatch):
     """A proof names machines by the places that they have among all."""
     trellis = trellis_of(1, 5)
     lazy = ilpinfer.decode(trellis, RULES["runs"]).certificate.tree
-    monkeypatch.setattr(many_labels, "MOST_ENTRIES", 2**24)
+    monkeypatch.setattr(limits, "MOST_ENTRIES", 2**24)
     eager = ilpinfer.decode(trellis, list(RULES["runs"])).certificate.tree
     assert set(lazy.stages) | {lazy.product} == set(eager.stages) | {eager.product}
 

@@ -10,7 +10,7 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.known import Known
+from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.viterbi import viterbi
 
@@ -44,7 +44,7 @@ def machines(seed):
 @pytest.mark.parametrize("seed", range(60))
 def test_the_best_path_of_the_product_is_the_best_labelling(seed):
     problem = compile_problem(*machines(seed))
-    one, product = Known.unfolded(problem, Deadline()).ground, ProductLattice.of(problem.lattice)
+    one, product = GroundProblem.unfolded(problem, Deadline()).ground, ProductLattice.of(problem.lattice)
     for m, plain in enumerate(one.plain):
         steps = StepTable(plain.symbols, one.which[one.classes[1], m])
         product = product.times(steps, plain.automaton, plain.penalty, 10**6)
@@ -60,7 +60,7 @@ def test_the_best_path_of_the_product_is_the_best_labelling(seed):
 def test_a_product_ends_where_a_pass_takes_more_steps_than_wanted():
     trellis = Trellis.from_emissions(np.zeros((T, 3)), np.zeros((3, 3)), labels=["a", "b", "O"])
     problem = compile_problem(trellis, [C.max_run_length("a", 2, penalty=1.0)])
-    one = Known.of(problem, Deadline()).ground
+    one = GroundProblem.of(problem, Deadline()).ground
     arguments = (
         StepTable(one.plain[0].symbols, one.which[one.classes[1], 0]),
         one.plain[0].automaton,
@@ -77,7 +77,9 @@ def test_second_order_has_no_product():
     rng = np.random.default_rng(0)
     trellis = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)))
     product = ProductLattice.of(trellis.lattice)
-    one = Known.of(compile_problem(trellis, [C.max_run_length("0", 1, penalty=1.0)]), Deadline()).ground
+    one = GroundProblem.of(
+        compile_problem(trellis, [C.max_run_length("0", 1, penalty=1.0)]), Deadline()
+    ).ground
     plain = one.plain[0]
     assert (
         product.times(StepTable(plain.symbols, np.zeros(5, int)), plain.automaton, plain.penalty, 10**6)
@@ -87,7 +89,7 @@ def test_second_order_has_no_product():
 
 def test_a_lattice_without_a_first_label_has_no_product():
     problem = compile_problem(random_trellis(0, T), [C.max_run_length("a", 2, penalty=1.0)])
-    one, lattice = Known.of(problem, Deadline()).ground, problem.lattice
+    one, lattice = GroundProblem.of(problem, Deadline()).ground, problem.lattice
     node = lattice.node.copy()
     node[0] = FORBIDDEN
     plain, steps = one.plain[0], StepTable(one.plain[0].symbols, one.which[one.classes[1], 0])

@@ -1,6 +1,7 @@
 """Time limits of the engine: calls without a clock get less work, and what is known when time runs out is kept."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,10 +20,13 @@ from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding import chunks
 from ilpinfer.decoding.reporting import run_task
 from ilpinfer.decoding.runner import context_of
-from ilpinfer.exact import auto, programs, stages
-from ilpinfer.exact.calls import SHARE, STEPS_PER_SECOND
-from ilpinfer.exact.known import Known, SearchResult
+from ilpinfer.exact import engine, kernel_stage, solver
+from ilpinfer.exact.auto import auto
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.exact.limits import KERNEL_SHARE, STEPS_PER_SECOND
 from ilpinfer.exact.relaxation import cells_within
+from ilpinfer.exact.stage import Stage
+from ilpinfer.exact.state import State
 from ilpinfer.kernels.native import kernels
 
 
@@ -30,14 +34,21 @@ def problem(T=6):
     return random_trellis(0, T), [C.at_most_runs("a", 1, penalty=0.25), C.exactly_tokens("b", 2, penalty=0.5)]
 
 
+class Given(Exception):
+    """What the kernels are given."""
+
+
 @pytest.mark.parametrize("limit", [None, 1e-3, 0.2])
 def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
-    T, seen = 400, []
-    monkeypatch.setattr(stages.kernels, "solve", lambda *arguments: seen.append(arguments[4]))
-    monkeypatch.setattr(stages, "_result", lambda *arguments: None)
-    stages.by_kernels(Known.of(compile_problem(*problem(T)), Deadline(limit)))
-    ((token, least, _),) = seen
-    most = np.inf if limit is None else limit * STEPS_PER_SECOND * SHARE
+    def solve(*arguments):
+        raise Given(arguments[4])
+
+    monkeypatch.setattr(kernel_stage, "kernels", SimpleNamespace(solve=solve))
+    state, T = State.of(GroundProblem.of(compile_problem(*problem()), Deadline(limit))), 6
+    with pytest.raises(Given) as told:
+        kernel_stage.by_kernels(state)
+    ((token, least, _),) = told.value.args
+    most = np.inf if limit is None else limit * STEPS_PER_SECOND * KERNEL_SHARE
     assert max(token * T, least) <= most
     assert limit is not None or token > 0
 
@@ -46,25 +57,31 @@ def late(*arguments, **options):
     raise OutOfTime
 
 
-def ends_open(*arguments):
-    return SearchResult([], "too many prefixes", False)
-
-
-@pytest.mark.parametrize(
-    ("place", "function"),
-    [((stages, "by_beams"), late), ((auto, "_search"), late), ((auto, "_search"), ends_open)],
-    ids=["a stage", "before the stages", "a solver"],
-)
-def test_time_that_runs_out_leaves_labelling_and_bound(place, function, monkeypatch):
+@pytest.mark.parametrize("name", ["beams", "decomposition", "kernels", "solver"])
+def test_time_that_runs_out_leaves_labelling_and_bound(name, monkeypatch):
     incumbent = ilpinfer.decode(*problem()).ids
-    monkeypatch.setattr(stages, "by_kernels", lambda known, share=1.0: None)
-    monkeypatch.setattr(*place, function)
-    monkeypatch.setattr(programs, "formulate", late)
+    stages = {stage.name: stage._replace(improve=lambda state: state) for stage in engine.STAGES}
+    stages[name] = stages[name]._replace(improve=late, applies=lambda state: True)
+    monkeypatch.setattr(engine.best, "__defaults__", (tuple(stages.values()),))
+    monkeypatch.setattr(solver, "formulate", late)
     task = Task(Deadline(60.0), start=Start(incumbent, 2.0**31, Leaf()))
-    (result,) = auto.auto(compile_problem(*problem()), task, "auto")
+    (result,) = auto(compile_problem(*problem()), task, "auto")
     assert np.array_equal(result.path, incumbent)
     assert result.bound == 2**31 and result.certificate.kind == "exact"
     assert "no time left" in result.method
+
+
+def test_what_a_stage_has_reported_remains_where_time_runs_out_within_it():
+    state = State.of(GroundProblem.of(compile_problem(*problem()), Deadline()))
+    first, best = (ilpinfer.decode(problem()[0], rules).ids for rules in ((), problem()[1]))
+
+    def reports(given):
+        late(given.with_labellings([first, best]).proved(2.0**31, Leaf()))
+
+    after = Stage("one", lambda state: True, reports).run(state)
+    assert np.array_equal(after.path, best) and after.bound == 2**31 and not after.closed
+    assert after.words == "no time left" and list(after.seconds) == ["one"]
+    assert state.path is None, "states do not change"
 
 
 def test_a_limit_that_passes_before_the_method_begins_leaves_what_is_known():

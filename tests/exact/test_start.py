@@ -11,15 +11,15 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.decoding.chunks import BROKEN, STEPS
-from ilpinfer.exact import compiled, stages
-from ilpinfer.exact.known import Known
+from ilpinfer.exact import kernel_stage, limits
+from ilpinfer.exact.state import State
 
 
 @pytest.fixture
 def few_steps(monkeypatch):
     """Label setting for compiled rules ends after a few steps."""
-    monkeypatch.setattr(compiled, "PASSES", 0)
-    monkeypatch.setattr(compiled, "LEAST_STEPS", 20)
+    monkeypatch.setattr(limits, "PASSES", 0)
+    monkeypatch.setattr(limits, "LEAST_STEPS", 20)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -46,7 +46,8 @@ def test_compiled_rules_have_no_further_stage():
 
 def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
     calls = []
-    monkeypatch.setattr(stages, "by_kernels", lambda known, share: calls.append(share))
+    by_kernels = kernel_stage.by_kernels
+    monkeypatch.setattr(kernel_stage, "by_kernels", lambda *given: calls.append(given) or by_kernels(*given))
     seen = [ilpinfer.decode(*counts(seed).given).method for seed in range(20)]
     given_up = [method for method in seen if STEPS in method]
     assert len(given_up) > 5 and not any(BROKEN in method for method in given_up)
@@ -58,23 +59,24 @@ def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkey
     emissions = [[2.0, 0.0], [2.0, 0.0], [0.0, 2.0]]
     trellis = Trellis.from_emissions(emissions, np.zeros((2, 2)), labels=["a", "b"], tokens=list("xyx"))
     bounds = []
-    begin = Known.begin
+    begun = State.of
 
-    def spy(known, start):
-        begin(known, start)
-        bounds.append(known.bound)
+    def spy(*given):
+        state = begun(*given)
+        bounds.append(state.bound)
+        return state
 
-    monkeypatch.setattr(Known, "begin", spy)
+    monkeypatch.setattr(State, "of", spy)
     solution = ilpinfer.decode(trellis, [C.consistent(penalty=1.0)])
     assert bounds == [6 * 2**20] and solution.status == "optimal" and solution.score == 5.0
     assert [name for name, _ in solution.stages] == ["decomposition"]
 
 
-@pytest.mark.parametrize("direct", [compiled.DIRECT, 0])
+@pytest.mark.parametrize("direct", [limits.DIRECT, 0])
 def test_many_machines_are_followed_to_the_first_of_the_best_labellings(direct, monkeypatch):
     """Parities of ten sets of labels, and scores that are all equal."""
-    monkeypatch.setattr(compiled, "DIRECT", direct)
-    monkeypatch.setattr(compiled, "PASSES", 10**6)
+    monkeypatch.setattr(limits, "DIRECT", direct)
+    monkeypatch.setattr(limits, "PASSES", 10**6)
     rng, labels, T = np.random.default_rng(5), "abcd", 8
     sets = [[label for label in labels if rng.random() < 0.5] or ["a"] for _ in range(10)]
     odd = "(!s* s !s* s)* !s* s !s*"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from routes import begun, priced
 from support import oracles
 from support.strategies import by_numbers
 from test_soft_sums import AWAY, LABELS
@@ -11,8 +12,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.known import Known
-from ilpinfer.exact.relaxation import Relaxation, price_sums
+from ilpinfer.exact.relaxation import Relaxation
 
 
 def draw(seed, T):
@@ -33,11 +33,10 @@ def draw(seed, T):
 def test_the_value_of_each_labelling_stays_the_same(seed):
     """A relaxation with multipliers differs from the scores less penalties on no labelling."""
     problem, sign = draw(seed, 5)
-    known = Known.of(problem.compiled(), Deadline())
-    price_sums(known)
-    (component,) = known.ground.components
-    known.multipliers[component] = -(2**17) if sign == ">=" else 2**17
-    found = Relaxation(known).prefixes([0], Deadline(), copies=3**5, floor=-(2**50))
+    one = begun(problem.compiled()).problem.ground
+    (component,) = one.components
+    price = -(2**17) if sign == ">=" else 2**17
+    found = Relaxation(one, {component: price}).prefixes([0], Deadline(), copies=3**5, floor=-(2**50))
     values = {tuple(path.tolist()): value for path, value in zip(found.paths, found.values, strict=True)}
     assert values == {labelling: value for value, labelling in problem.top()}
 
@@ -56,7 +55,7 @@ def test_a_soft_difference_has_a_multiplier():
     T = 60
     emissions = np.tile([[0.5, 0.0, 0.0], [0.0, 0.0, 0.5]], (T // 2, 1))
     trellis = Trellis.from_emissions(emissions, np.zeros((3, 3)), labels=LABELS)
-    known = Known.of(compile_problem(trellis, [C.linear("runs(a) - runs(b) <= 1", penalty=0.4)]), Deadline())
-    assert known.ground.sums.all()
-    price_sums(known)
-    assert all(known.multipliers.values()) and known.multipliers
+    state = begun(compile_problem(trellis, [C.linear("runs(a) - runs(b) <= 1", penalty=0.4)]))
+    assert state.problem.ground.sums.all()
+    multipliers = priced(state).multipliers
+    assert all(multipliers.values()) and multipliers

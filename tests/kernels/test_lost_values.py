@@ -10,7 +10,7 @@ from formulations import constraints as C
 from formulations.grid import FORBIDDEN, snap
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.known import Known
+from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import DEAD
@@ -21,8 +21,8 @@ COARSE, LOST, SHORT_LOST, SLACK = kernels.COARSE, kernels.LOST, kernels.SHORT_LO
 
 def multiplied(trellis, *rules):
     """The relaxation without machines, the product of all machines, and what `complete_jointly` reads of it."""
-    known = Known.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
-    relaxation, machines = Relaxation(known), np.arange(len(known.ground.plain))
+    one = GroundProblem.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
+    relaxation, machines = Relaxation(one.ground, {}), np.arange(len(one.ground.plain))
     bounds = relaxation.multiply(machines, 64)
     assert bounds.within
     return relaxation, bounds, (relaxation.tables, *relaxation.sequence, machines, 64)
@@ -181,9 +181,9 @@ def test_products_bound_losses_of_any_size(size):
                 C.at_most_tokens("b", 1, penalty=3 * size),
             )
         )
-        known = Known.of(compile_rules(rules, trellis.labels).problem(trellis), Deadline())
-        best = max(known.folded.value(np.array(path, np.int64)).score for path in product(range(3), repeat=5))
-        relaxation, machines = Relaxation(known), list(range(len(known.ground.plain)))
+        one = GroundProblem.of(compile_rules(rules, trellis.labels).problem(trellis), Deadline())
+        best = max(one.folded.value(np.array(path, np.int64)).score for path in product(range(3), repeat=5))
+        relaxation, machines = Relaxation(one.ground, {}), list(range(len(one.ground.plain)))
         bounds = relaxation.multiply(machines, 64)
         found = relaxation.prefixes(machines, Deadline(), bounds=bounds)
         assert bounds.within == machines

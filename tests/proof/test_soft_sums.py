@@ -12,7 +12,7 @@ from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.exact import compiled
+from ilpinfer.exact import limits
 
 LABELS = ["a", "b", "O"]
 TERMS = {
@@ -58,8 +58,8 @@ def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
         if (problem := draw(seed, distance)) is None:
             continue
         with monkeypatch.context() as patch:
-            patch.setattr(compiled, "PASSES", 1)
-            patch.setattr(compiled, "LEAST_STEPS", 400 if seed % 2 else 100)
+            patch.setattr(limits, "PASSES", 1)
+            patch.setattr(limits, "LEAST_STEPS", 400 if seed % 2 else 100)
             solution = ilpinfer.decode(*problem.given)
         verdict = ilpinfer.verify(*problem.given, solution)
         assert verdict.proved and solution.certificate.kind == "exact", (problem.rules, verdict.reasons)

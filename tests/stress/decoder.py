@@ -35,8 +35,8 @@ from formulations.errors import RuleNotice
 from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.token_scores import TokenScores
-from ilpinfer.exact import compiled
-from ilpinfer.exact.compiled import tables_of
+from ilpinfer.exact import limits as engine_limits
+from ilpinfer.exact.compiled import Tables, tables_of
 from stress import drawing
 from stress.brute_force import Optimum, Stated
 
@@ -105,10 +105,10 @@ def limits(rng: random.Random) -> Iterator[str]:
     choices: dict[str, tuple[Any, str, tuple[int, ...]]] = {
         "tokens": (vocabulary, "MOST_TOKENS", (2, 3, 8)),
         "classes": (vocabulary, "MOST_CLASSES", (8, 30, 200)),
-        "pools": (compiled, "MOST_POOLS", (1, 2)),
-        "work": (compiled, "PASSES", (0, 1)),
-        "steps": (compiled, "LEAST_STEPS", (0, 100, 2000)),
-        "index": (compiled, "DIRECT", (0, 16)),
+        "pools": (engine_limits, "MOST_POOLS", (1, 2)),
+        "work": (engine_limits, "PASSES", (0, 1)),
+        "steps": (engine_limits, "LEAST_STEPS", (0, 100, 2000)),
+        "index": (engine_limits, "DIRECT", (0, 16)),
     }
     names = [name for name in choices if rng.random() < 0.2]
     patches = [mock.patch.object(choices[n][0], choices[n][1], rng.choice(choices[n][2])) for n in names]
@@ -197,7 +197,7 @@ def batch_faults(
     decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], expected: Sequence[Optimum]
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
-    tables = compiled.Tables(decoder._runner.rules.compiled(trellises[0].labels))
+    tables = Tables(decoder._runner.rules.compiled(trellises[0].labels))
     if tables.folding.excluded:
         return
     for n, (result, best) in enumerate(zip(outcomes(tables, list(trellises)), expected, strict=True)):

@@ -7,7 +7,7 @@ from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.ground import plain_ground
-from ilpinfer.exact.known import Known
+from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.native import Search, Tables, kernels
@@ -38,7 +38,7 @@ class Hard:
         rules = [C.at_most_runs(name, T // 2 - k, penalty=1.0) for k, name in enumerate(labels)]
         rules += [C.at_most_tokens(name, T // 2 - k, penalty=1.0) for k, name in enumerate(labels)]
         rules += [C.at_least_tokens(name, 3 + k, penalty=1.0) for k, name in enumerate(labels)]
-        self.relaxation = Relaxation(Known.of(compile_problem(trellis, rules), Deadline()))
+        self.relaxation = Relaxation(GroundProblem.of(compile_problem(trellis, rules), Deadline()).ground, {})
         self.T, self.K, self.M = T, K, len(self.relaxation.machines.layout)
         self.end = np.zeros(1, np.int64)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from formulations.grid import FORBIDDEN
-from ilpinfer.exact.calls import DIRECT
+from ilpinfer.exact.limits import DIRECT
 from ilpinfer.kernels.counts import NO_COUNTS
 from ilpinfer.kernels.native import Tables, kernels
 from ilpinfer.kernels.tables import (

@@ -169,8 +169,16 @@ def test_the_error_names_what_is_missing(monkeypatch, work, lack):
 
 
 def test_the_engine_keeps_its_labelling_where_no_solver_can_end_the_search(monkeypatch):
-    zero = ("LEAST_STEPS", "PASSES", "BEAMS", "FEW_PASSES", "FEW_STEPS", "LARGEST_PRODUCT", "LARGEST_SEARCH")
-    take(monkeypatch, {**{f"stages.{name}": 0 for name in zero}, "branch.MOST_CASES": 1})
+    zero = (
+        "LEAST_STEPS",
+        "PASSES",
+        "BEAMS",
+        "LIST_PASSES",
+        "LIST_STEPS",
+        "LARGEST_PRODUCT",
+        "LARGEST_SEARCH",
+    )
+    take(monkeypatch, {**{f"{name}": 0 for name in zero}, "BRANCH_CASES": 1})
     random = np.random.default_rng(0)
     trellis = Trellis(random.normal(size=5), random.normal(size=(29, 5, 5)), labels=[*"abcd", "O"])
     rules = [

@@ -1,0 +1,175 @@
+"""What the engine knows of a problem between two stages. A stage takes a state and returns a new one."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from formulations.automata.lattice import Lattice
+from formulations.dtypes import Integers, LabelIds
+from formulations.grid import FORBIDDEN
+from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.incumbents import Improvement
+from ilpinfer.core.result import NOTHING_KNOWN, Start
+from ilpinfer.core.trees import Leaf, MachineKey, Split
+from ilpinfer.exact.ground_problem import GroundProblem
+from ilpinfer.kernels.tables import INSIDE
+
+KERNELS = "kernels"
+"""The name of the stage that may have run before, with compiled rules."""
+
+
+@dataclass
+class Progress:
+    """The last state with a better labelling or bound: it is reported at once, and remains when time runs out within a stage."""
+
+    watch: Callable[[float, int, float], None] | None = None
+    latest: "State | None" = None
+
+    def report(self, state: "State") -> "State":
+        self.latest = state
+        if self.watch is not None:
+            self.watch(state.problem.deadline.elapsed, state.value, state.bound)
+        return state
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Bound and labelling of a problem, and what the next stage goes on from. Values are in grid units."""
+
+    problem: GroundProblem
+    progress: Progress = field(default_factory=Progress)
+    path: LabelIds | None = None
+    """The best labelling so far."""
+    value: int = FORBIDDEN
+    bound: float = float("inf")
+    """At least the value of every labelling, by a proof."""
+    proof: Leaf | Split | None = None
+    claim: tuple[float, Certificate] | None = None
+    """A bound that a solver claims."""
+    active: tuple[int, ...] = ()
+    """The machines that the bound follows."""
+    inside: frozenset[int] = frozenset()
+    """Those of them that the lattice is multiplied with."""
+    multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
+    relaxed: LabelIds | None = None
+    """The best labelling of the last relaxation, by which cases are split."""
+    charged: tuple[Lattice, int] | None = None
+    """The lattice with the scores that lists of equal tokens give to it, and its bound."""
+    tried: frozenset[str] = frozenset()
+    """The stages that have run with these machines and multipliers."""
+    machineless: tuple[str, ...] = ()
+    """Rules without machines that the best labelling of all other rules breaks: a solver alone has them."""
+    answer: tuple[LabelIds, ...] | None = None
+    """The best labelling, or several; empty where none is possible, or as good as `value`. None while the problem is open."""
+    words: str = ""
+    """How the answer was found, or why the problem is open."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Of each stage; the last one is the stage that ended last."""
+    improvements: tuple[Improvement, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        problem: GroundProblem,
+        start: Start = NOTHING_KNOWN,
+        watch: Callable[[float, int, float], None] | None = None,
+        seconds: Mapping[str, float] | None = None,
+    ) -> "State":
+        """What is known at first. The machines of a proof that fold here are left out."""
+        state = cls(problem, Progress(watch), seconds=seconds or {})
+        if start.path is not None:
+            state = state.with_labelling(start.path)
+        if start.proof is None:
+            return state
+        state = state.proved(start.bound, start.proof)
+        if not start.tried:
+            return state
+        places = {key: m for m, key in enumerate(problem.ground.keys)}
+        followed = (start.proof.product, *start.proof.stages)
+        return replace(
+            state,
+            active=tuple(sorted(places[key] for keys in followed for key in keys if key in places)),
+            inside=frozenset(places[key] for key in start.proof.product if key in places),
+            multipliers={c: price >> 10 for c, price in start.proof.multipliers.items()},
+            tried=frozenset({KERNELS}),
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether bound and labelling have met, or no labelling is possible."""
+        return self.answer is not None
+
+    @property
+    def by_machines(self) -> bool:
+        """Whether stages that follow machines may close the problem."""
+        return not (self.machineless or self.problem.only_lists)
+
+    def with_labelling(self, path: LabelIds) -> "State":
+        """With a labelling, if it is better."""
+        value = self.problem.evaluate(path).value
+        if value <= self.value:
+            return self
+        better = Improvement(self.problem.deadline.elapsed, value, path)
+        state = replace(self, path=path, value=value, improvements=(*self.improvements, better))
+        return self.progress.report(state)
+
+    def with_labellings(self, paths: Iterable[LabelIds]) -> "State":
+        """With the best of some labellings, if it is better."""
+        state = self
+        for path in paths:
+            state = state.with_labelling(path)
+        return state
+
+    def proved(self, bound: float, proof: Leaf | Split | None) -> "State":
+        """With a bound on every labelling and its proof, if it is lower."""
+        return self.progress.report(replace(self, bound=bound, proof=proof)) if bound < self.bound else self
+
+    def with_reported(self) -> "State":
+        """With labelling and bound of the last state that was reported."""
+        last = self.progress.latest or self
+        state = replace(self, path=last.path, value=last.value, improvements=last.improvements)
+        return replace(state, bound=last.bound, proof=last.proof)
+
+    def following(self, marks: Integers) -> "State":
+        """With the machines and multipliers of a call of the kernels, by its marks (2, M)."""
+        one = self.problem.ground
+        priced = {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
+        active = tuple(np.flatnonzero(marks[0]).tolist())
+        inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
+        return replace(self, active=active, inside=inside, multipliers={**self.multipliers, **priced})
+
+    def closed_by(self, words: str, *paths: LabelIds) -> "State":
+        """With an answer, and how it was found."""
+        return replace(self, answer=paths, words=f"{self.words}; proved by {words}" if self.claim else words)
+
+    def left_open(self, words: str) -> "State":
+        """With one more reason why the problem is open."""
+        reasons = self.words.split("; ") if self.words else []
+        return self if words in reasons else replace(self, words="; ".join([*reasons, words]))
+
+    def impossible(self) -> "State":
+        """With the proof that no labelling keeps the hard rules among the active machines and the sums with multipliers.
+
+        A multiplier of 0 names a sum that no labelling attains.
+        """
+        one, priced = self.problem.ground, {c for c, price in self.multipliers.items() if price}
+        followed = {*self.active, *(m for m, c in enumerate(one.components) if c in priced)}
+        hard = [m for m in sorted(followed) if one.hard[m]]
+        stage = tuple(one.keys[m] for m in hard if m not in self.inside)
+        leaf = Leaf(
+            {one.components[m]: 0 for m in hard if one.sums[m] and m not in self.inside},
+            tuple(one.keys[m] for m in hard if m in self.inside),
+            (stage,) if stage else (),
+        )
+        return self.proved(FORBIDDEN, leaf).closed_by("no labelling is possible")
+
+    def leaf(self) -> Leaf:
+        """The proof that the active machines give, at the multipliers."""
+        one = self.problem.ground
+        stage = tuple(one.keys[m] for m in self.active if m not in self.inside)
+        return Leaf(
+            {c: price << 10 for c, price in self.multipliers.items() if price},
+            tuple(one.keys[m] for m in sorted(self.inside)),
+            (stage,) if stage else (),
+        )
