@@ -198,7 +198,7 @@ LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate
     ],
 )
 def test_commands_that_go_on_after_an_interrupt_print_how(number, command, written, tmp_path):
-    (tmp_path / "in.jsonl").write_text(hard_input(T=6, K=4, copies=3000))
+    (tmp_path / "in.jsonl").write_text(hard_input(T=12, K=5, copies=3000))
     (tmp_path / "rules.toml").write_text(RULES)
     (tmp_path / "own.toml").write_text(RULES.replace('"b"', '"date"').replace('"a"', '"title"'))
     (tmp_path / "train.tsv").write_text(LABELLED)
