@@ -43,9 +43,10 @@ def check_proof(problem, solution, route):
 @settings(max_examples=examples(60))
 @given(problem=ANY)
 def test_every_route_finds_the_first_optimum(route, problem):
+    """But for equal scores on a solver's word, whose choice it is."""
     solution = ilpinfer.decode(*problem.given)
     check_proof(problem, solution, route)
-    check_optimum(problem, solution, first=True)
+    check_optimum(problem, solution, first=solution.certificate.kind == "exact")
 
 
 @pytest.mark.parametrize("route", ROUTES, indirect=True)
