@@ -52,7 +52,7 @@ strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random 
 
 bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index; needs GCC
 	$(KERNELS) $(BUILD)-checked -DILPINFER_SANITIZE=ON
-	$(CHECKED) $(VENV)/bin/python -m pytest -m "" $(CORES) $(addprefix tests/,kernels decoding exact search learning)
+	$(CHECKED) $(VENV)/bin/python -m pytest $(CORES) $(addprefix tests/,kernels decoding exact search learning)
 	printf '%s\n' '--seed 1' '--seed 2 --longest 3' | \
 	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases 10000
 
