@@ -58,9 +58,7 @@ def _run(arguments: "Sequence[str] | None") -> int:
 def entry() -> "NoReturn":
     """Run the command of this process, and end it with the exit code; after an interrupt at once, as CPython would end it with the signal."""
     signals.install()
-    gc.set_threshold(
-        100_000
-    )  # 700 of Python: a tenth of a short command is the search for garbage among modules
+    gc.set_threshold(100_000)  # else a tenth of a short command is a search for garbage among modules
     from ilpinfer.cli import streams
 
     streams.reopen_closed()
