@@ -129,8 +129,8 @@ class _Reader(Declarations):
     def _statement(self, table: Mapping[str, Any], form: str) -> Template:
         if form != "template":
             check_keys(table, (form, *COMMON))
-            groups = tuple(self.groups.values())
-            return TEMPLATES[form](text_of(table, form), groups, self.formulas())  # type: ignore[call-arg]
+            stated: dict[str, Any] = {"text": text_of(table, form), "named": self.formulas()}
+            return TEMPLATES[form](**stated, groups=tuple(self.groups.values()))  # type: ignore[call-arg]
         name = table["template"]
         if isinstance(name, str) and name in self.templates:
             return self._user_template(table, *self.templates[name])
