@@ -14,9 +14,10 @@ from formulations.constraints.template import TEMPLATES, Template, Trial
 from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector
-from formulations.logic.parser import POSITIONS, NamedFormula
+from formulations.logic.parser import POSITIONS
 from formulations.logic.resolver import ATOMS
 from formulations.logic.syntax import check_body, check_named_formulas
+from formulations.logic.texts import NamedFormula
 from formulations.messages import brief, counted
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")

@@ -22,8 +22,8 @@ from formulations.labels.selectors import Group, Selector, selector, substitute
 from formulations.logic import ast, semantics
 from formulations.logic.evaluation import Evaluator
 from formulations.logic.grounding import Grounder
-from formulations.logic.parser import FormulaError, NamedFormula
 from formulations.logic.syntax import mentions, read
+from formulations.logic.texts import FormulaError, NamedFormula
 from formulations.messages import counted
 
 Arguments = tuple[tuple[str, Selector], ...]
@@ -65,6 +65,9 @@ class Text(Template):
         groups = {group.name for group in self.groups}
         words = [word for word in self._mentions[0] if word not in groups]
         return list(dict.fromkeys([*super().names(), *words]))
+
+    def check_names(self, labels: LabelSet, more: LabelSet) -> None:
+        self.read(labels)
 
     def bind(self, names: Mapping[str, Selector]) -> Template:
         groups = tuple(substitute(group, names) for group in self.groups)
@@ -131,6 +134,10 @@ class Linear(Text):
             return super().ground(labels, tokens)
         inequality: ast.Inequality = self.read(labels)
         return [bounded(self._steps(labels, tokens, inequality), inequality.low, inequality.high)]
+
+    def check_names(self, labels: LabelSet, more: LabelSet) -> None:
+        super().check_names(labels, more)
+        list(self.ground(more, ["", "", ""]))
 
     def _steps(self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality) -> StepTable:
         """What each step adds to the sum."""

@@ -18,7 +18,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import Group, Selector, alternatives, substitute
 from formulations.logic import label_regex as regular
-from formulations.logic.parser import FormulaError, in_quotes
+from formulations.logic.texts import FormulaError, in_quotes
 
 
 class Matches(Template):
@@ -68,6 +68,10 @@ class Matches(Template):
                 labels.field(self._names[name])
             except ValueError as error:
                 raise FormulaError(f"{error}{in_quotes(self.regex, offset)}", self.regex, offset) from None
+
+    def check_names(self, labels: LabelSet, more: LabelSet) -> None:
+        self.check(labels)
+        list(self.ground(more, ["", "", ""]))
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         symbols, automaton = self._automaton(labels)

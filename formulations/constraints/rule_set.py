@@ -10,7 +10,7 @@ from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
 from formulations.labels.label_set import LabelSet, label_set
 from formulations.labels.selectors import Group
-from formulations.logic.parser import NamedFormula
+from formulations.logic.texts import NamedFormula
 from formulations.messages import brief, counted, cut
 
 LONGEST_MESSAGE = 2000  # characters of a message about a rule file

@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, dataclass_transform
 
@@ -61,8 +62,61 @@ else:
     _Common = object
 
 
-TEMPLATES: dict[str, type["Template"]] = {}
-"""Every template by its name."""
+BUILT_IN = {
+    "counting": (
+        *("all_different", "at_least_runs", "at_least_tokens", "at_most_in_window", "at_most_runs"),
+        *("at_most_tokens", "between_runs", "between_tokens", "exactly_runs", "exactly_tokens", "max_gap"),
+        *("max_run_length", "min_run_length"),
+    ),
+    "formulas": ("linear", "logic"),
+    "lexical": (
+        *("consistent", "contains_only", "numbers_continue", "right_before", "tag_at", "tag_phrases"),
+        "tag_sequence",
+    ),
+    "local": (
+        *("adjacency", "changes_never_after", "changes_only_after", "directly_after", "ends_with"),
+        *("forbidden_transition", "should_be_tagged", "should_not_precede", "starts_with"),
+    ),
+    "order": ("inside", "precedence", "presence_precedence", "requires_before", "state_change"),
+    "patterns": ("matches", "valid_scheme"),
+    "presence": (
+        *("alternation", "begin_end", "never_together", "next_field", "requires_present"),
+        *("sequence_implies_sequence", "tag_implies_tag"),
+    ),
+}
+"""The templates that come with the package, by the module of each, which is imported when one of them is asked for."""
+
+
+class Templates(MutableMapping[str, type["Template"]]):
+    """Templates by name: those that come with the package, and others that `template` has registered."""
+
+    def __init__(self) -> None:
+        self.modules = {
+            name: f"formulations.constraints.{module}" for module, names in BUILT_IN.items() for name in names
+        }
+        self._made: dict[str, type[Template]] = {}
+
+    def __getitem__(self, name: str) -> type["Template"]:
+        if name in self.modules and name not in self._made:
+            import_module(self.modules[name])
+        return self._made[name]
+
+    def __setitem__(self, name: str, made: type["Template"]) -> None:
+        self._made[name] = made
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.modules, **self._made})
+
+    def __len__(self) -> int:
+        return len({**self.modules, **self._made})
+
+
+TEMPLATES = Templates()
+FORMULAS = ("linear", "logic")
+"""Forms of templates whose statement is a text."""
 LONGEST_NAME = 160  # characters of a name that is made from a statement
 
 
@@ -151,6 +205,17 @@ class Template(ABC, _Common):
             The sum over all trials.
         """
         return sum(trial.amount for trial in self.trials(reading))
+
+    def check_names(self, labels: LabelSet, more: LabelSet) -> None:
+        """Raise ValueError for a name in a text that is not among the fields of a rule file.
+
+        Parameters
+        ----------
+        labels : LabelSet
+            The fields that the file declares.
+        more : LabelSet
+            The same, and a further label.
+        """
 
     def required_field(self) -> tuple[Condition, Selector] | None:
         """The tokens that must belong to one field whatever the other labels are, and that field.

@@ -13,7 +13,7 @@ import numpy as np
 
 from formulations import time_limits
 from formulations.automata.machine import Automaton
-from formulations.logic.parser import FormulaError
+from formulations.logic.texts import FormulaError
 
 MAX_COUNT = 1_000
 MAX_NESTING = 100

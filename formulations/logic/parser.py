@@ -1,6 +1,5 @@
 """The first step of parsing formulas and inequalities: syntax trees, and the names in them: variables, positions, fields."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -8,29 +7,13 @@ from itertools import count as numbers
 from pathlib import Path
 from typing import Any
 
-from formulations.errors import InferenceError
 from formulations.labels.selectors import Selector
 from formulations.logic.ast import Name, Position
+from formulations.logic.texts import FormulaError, NamedFormula, in_quotes
 from formulations.messages import counted, suggestion
 
 LONGEST = 20_000  # characters of a formula
 DEEPEST = 150  # largest depth of a syntax tree
-
-
-class FormulaError(InferenceError, ValueError):
-    """An error in a formula, at an offset of its text."""
-
-    def __init__(self, message: str, text: str, offset: int) -> None:
-        super().__init__(message)
-        self.message, self.text, self.offset = message, text, offset
-
-    def __str__(self) -> str:
-        line = self.text[: self.offset].count("\n")
-        column = self.offset - (self.text.rfind("\n", 0, self.offset) + 1)
-        line_text = self.text.split("\n")[line][:100]
-        where = f"line {line + 1}, " if "\n" in self.text else ""
-        excerpt = f"\n  {line_text}\n  {' ' * column}^" if column < len(line_text) + 1 else ""
-        return f"{self.message} ({where}column {column + 1}){excerpt}"
 
 
 @lru_cache
@@ -94,18 +77,6 @@ def parse(text: str, start: str) -> Any:
     return tree
 
 
-_COMPOUND = re.compile(r"\w+(?:[-.:/]\w+)+")
-
-
-def in_quotes(text: str, at: int) -> str:
-    """A hint where an error lies in what looks like a name with a hyphen, a dot or another sign; empty elsewhere."""
-    for found in _COMPOUND.finditer(text):
-        after = re.split(r"[-.:/]", found[0])[1:]
-        if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):
-            return f"; a name that is no plain word stands in quotes: '{found[0]}'"
-    return ""
-
-
 def _check_depth(tree: Any, text: str) -> None:
     """Raise FormulaError for a tree that is too deep; chains of "and" and of "or" do not count."""
     stack = [(tree, 1)]
@@ -160,19 +131,6 @@ def mirror(relation: str) -> str:
 
 
 POSITIONS = ("first", "last", "length")
-
-
-@dataclass(frozen=True)
-class NamedFormula:
-    """A formula with parameters, which others may use: `name(argument, …)`."""
-
-    name: str
-    parameters: tuple[str, ...]
-    text: str
-
-    @property
-    def usage(self) -> str:
-        return f"{self.name}({', '.join(self.parameters)})"
 
 
 @dataclass

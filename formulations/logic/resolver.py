@@ -7,7 +7,6 @@ from typing import Any
 from formulations.logic import ast
 from formulations.logic.parser import (
     POSITIONS,
-    NamedFormula,
     Names,
     description,
     is_name,
@@ -17,6 +16,7 @@ from formulations.logic.parser import (
     unquote,
     word_of,
 )
+from formulations.logic.texts import NamedFormula
 from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern

@@ -8,8 +8,9 @@ from typing import Any
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Inequality, Name, Position
-from formulations.logic.parser import FormulaError, NamedFormula, offset_of, parse, read_call
+from formulations.logic.parser import offset_of, parse, read_call
 from formulations.logic.resolver import Formulas
+from formulations.logic.texts import FormulaError, NamedFormula
 from formulations.messages import suggestion
 
 DEEPEST = 100  # calls of named formulas inside one another

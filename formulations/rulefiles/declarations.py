@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from formulations.constraints.defining import check_definition
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives
-from formulations.logic.parser import FormulaError, NamedFormula
-from formulations.logic.syntax import check_named_formulas
+from formulations.logic.texts import FormulaError, NamedFormula
 from formulations.messages import brief, suggestion
 from formulations.parameters import KEY, WORDS, ParameterError, Words, at, each, kinds
 from formulations.parameters import words as check_words
@@ -90,11 +88,15 @@ class Declarations:
 
     def check_template(self, table: Mapping[str, Any]) -> None:
         """Raise ValueError for a template whose name or text cannot be used."""
+        from formulations.constraints.defining import check_definition
+
         formula, kind = self.templates[table["name"]]
         check_definition(formula, kind, self.declared, self.formulas())
 
     def check_templates(self, tables: list[Any]) -> None:
         """Raise ParameterError where templates call each other in a circle."""
+        from formulations.logic.syntax import check_named_formulas
+
         try:
             check_named_formulas(self.formulas())
         except FormulaError as error:

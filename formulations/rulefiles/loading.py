@@ -15,7 +15,6 @@ from formulations.errors import RuleNotice, stack_level
 from formulations.files import Unreadable, read_text
 from formulations.messages import suggestion
 from formulations.rulefiles.reader import read
-from formulations.rulefiles.writer import write
 
 CATALOGUE = Path(__file__).parents[1] / "catalogue"
 LARGEST = 4 * 2**20  # bytes of a rule file; long lists of words go into files of their own
@@ -178,4 +177,6 @@ def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
     penalty = 1.5
     <BLANKLINE>
     """
+    from formulations.rulefiles.writer import write
+
     return write(rule_set(rules))

@@ -10,15 +10,13 @@ from typing import Any
 
 from formulations import time_limits
 from formulations.constraints.feature import Feature
-from formulations.constraints.formulas import Linear, Logic, Text, apply_template
-from formulations.constraints.patterns import Matches
 from formulations.constraints.rule import COMMON, SCOPES, Rule
 from formulations.constraints.rule_set import RuleError, RuleSet
-from formulations.constraints.template import TEMPLATES, Template
+from formulations.constraints.template import FORMULAS, TEMPLATES, Template
 from formulations.labels.label_set import LabelSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
-from formulations.logic.parser import FormulaError, NamedFormula
+from formulations.logic.texts import FormulaError, NamedFormula
 from formulations.messages import brief, near_name, suggestion
 from formulations.parameters import KEY, WORDS, KeyPath, ParameterError, at, each, kinds
 from formulations.rulefiles.declarations import Declarations, check_keys, names_of, text_of, with_word_files
@@ -75,8 +73,9 @@ class _Reader(Declarations):
             with at("groups", name):
                 self.read_group(name, members)
         self._tables("template", self.read_template)
-        self.check_templates(document.get("template", []))
-        self._tables("template", self.check_template)
+        if self.templates:
+            self.check_templates(document["template"])
+            self._tables("template", self.check_template)
         items = [*self._tables("rule", self._rule), *self._tables("feature", self._feature)]
         names = set[str]()
         for kind in ("rule", "feature"):
@@ -130,22 +129,24 @@ class _Reader(Declarations):
     def _statement(self, table: Mapping[str, Any], form: str) -> Template:
         if form != "template":
             check_keys(table, (form, *COMMON))
-            kind = Linear if form == "linear" else Logic
-            return kind(text_of(table, form), tuple(self.groups.values()), self.formulas())
+            stated: dict[str, Any] = {"text": text_of(table, form), "named": self.formulas()}
+            return TEMPLATES[form](**stated, groups=tuple(self.groups.values()))  # type: ignore[call-arg]
         name = table["template"]
         if isinstance(name, str) and name in self.templates:
             return self._user_template(table, *self.templates[name])
         if not isinstance(name, str) or name not in TEMPLATES:
             hint = suggestion(str(name)[:100], [*TEMPLATES, *self.templates])
             raise ParameterError(f'no template "{brief(name, quoted=False)}"{hint}', "template")
-        if issubclass(TEMPLATES[name], Text):
+        if TEMPLATES[name].form in FORMULAS:
             raise ParameterError(f'write {name} = "…" in place of template', "template")
         parameters = self._parameters(table, TEMPLATES[name], (*COMMON, "template"))
-        if TEMPLATES[name] is Matches:
+        if "groups" in kinds(TEMPLATES[name]):
             parameters["groups"] = tuple(self.groups.values())
         return TEMPLATES[name](**parameters)
 
-    def _user_template(self, table: Mapping[str, Any], formula: NamedFormula, kind: str) -> Text:
+    def _user_template(self, table: Mapping[str, Any], formula: NamedFormula, kind: str) -> Template:
+        from formulations.constraints.formulas import apply_template
+
         check_keys(table, (*formula.parameters, *COMMON, "template"))
         for parameter in formula.parameters:
             if parameter not in table:
@@ -167,12 +168,7 @@ class _Reader(Declarations):
         """Check the names in a text, which would otherwise be noticed only with the first labelling."""
         names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *self.placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
-        if isinstance(statement, Text):
-            statement.read(known)
-        if isinstance(statement, Matches):
-            statement.check(known)
-        if isinstance(statement, Linear | Matches):
-            list(statement.ground(model, ["", "", ""]))
+        statement.check_names(known, model)
 
     def _parameters(
         self, table: Mapping[str, Any], record: type[Any], other: tuple[str, ...]

@@ -11,7 +11,7 @@ from formulations.constraints.rule import SCOPES, Rule
 from formulations.constraints.rule_set import RuleSet
 from formulations.labels.schemes import OUTSIDE
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, alternatives, names_in
-from formulations.logic.parser import NamedFormula
+from formulations.logic.texts import NamedFormula
 from formulations.parameters import Words
 from formulations.rulefiles.toml_text import dumps
 from formulations.tokens.token_pattern import TokenPattern

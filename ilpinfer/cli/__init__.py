@@ -1,5 +1,6 @@
 """The command line. Exit codes: 0 success, 1 failure of a part of the work, 2 bad input, 130 interrupt."""
 
+import gc
 import sys
 
 from ilpinfer.cli import signals
@@ -57,6 +58,7 @@ def _run(arguments: "Sequence[str] | None") -> int:
 def entry() -> "NoReturn":
     """Run the command of this process, and end it with the exit code; after an interrupt at once, as CPython would end it with the signal."""
     signals.install()
+    gc.set_threshold(100_000)  # else a tenth of a short command is a search for garbage among modules
     from ilpinfer.cli import streams
 
     streams.reopen_closed()

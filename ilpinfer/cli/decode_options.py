@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from formulations import RuleSet, Trellis
-from formulations.programs.formulation import score_floor
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group
@@ -128,6 +127,7 @@ def solver(options: DecodeOptions) -> Solve:
 
 
 def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
+    from formulations.programs.formulation import score_floor
     from ilpinfer.decoding.two_phase import TwoPhaseSolution, check_method, decode_two_phase
 
     if options.option:

@@ -27,7 +27,6 @@ from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.rules_first import rules_first
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 from ilpinfer.system.addresses import open_bytes
 
@@ -130,6 +129,8 @@ def unused_model(source: str, model: str) -> str:
 
 
 def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
+    from ilpinfer.pipelines.rules_first import rules_first
+
     try:
         return rules_first(model, rules)
     except ValueError as error:

@@ -2,12 +2,14 @@
 
 import inspect
 import pickle
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulations.arguments import flag
 from formulations.messages import brief, suggestion
 from ilpinfer.core.methods import BUILT_IN, Function, Method
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "ilpinfer.methods"
 """The group of entry points in which other packages offer decoders."""
@@ -92,7 +94,7 @@ def method(name: str) -> Method:
             return candidate
     if (decoder := _imported(name)) is not None:
         return outside_method(name, decoder, process=True)
-    known = [m.name for m in methods()] + [point.name for point in entry_points(group=GROUP)]
+    known = [m.name for m in methods()] + [point.name for point in _points()]
     raise ValueError(f'no method "{name}"{suggestion(name, known)}')
 
 
@@ -110,10 +112,16 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
 
 def offered() -> list[tuple[str, str]]:
     """Name, as `package:name`, and place of the decoders that other packages offer; none of them is imported."""
-    return [(_names(point)[1], point.value) for point in entry_points(group=GROUP)]
+    return [(_names(point)[1], point.value) for point in _points()]
 
 
-def _names(point: EntryPoint) -> list[str]:
+def _points() -> "EntryPoints":
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
+def _names(point: "EntryPoint") -> list[str]:
     """The names of a decoder that another package offers: its own, then with the module and the package before it."""
     owners = [point.module.partition(".")[0], *([] if point.dist is None else [point.dist.name])]
     return [point.name, *(f"{owner}:{point.name}" for owner in owners)]
@@ -121,7 +129,9 @@ def _names(point: EntryPoint) -> list[str]:
 
 def _imported(name: str) -> Any:
     """The decoder of an entry point or of `module:function`; None where there is no such name."""
-    point = next((point for point in entry_points(group=GROUP) if name in _names(point)), None)
+    from importlib.metadata import EntryPoint
+
+    point = next((point for point in _points() if name in _names(point)), None)
     if point is None:
         module, colon, function = name.rpartition(":")
         if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):

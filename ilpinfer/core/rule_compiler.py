@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.arguments import instance
 from formulations.caches import MOST_LABEL_SETS, Recent
-from formulations.constraints.defining import Predicate
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
@@ -106,7 +105,7 @@ def stated(
     """The compiler of rules; ValueError where one of them is a Python function, which `what` does not take."""
     compiler = compiler_of(rules)
     for rule in compiler.rules.rules:
-        if isinstance(rule.statement, Predicate):
+        if rule.statement.form == "function":
             raise ValueError(
                 f"{what} takes no rule that is a Python function, such as {rule.title!r}: {instead}"
             )

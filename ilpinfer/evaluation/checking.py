@@ -20,8 +20,6 @@ from formulations.problem.problem import GroundRule
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.exact.infeasibility import witness
-from ilpinfer.exact.sum_relaxation import without_scores
 
 EXAMPLES = 3
 CRUDE = -math.log(1e-4)
@@ -223,6 +221,8 @@ class _Relations:
         trellis = Trellis.from_emissions(
             np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
         )
+        from ilpinfer.exact.sum_relaxation import without_scores
+
         problem = compiler_of(rules.rules).problem(trellis)
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=HARD, binary=False) for rule in problem.rules]
@@ -259,6 +259,8 @@ class _Relations:
 
     def _possible(self, *rules: GroundRule) -> bool:
         """Whether a labelling keeps the rules; where that takes too long, yes."""
+        from ilpinfer.exact.infeasibility import witness
+
         return not witness(self.bare, rules, Deadline(QUESTION_SECONDS, time.thread_time))[1]
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from formulations import LabelSet, Rule, RuleSet, Trellis, time_limits
-from formulations.constraints.formulas import Text
+from formulations.constraints.template import FORMULAS
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import OPEN, OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
@@ -105,7 +105,7 @@ def unfit_rules(
     result = []
     # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
-    for name, rule in sorted(pairs, key=lambda pair: isinstance(pair[1].statement, Text)):
+    for name, rule in sorted(pairs, key=lambda pair: pair[1].statement.form in FORMULAS):
         if absent and (names := {*rule.statement.names()} - {OUTSIDE, EACH_FIELD}) and names <= absent:
             continue
         tally = _Tally()

@@ -14,7 +14,6 @@ from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, 
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.models.sequence_model import SequenceModel, restore_labels, token_positions
 
 LABELLINGS = 50
@@ -180,5 +179,7 @@ def read_predictions(
     """The best labellings of a file, in the scheme of the trellises; None where it has none."""
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""
+    from ilpinfer.evaluation.predictions import check_same
+
     check_same(examples, [item.example for item in scored], path, source)
     return _fitting_labels(examples, scored, scheme, "", "")

@@ -16,7 +16,11 @@ STATUS = {
     highspy.HighsModelStatus.kInfeasible: "infeasible",
 }
 VERSION = VERSIONS["highs"]()
-OPTIONS = {"presolve": "off", "mip_rel_gap": 0.0}
+OPTIONS = {
+    "presolve": "off",
+    "mip_rel_gap": 0.0,
+    "mip_heuristic_run_feasibility_jump": False,  # a third of the time, and it finds no paths
+}
 RESERVED = {"time_limit": "time_limit", "threads": "threads", "output_flag": "solver_log"}
 
 

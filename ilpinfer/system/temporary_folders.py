@@ -2,8 +2,8 @@
 
 import contextlib
 import os
+import platform
 import shutil
-import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -86,7 +86,7 @@ def _start(process: int) -> str:
 @cache
 def _node() -> str:
     """A short name of the machine, its last start, and the container: process numbers are unique within these."""
-    values = [socket.gethostname()]
+    values = [platform.node()]
     with contextlib.suppress(OSError):
         values.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         values.append(os.readlink("/proc/self/ns/pid"))

@@ -66,6 +66,33 @@ def test_a_command_loads_the_module_of_no_other():
     assert places & set(ended.stdout.split()) == {"ilpinfer.cli.commands", "ilpinfer.cli.training"}
 
 
+def test_decoding_loads_only_the_templates_of_its_rules_and_nothing_for_other_inputs(tmp_path):
+    (tmp_path / "scores.jsonl").write_text(f"{json.dumps(SCORES)}\n" * 10)
+    (tmp_path / "rules.toml").write_text(
+        'fields = ["title"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "title"\nn = 1\n'
+    )
+    code = (
+        "import sys; from ilpinfer.cli import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    )
+    ended = python("-c", code, "decode", "scores.jsonl", "--rules", "rules.toml", cwd=tmp_path, check=True)
+    loaded = set(ended.stderr.split())
+    assert ended.stdout.count("optimal") == 10 and "formulations.constraints.counting" in loaded
+    others = ("defining", "formulas", "lexical", "local", "order", "patterns", "presence")
+    assert loaded & {f"formulations.constraints.{name}" for name in others} == set()
+    unused = ("logic.parser", "programs.formulation", "rulefiles.writer")
+    assert loaded & {f"formulations.{name}" for name in unused} == set()
+    unused = (
+        "models.crf",
+        "models.hmm",
+        "exact.auto",
+        "exact.infeasibility",
+        "solvers",
+        "evaluation.evaluation",
+    )
+    assert loaded & {f"ilpinfer.{name}" for name in unused} == set()
+    assert {name.split(".")[0] for name in loaded} & (HEAVY - {"ilpinfer.kernels"}) == set()
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_quiet_runs_say_errors_only(folder, cli, place):
     def quiet(command):

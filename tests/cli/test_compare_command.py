@@ -36,7 +36,7 @@ def summary():
 
 def test_decoders_of_other_packages_are_methods(folder, cli, monkeypatch):
     point = EntryPoint("plain", "outside_decoders:first_label", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_points", lambda: [point])
     methods = "auto,plain,outside_decoders:plain,outside_decoders:first_label"
     out = cli.output(f"{BASE} --methods {methods} --time-limit 20")
     assert [line["method"] for line in summary()["methods"]] == methods.split(",")

@@ -64,7 +64,7 @@ def test_entry_points_have_their_name_and_that_of_their_package(monkeypatch):
         EntryPoint("greedier", "test_configurations:constant", registry.GROUP),
         EntryPoint("broken", "test_configurations:no_such_thing", registry.GROUP),
     ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "_points", lambda: points)
     for name in ("greedier", "test_configurations:greedier"):
         method = registry.method(name)
         assert (method.name, method.process) == (name, True)

@@ -14,7 +14,7 @@ from support.effort import at_most, examples
 from formulations import LabelSet
 from formulations import constraints as C
 from formulations.logic.label_regex import automaton, names, parse
-from formulations.logic.parser import FormulaError
+from formulations.logic.texts import FormulaError
 
 # Letter i is the character "abc"[i]; each atom is written here and in Python's syntax.
 LETTERS = {"a": {0}, "b-c": {1, 2}, "it's (|)": {2, 0}, "none": set()}

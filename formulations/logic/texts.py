@@ -1,0 +1,47 @@
+"""Texts of formulas: those with a name and parameters, and errors at a place of a text."""
+
+import re
+from dataclasses import dataclass
+
+from formulations.errors import InferenceError
+
+
+class FormulaError(InferenceError, ValueError):
+    """An error in a formula, at an offset of its text."""
+
+    def __init__(self, message: str, text: str, offset: int) -> None:
+        super().__init__(message)
+        self.message, self.text, self.offset = message, text, offset
+
+    def __str__(self) -> str:
+        line = self.text[: self.offset].count("\n")
+        column = self.offset - (self.text.rfind("\n", 0, self.offset) + 1)
+        line_text = self.text.split("\n")[line][:100]
+        where = f"line {line + 1}, " if "\n" in self.text else ""
+        excerpt = f"\n  {line_text}\n  {' ' * column}^" if column < len(line_text) + 1 else ""
+        return f"{self.message} ({where}column {column + 1}){excerpt}"
+
+
+@dataclass(frozen=True)
+class NamedFormula:
+    """A formula with parameters, which others may use: `name(argument, …)`."""
+
+    name: str
+    parameters: tuple[str, ...]
+    text: str
+
+    @property
+    def usage(self) -> str:
+        return f"{self.name}({', '.join(self.parameters)})"
+
+
+_COMPOUND = re.compile(r"\w+(?:[-.:/]\w+)+")
+
+
+def in_quotes(text: str, at: int) -> str:
+    """A hint where an error lies in what looks like a name with a hyphen, a dot or another sign; empty elsewhere."""
+    for found in _COMPOUND.finditer(text):
+        after = re.split(r"[-.:/]", found[0])[1:]
+        if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):
+            return f"; a name that is no plain word stands in quotes: '{found[0]}'"
+    return ""
