@@ -5,14 +5,34 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from formulations.dtypes import Booleans, Integers
+from formulations.dtypes import Integers
 from formulations.grid import Grid, is_forbidden
 from ilpinfer.proof.machines import Machine, add
 from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
-LARGEST_KEY = 2**62
-"""Keys of columns, and penalties in fine units, stay below it, so that sums of two fit 64 bits."""
 FULL = MOST_CELLS // 8  # moves that are kept
+
+
+class Columns:
+    """Columns with numbers, in the order in which they come first."""
+
+    def __init__(self, rows: int) -> None:
+        self.values, self._number = np.zeros((rows, 0), np.int64), dict[bytes, int]()
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def number(self, columns: Integers) -> Integers:
+        """The numbers of columns, of which new ones get the next numbers."""
+        known, number = len(self), self._number
+        texts = np.ascontiguousarray(columns.T).view(f"V{8 * len(columns)}").ravel().tolist()
+        result = np.array([number.setdefault(text, len(number)) for text in texts], np.int64)
+        if len(self) > known:
+            new = np.empty((len(columns), len(self) - known), np.int64)
+            fresh = result >= known
+            new[:, result[fresh] - known] = columns[:, fresh]
+            self.values = np.hstack([self.values, new])
+        return result
 
 
 class Joint:
@@ -21,16 +41,19 @@ class Joint:
     def __init__(self, machines: Sequence[Machine], meter: Meter) -> None:
         self.machines, self.meter = machines, meter
         groups = sorted({machine.group for machine in machines if machine.group is not None})
-        self.paid = [None if m.group is None else len(machines) + groups.index(m.group) for m in machines]
-        self.states = np.zeros((len(machines) + len(groups), 1), np.int64)  # also what groups have paid
+        self.paid = [
+            (n, len(machines) + groups.index(m.group)) for n, m in enumerate(machines) if m.group is not None
+        ]
+        self.states = Columns(len(machines) + len(groups))  # of machines, and what groups have paid
+        self.states.number(np.zeros((len(machines) + len(groups), 1), np.int64))
+        self.symbols = Columns(len(machines))  # by kind
         self.after, self.cost = np.full((1, 0), -1), np.zeros((1, 0), np.int64)  # by state and kind
-        self.number = dict[bytes, int]()  # of kinds
-        self.symbols, self.price = np.zeros((len(machines), 0), np.int64), np.zeros(0, np.int64)  # of kinds
         self.places = [column.tobytes() for column in np.stack([m.steps.index for m in machines]).T]
         self.uses, self.known = Counter(self.places), dict[bytes, Integers]()
         some = {id(future): bool(future.any()) for m in machines for future in m.futures}
         futures = zip(*(machine.futures for machine in machines), strict=True)
         self.futures = [[(n, h) for n, h in enumerate(row) if some[id(h)]] for row in futures]
+        self.priced = [n for n, machine in enumerate(machines) if machine.price.any()]
 
     def kinds(self, t: int, arcs: Integers) -> Integers:
         """The kinds of steps into a token; tokens at which all machines read the same tables share them."""
@@ -43,20 +66,16 @@ class Joint:
 
     def _kinds(self, t: int, arcs: Integers) -> Integers:
         self.meter.spend(SORT * (1 + len(self.machines)) * len(arcs))
-        symbols = np.stack([machine.symbols(t, arcs) for machine in self.machines])
-        order, begins = sorted_columns(symbols)
-        columns, which = symbols[:, order[begins]], np.empty_like(order)
-        which[order] = np.cumsum(begins) - 1
-        known = len(self.number)
-        numbers = [self.number.setdefault(each.tobytes(), len(self.number)) for each in columns.T]
-        new = columns[:, np.array(numbers) >= known]
-        self.symbols = np.hstack([self.symbols, new])
-        price = sum((m.price[row] for m, row in zip(self.machines, new, strict=True)), self.price[:0].sum())
-        self.price = np.append(self.price, price)
-        self.after, self.cost = (
-            widened(array, self.states.shape[1], len(self.number)) for array in (self.after, self.cost)
-        )
-        return np.array(numbers)[which]
+        result = self.symbols.number(np.stack([machine.symbols(t, arcs) for machine in self.machines]))
+        self._widen()
+        return result
+
+    def prices(self, kinds: Integers) -> Grid:
+        """What the machines get back of the prices that the lattice has paid at steps."""
+        result = np.zeros(len(kinds), np.int64)
+        for n in self.priced:
+            result += self.machines[n].price[self.symbols.values[n, kinds]]
+        return result
 
     def move(self, states: Integers, kinds: Integers) -> tuple[Integers, Grid]:
         """The states that follow, and the costs."""
@@ -68,47 +87,45 @@ class Joint:
         return after, self.cost[states, kinds]
 
     def _enter(self, before: Integers, kind: Integers) -> None:
-        """Work out moves. States keep their numbers, and those that are reached first get the next ones."""
-        (R, N), count = self.states.shape, len(before)
+        """Work out moves."""
+        R, count = len(self.states.values), len(before)
         self.meter.make(count * R, f"{count} moves of {R} machines are")
-        self.meter.spend(SORT * R * (N + count), 0)
-        reached, cost = self.states[:, before], np.zeros(count, np.int64)
-        for n, (machine, paid) in enumerate(zip(self.machines, self.paid, strict=True)):
-            arcs = reached[n], self.symbols[n, kind]
+        self.meter.spend(SORT * R * count, 0)
+        cost, paid = np.zeros(count, np.int64), dict(self.paid)
+        reached, symbols = self.states.values[:, before], self.symbols.values[:, kind]
+        for n, machine in enumerate(self.machines):
+            arcs = reached[n], symbols[n]
             own, reached[n] = machine.cost[arcs], machine.after[arcs]
-            if paid is not None:
-                own = np.minimum(own - reached[paid], 0)
-                reached[paid] += own
+            if n in paid:
+                own = np.minimum(own - reached[paid[n]], 0)
+                reached[paid[n]] += own
             cost = add(cost, own)
         reached[:, is_forbidden(cost)] = 0
-        order, begins = sorted_columns(np.hstack([self.states, reached]))
-        first = order[begins]
-        new = first[first >= N] - N
-        number = first.copy()
-        number[first >= N] = N + np.arange(len(new))
-        which = np.empty_like(order)
-        which[order] = number[np.cumsum(begins) - 1]
-        self.states = np.hstack([self.states, reached[:, new]])
-        self.meter.make(self.states.shape[1] * len(self.number), f"moves of {N + len(new)} joint states are")
-        self.after, self.cost = (
-            widened(array, N + len(new), len(self.number)) for array in (self.after, self.cost)
-        )
-        self.after[before, kind], self.cost[before, kind] = which[N:], cost
+        after = self.states.number(reached)
+        self._widen()
+        self.after[before, kind], self.cost[before, kind] = after, cost
+
+    def _widen(self) -> None:
+        """Make room for moves by all states and kinds, and for some more."""
+        (rows, columns), N, C = self.after.shape, len(self.states), len(self.symbols)
+        if rows < N or columns < C:
+            self.meter.make(N * C, f"moves of {N} joint states are")
+            shape, old = (N + N // 4 + 8, C + C // 4 + 8), (self.after, self.cost)
+            self.after, self.cost = np.full(shape, -1), np.zeros(shape, np.int64)
+            self.after[:rows, :columns], self.cost[:rows, :columns] = old
 
     def future(self, t: int, states: Integers) -> Grid:
         """The most that can be gained before token t and later, and at the end that which is."""
-        N = self.states.shape[1]
-        if len(states) > N:
+        if len(states) > (N := len(self.states)):
             return self.future(t, np.arange(N))[states]
         total = np.zeros(len(states), np.int64)
         for n, future in self.futures[t]:
-            total = add(total, future[self.states[n, states]])
+            total = add(total, future[self.states.values[n, states]])
         if t == len(self.places):
-            owed = self.states[:, states]
-            for n, paid in enumerate(self.paid):
-                if paid is not None:
-                    owed[paid] = np.minimum(owed[paid], self.machines[n].final[owed[n]])
-            total += (owed - self.states[:, states])[len(self.machines) :].sum(axis=0)
+            owed = self.states.values[:, states]
+            for n, paid in self.paid:
+                owed[paid] = np.minimum(owed[paid], self.machines[n].final[owed[n]])
+            total += (owed - self.states.values[:, states]).sum(axis=0)
         return total
 
     def forget(self, states: Integers) -> Integers:
@@ -116,28 +133,9 @@ class Joint:
         if self.after.size <= FULL:
             return states
         self.meter.spend(SORT * len(states), 0)
-        here, states = np.unique(states, return_inverse=True)
-        self.states = self.states[:, here]
-        self.after, self.cost = (
-            np.full((len(here), len(self.number)), -1),
-            np.zeros((len(here), len(self.number)), np.int64),
-        )
-        return states
-
-
-def widened(array: Integers, rows: int, columns: int) -> Integers:
-    return np.pad(array, ((0, rows - len(array)), (0, columns - array.shape[1])), constant_values=-1)
-
-
-def sorted_columns(columns: Integers) -> tuple[Integers, Booleans]:
-    """An order of the columns of (M, N) in which equal ones follow each other, and where others begin in it."""
-    key, kinds = np.zeros(columns.shape[1], np.int64), 1
-    for row in columns:
-        least = int(row.min(initial=0))
-        more = int(row.max(initial=0)) - least + 1
-        if kinds * more > LARGEST_KEY:
-            key, kinds = np.unique(key, return_inverse=True)[1], len(key)
-        key, kinds = key * more + (row - least), kinds * more
-    order = np.argsort(key, kind="stable")
-    key = key[order]
-    return order, np.append(True, key[1:] != key[:-1])[: len(key)]
+        here, result = np.unique(states, return_inverse=True)
+        old, self.states = self.states, Columns(len(self.states.values))
+        self.states.number(old.values[:, here])
+        self.after, self.cost = self.after[:0], self.cost[:0]
+        self._widen()
+        return result

@@ -16,7 +16,6 @@ from formulations.grid import FORBIDDEN, Grid, is_forbidden, nats
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.proof.graphs import Marginals
-from ilpinfer.proof.joint import LARGEST_KEY
 from ilpinfer.proof.machines import acceptor, is_shared, machine_of
 from ilpinfer.proof.meter import RULE, Meter, need
 from ilpinfer.proof.shares import Share, drop_states, read_share
@@ -25,6 +24,7 @@ from ilpinfer.proof.stages import Account, Stage, remains
 FINE = 2**10  # units of multipliers in a grid unit
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
+LARGEST_PENALTY = 2**62  # in units of a leaf, so that sums of two fit 64 bits
 Rules = Sequence[GroundRule]
 
 
@@ -196,7 +196,7 @@ def _check_size(
     account: Account | None,
 ) -> None:
     """Refuse numbers of machines, multipliers and the account that 64 bits might not hold."""
-    large = any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines)
+    large = any(scale * rules[r].finite_penalty > LARGEST_PENALTY for r, _ in machines)
     need(not large, "leaf: a penalty is larger than what can be checked without overflow")
     more = sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
     for rule, component, _, value in multipliers:

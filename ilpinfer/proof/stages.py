@@ -59,15 +59,19 @@ class Stage:
         for begin in range(0, max(len(nodes), 1), some):
             owner, at = layer.of(nodes[begin : begin + some])
             self.meter.spend(len(owner), begin == 0)
-            above = reach[begin:][owner] + worth[at] > self.limit
+            above = np.flatnonzero(reach[begin:][owner] + worth[at] > self.limit)
             owner, at = begin + owner[above], at[above]
             self.meter.spend(2 * len(owner), 0)
-            after, cost = self.joint.move(states[owner], kinds[at])
-            gain = add(layer.score[at], cost + self.joint.price[kinds[at]])
+            kind, score, end = kinds[at], layer.score[at], ahead[at]
+            after, cost = self.joint.move(states[owner], kind)
+            gain = add(score, cost + self.joint.prices(kind))
             total = value[owner] + gain
-            above = total + add(self.joint.future(t + 1, after), ahead[at]) > self.limit
-            steps = Steps(owner, layer.target[at], gain, layer.arc[at], layer.cost[at] + cost)
-            parts.append((steps.only(above), after[above], total[above]))
+            kept = np.flatnonzero(total + add(self.joint.future(t + 1, after), end) > self.limit)
+            owner, at = owner[kept], at[kept]
+            steps = Steps(owner, layer.target[at], gain[kept], layer.arc[at], layer.cost[at] + cost[kept])
+            parts.append((steps, after[kept], total[kept]))
+        if len(parts) == 1:
+            return parts[0]
         pieces, afters, totals = zip(*parts, strict=True)
         return joined(pieces), np.concatenate(afters), np.concatenate(totals)
 
@@ -75,19 +79,19 @@ class Stage:
         self, nodes: Integers, states: Integers, total: Grid
     ) -> tuple[Integers, Integers, Integers, Grid]:
         """For each prefix its place among the different ones, these as nodes and states, and the best value of each."""
-        N = self.joint.states.shape[1]
-        key = distinct = nodes * N + states
+        N = len(self.joint.states)
+        key = nodes * N + states
         size = int(key.max(initial=-1)) + 1
-        if size > 2**16 + 8 * len(key):
+        if size <= 2**10 + 8 * len(key):
+            places = np.arange(size)
+        else:
             self.meter.spend(SORT * len(key), 0)
-            distinct, key = np.unique(key, return_inverse=True)
-            size = len(distinct)
-        best = np.full(size, FORBIDDEN)
+            places, key = np.unique(key, return_inverse=True)
+        best = np.full(len(places), FORBIDDEN)
         np.maximum.at(best, key, total)
         there = best > FORBIDDEN
-        number, which = np.cumsum(there) - 1, np.flatnonzero(there)
-        nodes, states = np.divmod(which if distinct is key else distinct, N)
-        return number[key], nodes, states, best[which]
+        nodes, states = np.divmod(places[there], N)
+        return np.cumsum(there)[key] - 1, nodes, states, best[there]
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ def remains(stage: Stage, account: Account, rest: int) -> bool:
         steps, states, value = stage.extend(t, nodes, stage.joint.forget(states), value)
         spent = spent[steps.source] - steps.cost
         kept = np.flatnonzero(spent <= account.budget)
-        key = steps.target * stage.joint.states.shape[1] + states
+        key = steps.target * len(stage.joint.states) + states
         stage.meter.spend(SORT * len(kept), 0)
         kept = kept[_pareto(key[kept], value[kept] + spent[kept], spent[kept])]
         nodes, states, value, spent = steps.target[kept], states[kept], value[kept], spent[kept]
