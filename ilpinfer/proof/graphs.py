@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from formulations.automata.lattice import Lattice, at_targets
-from formulations.dtypes import Integers
+from formulations.dtypes import Booleans, Integers
 from formulations.grid import FORBIDDEN, Grid
 from ilpinfer.proof.machines import add
 from ilpinfer.proof.meter import MOST_CELLS, Meter
@@ -23,23 +23,17 @@ class Steps(NamedTuple):
     arc: Integers
     cost: Grid
 
-    def only(self, places: Any) -> "Steps":
+    def only(self, which: Booleans) -> "Steps":
+        places = np.flatnonzero(which)
         return Steps(*(array[places] for array in self))
 
-    def of(self, nodes: Integers) -> tuple[Integers, Integers]:
-        """The steps out of some nodes: for each, the place of its node among these, and its own."""
+    def out_of(self, nodes: Integers) -> tuple[Integers, "Steps"]:
+        """The places of the steps out of some nodes; and these steps, with the places of their nodes among those given."""
         begin, end = (np.searchsorted(self.source, nodes, side) for side in ("left", "right"))
         count = end - begin
         owner = np.repeat(np.arange(len(nodes)), count)
-        return owner, np.arange(len(owner)) + np.repeat(begin - np.cumsum(count) + count, count)
-
-    def best(self, ahead: Grid, nodes: int) -> Grid:
-        """The largest score from each of some nodes, where those that the steps lead to have the scores `ahead`."""
-        result = np.full(nodes, FORBIDDEN)
-        if len(self.source):
-            begins = np.flatnonzero(np.append(True, self.source[1:] != self.source[:-1]))
-            result[self.source[begins]] = np.maximum.reduceat(add(self.score, ahead[self.target]), begins)
-        return result
+        at = np.arange(len(owner)) + np.repeat(begin - np.cumsum(count) + count, count)
+        return at, Steps(owner, self.target[at], self.score[at], self.arc[at], self.cost[at])
 
 
 def joined(parts: Iterable[Steps]) -> Steps:
@@ -52,12 +46,21 @@ class Graph(NamedTuple):
     layers: list[Steps]
     best: list[Grid]
 
-    @property
-    def top(self) -> int:
-        return int(self.best[0][0])
+    def of(self, t: int, nodes: Integers) -> tuple[Integers, Steps]:
+        """The steps into token t out of some nodes, and their places in its layer."""
+        return self.layers[t].out_of(nodes)
 
 
 NOTHING = Graph([], [np.array([FORBIDDEN])])
+
+
+def largest_of(group: Integers, values: Grid, count: int) -> Grid:
+    """The largest of the values (N, …) of each group from 0 to count - 1; the groups (N,) ascend."""
+    result = np.full((count, *values.shape[1:]), FORBIDDEN)
+    if len(group):
+        begins = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+        result[group[begins]] = np.maximum.reduceat(values, begins)
+    return result
 
 
 class Marginals:
@@ -133,5 +136,7 @@ class Marginals:
             arc, none = (s % K + 1) * K + label, np.broadcast_to(none[:1], t.shape)
             steps = Steps(number[t, s], target, score[row, label], arc, none)
             ends = np.searchsorted(t, [*tokens, len(chunk)])
-            layers += [steps.only(slice(*pair)) for pair in pairwise(ends.tolist())]
+            layers += [
+                Steps(*(array[begin:end] for array in steps)) for begin, end in pairwise(ends.tolist())
+            ]
         return Graph(layers, best)

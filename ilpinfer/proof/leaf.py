@@ -15,15 +15,17 @@ from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, nats
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.proof.graphs import Marginals
+from ilpinfer.proof.graphs import Graph, Marginals
 from ilpinfer.proof.machines import acceptor, is_shared, machine_of
 from ilpinfer.proof.meter import RULE, Meter, need
+from ilpinfer.proof.product import Product
 from ilpinfer.proof.shares import Share, drop_states, read_share
 from ilpinfer.proof.stages import Account, Stage, remains
 
 FINE = 2**10  # units of multipliers in a grid unit
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
+MOST_PRUNED = 2**22  # steps that are left by machines of the product before it is made
 LARGEST_PENALTY = 2**62  # in units of a leaf, so that sums of two fit 64 bits
 Rules = Sequence[GroundRule]
 
@@ -63,14 +65,7 @@ def check_leaf(
     stages = _stages(rules, leaf)
     followed = {key for stage in stages for key in stage}
     multipliers = [_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
-    inside = {m.machine: m.rule.name for m in multipliers}.get
-    for key in stages[0] if leaf.product else ():
-        name = rules[key[0]].name
-        need(
-            not is_shared(rules[key[0]]),
-            f"leaf: {name!r} counts once for several machines, so none can be inside",
-        )
-        need(not inside(key), f"leaf: {name!r} has a multiplier, and is inside too")
+    _check_inside(rules, stages[0] if leaf.product else [], multipliers)
     scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
@@ -98,29 +93,48 @@ def check_leaf(
         tables = [*(m.charge(scale) for m in multipliers), *(share.table for share in shares)]
         scores = Marginals(lattice.plus(tables)).request(meter)
 
-    (T, K), graph = folded.lattice.shape, scores.graph(limit - sum(gains.values()), meter)
-    apart = [acceptor(excluded, T, K, meter)] if excluded or not stages else []
-    for number, keys in enumerate(stages or [[]] * bool(excluded or account)):
-        if graph.top <= limit - sum(gains.values()):
+    (T, K), left = folded.lattice.shape, scores.graph(limit - sum(gains.values()), meter)
+    graph: Graph | Product = left
+    if not stages or (excluded and stages == [list(leaf.product)]):
+        stages.append([])
+    for number, keys in enumerate(stages):
+        if graph.best[0][0] <= limit - sum(gains.values()):
             return
-        later = {key: gain for key, gain in gains.items() if key not in keys}
-        stage = Stage(graph, [*(machines[key] for key in keys), *apart], limit - sum(later.values()), meter)
-        apart, gains = [], later
-        if account is None or number + 1 < len(stages):
+        followers, last = [machines[key] for key in keys], number + 1 == len(stages)
+        if not keys or (excluded and last):
+            followers.append(acceptor(excluded, T, K, meter))
+        gains = {key: gain for key, gain in gains.items() if key not in keys}
+        stage = Stage(graph, followers, limit - sum(gains.values()), meter)
+        if last and account is not None:
+            _check_account(multipliers, gains)
+            cheaper = remains(stage, account.scale_by(scale), sum(gains.values()))
+            what = "labellings that cost less, or score more at that cost"
+            need(not cheaper, f"leaf: {what}, are not excluded")
+            return
+        if number or not leaf.product:
             graph = stage.graph()
-            continue
-        for place, multiplier in enumerate(multipliers):
-            late = not multiplier.rule.hard and (multiplier.machine or place) in gains
-            need(
-                not late,
-                f"leaf: {multiplier.rule.name!r} has a multiplier, but does not follow where account is kept",
-            )
-        left = remains(stage, account.scale_by(scale), sum(gains.values()))
-        need(not left, "leaf: labellings that cost less, or score more at that cost, are not excluded")
-        return
-    bound = graph.top + sum(gains.values())
+        else:
+            graph = stage.pruned(MOST_PRUNED) or Product(left, followers, meter)
+    bound = int(graph.best[0][0]) + sum(gains.values())
     words = f"claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r}"
     need(bound <= limit, f"leaf: {words} are not excluded")
+
+
+def _check_inside(rules: Rules, inside: Collection[MachineKey], multipliers: Sequence[Multiplier]) -> None:
+    """Refuse machines that cannot be in the product."""
+    for key in inside:
+        name = rules[key[0]].name
+        shared = is_shared(rules[key[0]])
+        need(not shared, f"leaf: {name!r} counts once for several machines, so none can be inside")
+        priced = any(multiplier.machine == key for multiplier in multipliers)
+        need(not priced, f"leaf: {name!r} has a multiplier, and is inside too")
+
+
+def _check_account(multipliers: Sequence[Multiplier], gains: Collection[Any]) -> None:
+    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
+    for place, (rule, _, machine, _) in enumerate(multipliers):
+        late = not rule.hard and (machine or place) in gains
+        need(not late, f"leaf: {rule.name!r} has a multiplier, but does not follow where account is kept")
 
 
 def _key(rules: Rules, key: Any, what: str) -> MachineKey:

@@ -11,40 +11,51 @@ import numpy as np
 
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import FORBIDDEN, Grid
-from ilpinfer.proof.graphs import NOTHING, Graph, Steps, joined
+from ilpinfer.proof.graphs import NOTHING, Graph, Steps, joined, largest_of
 from ilpinfer.proof.joint import Joint
 from ilpinfer.proof.machines import Machine, add
-from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
+from ilpinfer.proof.meter import MOST_CELLS, MOST_STORED, SORT, Meter, need
+from ilpinfer.proof.product import Product
 
 
 class Stage:
     """Machines that follow a graph, and the limit, less what machines that come later can gain."""
 
-    def __init__(self, base: Graph, machines: Sequence[Machine], limit: int, meter: Meter) -> None:
+    def __init__(self, base: Graph | Product, machines: Sequence[Machine], limit: int, meter: Meter) -> None:
         self.base, self.limit, self.meter = base, limit, meter
         self.joint = Joint(machines, meter)
 
     def graph(self) -> Graph:
         """The graph of all prefixes that a labelling above the limit may have."""
+        result = self.pruned(MOST_STORED // 6)
+        need(result is not None, f"leaf: more than {MOST_STORED // 6} steps are left")
+        assert result is not None
+        return result
+
+    def pruned(self, most: int) -> Graph | None:
+        """As `graph`; None where more steps than `most` are left."""
         nodes = states = np.zeros(1, np.int64)
-        values, layers = [np.zeros(1, np.int64)], list[Steps]()
+        values, layers, size = [np.zeros(1, np.int64)], list[Steps](), 0
         for t in range(len(self.base.layers)):
             states = self.joint.forget(states)
             steps, states, total = self.extend(t, nodes, states, values[-1])
             target, nodes, states, value = self._merged(steps.target, states, total)
+            size += len(target)
             if not len(value):
                 return NOTHING
+            if size > most:
+                return None
             self.meter.make(2 * len(value), f"{len(value)} prefixes are left at token {t}")
-            self.meter.keep(6 * len(target))
             layers.append(steps._replace(target=target))
             values.append(value)
+        self.meter.keep(6 * size)
         best = [self.ends(nodes, states)]
         for t in range(len(layers) - 1, -1, -1):
-            steps, ahead = layers[t], best[-1]
-            best.append(steps.best(ahead, len(values[t])))
-            through = values[t][steps.source] + steps.score + ahead[steps.target]
-            layers[t] = steps.only(through > self.limit)
-        return Graph(layers, best[::-1]) if best[-1][0] > self.limit else NOTHING
+            steps = layers[t]
+            worth = add(steps.score, best[-1][steps.target])
+            best.append(largest_of(steps.source, worth, len(values[t])))
+            layers[t] = steps.only(values[t][steps.source] + worth > self.limit)
+        return Graph(layers, best[::-1])
 
     def ends(self, nodes: Integers, states: Integers) -> Grid:
         """The final scores of prefixes, those of the base included."""
@@ -52,24 +63,22 @@ class Stage:
 
     def extend(self, t: int, nodes: Integers, states: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
         """The steps into token t by which prefixes may pass the limit; the joint state and the value that each leads to."""
-        layer, parts = self.base.layers[t], list[tuple[Steps, Integers, Grid]]()
-        kinds, ahead = self.joint.kinds(t, layer.arc), self.base.best[t + 1][layer.target]
-        worth, reach = layer.score + ahead, add(value, self.joint.future(t, states))
-        some = max(1, MOST_CELLS // 16 * len(self.base.best[t]) // max(len(layer.arc), 1))
+        layer, ahead, parts = self.base.layers[t], self.base.best[t + 1], list[tuple[Steps, Integers, Grid]]()
+        kinds, reach = self.joint.kinds(t, layer.arc), add(value, self.joint.future(t, states))
+        some = max(1, MOST_CELLS // 16 * (int(layer.source.max(initial=0)) + 1) // max(len(layer.arc), 1))
         for begin in range(0, max(len(nodes), 1), some):
-            owner, at = layer.of(nodes[begin : begin + some])
-            self.meter.spend(len(owner), begin == 0)
-            above = np.flatnonzero(reach[begin:][owner] + worth[at] > self.limit)
-            owner, at = begin + owner[above], at[above]
-            self.meter.spend(2 * len(owner), 0)
-            kind, score, end = kinds[at], layer.score[at], ahead[at]
+            at, steps = self.base.of(t, nodes[begin : begin + some])
+            self.meter.spend(len(at), begin == 0)
+            above = reach[begin:][steps.source] + steps.score + ahead[steps.target] > self.limit
+            steps, kind = steps.only(above), kinds[at[above]]
+            self.meter.spend(2 * len(kind), 0)
+            owner = begin + steps.source
             after, cost = self.joint.move(states[owner], kind)
-            gain = add(score, cost + self.joint.prices(kind))
+            gain = add(steps.score, cost + self.joint.prices(kind))
             total = value[owner] + gain
-            kept = np.flatnonzero(total + add(self.joint.future(t + 1, after), end) > self.limit)
-            owner, at = owner[kept], at[kept]
-            steps = Steps(owner, layer.target[at], gain[kept], layer.arc[at], layer.cost[at] + cost[kept])
-            parts.append((steps, after[kept], total[kept]))
+            above = total + add(self.joint.future(t + 1, after), ahead[steps.target]) > self.limit
+            steps = steps._replace(source=owner, score=gain, cost=steps.cost + cost)
+            parts.append((steps.only(above), after[above], total[above]))
         if len(parts) == 1:
             return parts[0]
         pieces, afters, totals = zip(*parts, strict=True)
