@@ -15,8 +15,8 @@ from formulations.labels.reading import Reading
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import Problem, Value
 from formulations.programs.formulation import score_floor
-from ilpinfer.proof.meter import CheckFailure
-from ilpinfer.proof.tree import PhasesClaim
+from ilpinfer.proof.meter import need
+from ilpinfer.proof.phases import PhasesClaim
 
 Path = tuple[int, ...]  # label ids (T,)
 
@@ -37,8 +37,7 @@ class Case:
         T, K = self.problem.shape
         if given is None:
             return None
-        if np.shape(given) != (T,):
-            raise CheckFailure(f"path has shape {np.shape(given)}; expected ({T},)")
+        need(np.shape(given) == (T,), f"path has shape {np.shape(given)}; expected ({T},)")
         return tuple(whole(label, "path: a label id", 0, K - 1) for label in np.asarray(given).tolist())
 
     def value(self, path: Path) -> Value:
@@ -60,8 +59,8 @@ class Case:
 def units_of(nats: float) -> int:
     """Grid units of a number that must be on the grid."""
     units = nats * UNITS_PER_NAT
-    if not math.isfinite(units) or units != math.floor(units):
-        raise CheckFailure(f"{nats!r} nats is not on the score grid")
+    on_grid = math.isfinite(units) and units == math.floor(units)
+    need(on_grid, f"{nats!r} nats is not on the score grid")
     return int(units)
 
 

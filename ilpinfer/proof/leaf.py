@@ -4,8 +4,7 @@ The lattice pays a price for each unit of a sum, or a share for each kind of a t
 can gain by itself. A machine that is followed gives its prices back to each labelling, and takes its costs.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,29 +15,45 @@ from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, nats
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.proof.graphs import LARGEST_KEY, Graph, Marginals, Product
-from ilpinfer.proof.machines import Machine, acceptor, is_shared, machine_of
-from ilpinfer.proof.meter import RULE, CheckFailure, Meter
+from ilpinfer.proof.graphs import Graph, Marginals
+from ilpinfer.proof.machines import acceptor, is_shared, machine_of
+from ilpinfer.proof.meter import RULE, Meter, need
+from ilpinfer.proof.product import Product
 from ilpinfer.proof.shares import Share, drop_states, read_share
 from ilpinfer.proof.stages import Account, Stage, remains
 
 FINE = 2**10  # units of multipliers in a grid unit
 LARGEST = 2**57
 """All numbers of a leaf taken together stay below: no sum of four such totals overflows, or looks forbidden."""
-OVERFLOW = f"more than the {LARGEST} that are checked without overflow"
+MOST_PRUNED = 2**22  # steps that are left by machines of the product before it is made
+LARGEST_PENALTY = 2**62  # in units of a leaf, so that sums of two fit 64 bits
+Rules = Sequence[GroundRule]
 
 
 class Multiplier(NamedTuple):
     """A price for each unit of a sum, in fine units. The machine is None where the sum is too large for one."""
 
-    rule: int
+    rule: GroundRule
     component: Sum
     machine: MachineKey | None
     value: int
 
+    def corner(self, scale: int) -> int:
+        """The gain of a sum that is too large for a machine: at a corner of the cost, which is convex in the sum."""
+        component, value = self.component, self.value * scale // FINE
+        low, high = component.reach
+        sides = [side for side in (component.low, component.high) if side is not None and low <= side <= high]
+        kept = [total for total in (low, high, *sides) if not self.rule.hard or not component.away(total)]
+        penalty = scale * self.rule.finite_penalty
+        return max((value * total - penalty * component.away(total) for total in kept), default=FORBIDDEN)
+
+    def charge(self, scale: int) -> StepTable:
+        steps = self.component.steps
+        return StepTable(-(self.value * scale // FINE) * steps.values, steps.index)
+
 
 def check_leaf(
-    rules: Sequence[GroundRule],
+    rules: Rules,
     folded: Marginals,
     leaf: Leaf,
     claim: int,
@@ -47,16 +62,14 @@ def check_leaf(
     account: Account | None,
 ) -> None:
     """Check that a leaf proves the claim, grid units; `rules` are those of the problem, then the rows of the splits above."""
-    inside, *stages = _machine_keys(rules, [leaf.product, *leaf.stages])
-    followed = [*inside, *chain(*stages)]
+    stages = _stages(rules, leaf)
+    followed = {key for stage in stages for key in stage}
     multipliers = [_multiplier(rules, key, value) for key, value in dict(leaf.multipliers).items()]
-    _check_inside(rules, inside, multipliers)
+    _check_inside(rules, stages[0] if leaf.product else [], multipliers)
     scale = 1 if all(multiplier.value % FINE == 0 for multiplier in multipliers) else FINE
     meter.spend(RULE * len(rules))
     meter.spend(sum(len(rule.components) for rule in rules if rule.folds) * folded.lattice.node.size)
-    _check_size(folded.lattice, rules, multipliers, followed, scale)
-    if account is not None and account.largest * scale > LARGEST:
-        raise CheckFailure(f"leaf: its account adds up to {OVERFLOW}")
+    _check_size(folded.lattice, rules, multipliers, followed, scale, account)
     claim = min(max(claim, -2 * LARGEST // scale), 2 * LARGEST // scale)
     limit = (claim + 1) * scale - 1
     if folded.request(meter).best <= claim:
@@ -65,7 +78,7 @@ def check_leaf(
     prices = {m.machine: m.value * scale // FINE * m.component.weights for m in multipliers if m.machine}
     machines = {key: machine_of(rules, key, scale, prices.get(key), meter) for key in {*prices, *followed}}
     gains: dict[Any, int] = {key: int(machines[key].futures[0][0]) for key in prices}
-    gains |= {n: _corner(m, scale, rules[m.rule]) for n, m in enumerate(multipliers) if not m.machine}
+    gains |= {n: m.corner(scale) for n, m in enumerate(multipliers) if not m.machine}
     if any(map(is_forbidden, gains.values())):
         return
     scores = folded
@@ -77,64 +90,81 @@ def check_leaf(
             if (dropped := drop_states(lattice, shares, limit, meter)) is None:
                 return
             lattice, gains["shares"] = dropped
-        charges = [_charge(multiplier, scale) for multiplier in multipliers]
-        scores = Marginals(lattice.plus([*charges, *(share.table for share in shares)])).request(meter)
+        tables = [*(m.charge(scale) for m in multipliers), *(share.table for share in shares)]
+        scores = Marginals(lattice.plus(tables)).request(meter)
 
-    def stage(keys: Sequence[MachineKey], more: Sequence[Machine]) -> Stage:
-        """A stage over the graph so far; the gains of all other machines with prices belong to the bound."""
-        rest = sum(gain for key, gain in gains.items() if key not in keys)
-        return Stage(graph, [*(machines[key] for key in keys), *more], limit - rest, K, meter)
-
-    K, left = scores.lattice.pool.shape[2], scores.graph(limit - sum(gains.values()), meter)
-    apart = [acceptor(excluded, K, meter)] if excluded else []
+    (T, K), left = folded.lattice.shape, scores.graph(limit - sum(gains.values()), meter)
     graph: Graph | Product = left
-    if not left.layers or (account is None and stage(followed, apart).excludes()):
-        return
-    if inside:
-        graph = Product(left, [machines[key] for key in inside], meter)
-    stages = stages or [[]] * bool(excluded or account)
+    if not stages or (excluded and stages == [list(leaf.product)]):
+        stages.append([])
     for number, keys in enumerate(stages):
-        if graph.ahead(0)[0] <= limit - sum(gains.values()):
+        if graph.best[0][0] <= limit - sum(gains.values()):
             return
-        last, this, apart = number == len(stages) - 1, stage(keys, apart), []
+        followers, last = [machines[key] for key in keys], number + 1 == len(stages)
+        if not keys or (excluded and last):
+            followers.append(acceptor(excluded, T, K, meter))
         gains = {key: gain for key, gain in gains.items() if key not in keys}
-        if account is not None and last:
-            _check_account(rules, multipliers, gains)
-            if remains(this, account.scale_by(scale), sum(gains.values())):
-                what = "labellings that cost less, or score more at that cost"
-                raise CheckFailure(f"leaf: {what}, are not excluded")
+        stage = Stage(graph, followers, limit - sum(gains.values()), meter)
+        if last and account is not None:
+            _check_account(multipliers, gains)
+            cheaper = remains(stage, account.scale_by(scale), sum(gains.values()))
+            what = "labellings that cost less, or score more at that cost"
+            need(not cheaper, f"leaf: {what}, are not excluded")
             return
-        graph = this.graph()
-    if (bound := int(graph.ahead(0)[0]) + sum(gains.values())) > limit:
-        words = f"claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r}"
-        raise CheckFailure(f"leaf: {words} are not excluded")
+        if number or not leaf.product:
+            graph = stage.graph()
+        else:
+            graph = stage.pruned(MOST_PRUNED) or Product(left, followers, meter)
+    bound = int(graph.best[0][0]) + sum(gains.values())
+    words = f"claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r}"
+    need(bound <= limit, f"leaf: {words} are not excluded")
 
 
-def _key(rules: Sequence[GroundRule], key: Any, what: str) -> MachineKey:
+def _check_inside(rules: Rules, inside: Collection[MachineKey], multipliers: Sequence[Multiplier]) -> None:
+    """Refuse machines that cannot be in the product."""
+    for key in inside:
+        name = rules[key[0]].name
+        shared = is_shared(rules[key[0]])
+        need(not shared, f"leaf: {name!r} counts once for several machines, so none can be inside")
+        priced = any(multiplier.machine == key for multiplier in multipliers)
+        need(not priced, f"leaf: {name!r} has a multiplier, and is inside too")
+
+
+def _check_account(multipliers: Sequence[Multiplier], gains: Collection[Any]) -> None:
+    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
+    for place, (rule, _, machine, _) in enumerate(multipliers):
+        late = not rule.hard and (machine or place) in gains
+        need(not late, f"leaf: {rule.name!r} has a multiplier, but does not follow where account is kept")
+
+
+def _key(rules: Rules, key: Any, what: str) -> MachineKey:
     """The key of a rule's component or machine, which must exist."""
-    if not isinstance(key, tuple) or len(key) != 2:
-        raise CheckFailure(f"leaf: {key!r} is not a pair of a rule and one of its {what}")
+    need(
+        isinstance(key, tuple) and len(key) == 2,
+        f"leaf: {key!r} is not a pair of a rule and one of its {what}",
+    )
     rule = whole(key[0], "leaf: a rule", 0, len(rules) - 1)
     ground = rules[rule]
-    if ground.folds:
-        raise CheckFailure(f"leaf: {ground.name!r} has folded into the scores, and has no {what} left")
+    need(not ground.folds, f"leaf: {ground.name!r} has folded into the scores, and has no {what} left")
     last = len(getattr(ground, what)) - 1
     return rule, whole(key[1], f"leaf: a place among the {what} of {ground.name!r}", 0, last)
 
 
-def _machine_keys(rules: Sequence[GroundRule], stages: Sequence[Any]) -> list[list[MachineKey]]:
-    """The machines of each stage. Each is named once; machines of a rule that counts once are in one stage."""
-    result = [[_key(rules, key, "machines") for key in stage] for stage in stages]
+def _stages(rules: Rules, leaf: Leaf) -> list[list[MachineKey]]:
+    """The machines of each stage, those of the product first. Each is named once; machines of a rule that counts once are in one stage."""
+    result = [[_key(rules, key, "machines") for key in stage] for stage in (leaf.product, *leaf.stages)]
     stage_of: dict[Any, int] = {}
     for number, stage in enumerate(result):
         for key in stage:
-            if key in stage_of:
-                raise CheckFailure(f"leaf: machine {key!r} is named twice")
+            need(key not in stage_of, f"leaf: machine {key!r} is named twice")
             stage_of[key] = number
-            name = rules[key[0]].name
-            if is_shared(rules[key[0]]) and stage_of.setdefault(key[0], number) != number:
-                raise CheckFailure(f"leaf: {name!r} counts once for several machines, but they follow apart")
-    return result
+            if is_shared(rules[key[0]]):
+                together = stage_of.setdefault(key[0], number) == number
+                need(
+                    together,
+                    f"leaf: {rules[key[0]].name!r} counts once for several machines, but they follow apart",
+                )
+    return [stage for stage in result if stage]
 
 
 def _first_machine(rule: GroundRule, component: int) -> int:
@@ -142,101 +172,64 @@ def _first_machine(rule: GroundRule, component: int) -> int:
     return sum(len(before.machines or ()) for before in rule.components[:component])
 
 
-def _multiplier(rules: Sequence[GroundRule], key: Any, value: Any) -> Multiplier:
+def _multiplier(rules: Rules, key: Any, value: Any) -> Multiplier:
     """A checked multiplier; 0 for a rule whose penalty is 0."""
     rule, place = _key(rules, key, "components")
     ground, component = rules[rule], rules[rule].components[place]
     what = f"leaf: the multiplier of {ground.name!r}"
     value = whole(value, what)
-    if not isinstance(component, Sum) or ground.once:
-        no_sum = "is no sum whose violations count singly"
-        raise CheckFailure(f"leaf: {ground.name!r} has a multiplier, but {no_sum}")
+    single = isinstance(component, Sum) and not ground.once
+    need(single, f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
+    assert isinstance(component, Sum)
     value = value if ground.penalty else 0
-    if (value > 0 and component.high is None) or (value < 0 and component.low is None):
-        raise CheckFailure(f"{what} is {value}: the wrong sign, as that side is open")
-    if abs(value) > FINE * ground.penalty:
-        raise CheckFailure(f"{what} is {value}, more than the penalty")
+    side = component.high if value > 0 else component.low
+    need(not value or side is not None, f"{what} is {value}: the wrong sign, as that side is open")
+    need(abs(value) <= FINE * ground.penalty, f"{what} is {value}, more than the penalty")
     machine = (rule, _first_machine(ground, place)) if component.machines else None
-    return Multiplier(rule, component, machine, value)
-
-
-def _corner(multiplier: Multiplier, scale: int, rule: GroundRule) -> int:
-    """The gain of a sum that is too large for a machine: at a corner of the cost, which is convex in the sum."""
-    component, value = multiplier.component, multiplier.value * scale // FINE
-    low, high = component.reach
-    sides = [side for side in (component.low, component.high) if side is not None and low <= side <= high]
-    kept = [total for total in (low, high, *sides) if not rule.hard or not component.away(total)]
-    penalty = scale * rule.finite_penalty
-    return max((value * total - penalty * component.away(total) for total in kept), default=FORBIDDEN)
-
-
-def _charge(multiplier: Multiplier, scale: int) -> StepTable:
-    steps = multiplier.component.steps
-    return StepTable(-(multiplier.value * scale // FINE) * steps.values, steps.index)
+    return Multiplier(ground, component, machine, value)
 
 
 def _shares(
-    rules: Sequence[GroundRule],
-    named: Any,
-    followed: Sequence[MachineKey],
-    scale: int,
-    account: Account | None,
+    rules: Rules, named: Any, followed: Collection[MachineKey], scale: int, account: Account | None
 ) -> Iterator[Share]:
     """Shares of a stage; their machines may not be named as well."""
     for key, rows in dict(named).items():
         rule, place = _key(rules, key, "components")
-        if (rule, _first_machine(rules[rule], place)) in followed:
-            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, and its machine is named too")
-        if account is not None:
-            raise CheckFailure(f"leaf: {rules[rule].name!r} has shares, where account is kept")
+        name, machine = rules[rule].name, (rule, _first_machine(rules[rule], place))
+        need(machine not in followed, f"leaf: {name!r} has shares, and its machine is named too")
+        need(account is None, f"leaf: {name!r} has shares, where account is kept")
         yield read_share(rules[rule], rules[rule].components[place], rows, scale)
-
-
-def _check_inside(
-    rules: Sequence[GroundRule], inside: Sequence[MachineKey], multipliers: Sequence[Multiplier]
-) -> None:
-    """Refuse machines that cannot be in the product."""
-    for key in inside:
-        name = rules[key[0]].name
-        if is_shared(rules[key[0]]):
-            raise CheckFailure(f"leaf: {name!r} counts once for several machines, so none can be inside")
-        if any(multiplier.machine == key for multiplier in multipliers):
-            raise CheckFailure(f"leaf: {name!r} has a multiplier, and is inside too")
-
-
-def _check_account(
-    rules: Sequence[GroundRule], multipliers: Sequence[Multiplier], gains: dict[Any, int]
-) -> None:
-    """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
-    for number, multiplier in enumerate(multipliers):
-        rule = rules[multiplier.rule]
-        if not rule.hard and (multiplier.machine or number) in gains:
-            late = "does not follow where account is kept"
-            raise CheckFailure(f"leaf: {rule.name!r} has a multiplier, but {late}")
 
 
 def _check_size(
     lattice: Lattice,
-    rules: Sequence[GroundRule],
+    rules: Rules,
     multipliers: Sequence[Multiplier],
-    machines: Sequence[MachineKey],
+    machines: Collection[MachineKey],
     scale: int,
+    account: Account | None,
 ) -> None:
-    """Refuse numbers of machines and multipliers that 64 bits might not hold."""
-    if any(scale * rules[r].finite_penalty > LARGEST_KEY for r, _ in machines):
-        raise CheckFailure("leaf: a penalty is larger than what can be checked without overflow")
+    """Refuse numbers of machines, multipliers and the account that 64 bits might not hold."""
+    large = any(scale * rules[r].finite_penalty > LARGEST_PENALTY for r, _ in machines)
+    need(not large, "leaf: a penalty is larger than what can be checked without overflow")
     more = sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
     for rule, component, _, value in multipliers:
         more += abs(value) * len(lattice.node) * _largest(component.steps.values) * scale // FINE
-        more += scale * rules[rule].finite_penalty * component.most
+        more += scale * rule.finite_penalty * component.most
     _check_total(lattice, scale, more, "numbers")
+    need(
+        account is None or account.largest * scale <= LARGEST,
+        f"leaf: its account adds up to more than {LARGEST}",
+    )
 
 
 def _check_total(lattice: Lattice, scale: int, more: int, what: str) -> None:
     """Refuse scores and further numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
     total = scale * len(lattice.node) * (_largest(lattice.node) + _largest(lattice.pool)) + more
-    if total > LARGEST:
-        raise CheckFailure(f"leaf: its {what} may add up to {total}, {OVERFLOW}")
+    words = (
+        f"leaf: its {what} may add up to {total}, more than the {LARGEST} that are checked without overflow"
+    )
+    need(total <= LARGEST, words)
 
 
 def _largest(values: Grid) -> int:

@@ -10,6 +10,7 @@ from formulations.automata.lattice import StepTable
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, violation_costs
 from formulations.problem.problem import GroundRule
+from ilpinfer.core.trees import MachineKey
 from ilpinfer.proof.meter import SORT, Meter
 
 
@@ -21,7 +22,10 @@ def add(one: Grid, other: Grid) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A machine of Q states and C symbols: `cost` (Q, C) and `final` (Q,) are scores <= 0, `price` (C,) is paid by the lattice."""
+    """A machine of Q states and C symbols: `cost` (Q, C) and `final` (Q,) are scores <= 0, `price` (C,) is paid by the lattice.
+
+    Machines of one `group` pay only the largest of their costs. What no machine can gain back needs no look ahead.
+    """
 
     steps: StepTable
     after: Integers
@@ -29,7 +33,7 @@ class Machine:
     final: Grid
     price: Grid
     meter: Meter
-    shared: int | None = None
+    group: int | None = None
     looks_ahead: bool = True
 
     @cached_property
@@ -37,16 +41,16 @@ class Machine:
         """(P, (K + 1) · K or K) the symbols by the label before, where it matters, and the label."""
         return self.steps.values.reshape(len(self.steps.values), -1)
 
-    def symbols(self, t: int | Integers, arcs: Integers) -> Integers:
-        """The symbols of steps into a token, or into one each, given as (1 + label before) · K + label."""
-        table, K = self._tables, self.steps.values.shape[2]
-        result: Integers = table[self.steps.index[t], arcs if table.shape[1] > K else arcs % K]
+    def symbols(self, t: int, arcs: Integers) -> Integers:
+        """The symbols of steps into a token, given as (1 + label before) · K + label."""
+        row, K = self._tables[self.steps.index[t]], self.steps.values.shape[2]
+        result: Integers = row[arcs if len(row) > K else arcs % K]
         return result
 
     @cached_property
     def futures(self) -> list[Grid]:
         """For t = 0 to T, (Q,): the largest gain that can follow a state before token t, prices included."""
-        best = 0 * self.final if self.shared is not None else self.final
+        best = self.final if self.group is None else 0 * self.final
         if not self.looks_ahead:
             return [0 * best] * len(self.steps.index) + [best]
         gain, result = add(self.cost, self.price), [best]
@@ -76,7 +80,7 @@ def is_shared(rule: GroundRule) -> bool:
 
 
 def machine_of(
-    rules: Sequence[GroundRule], key: tuple[int, int], scale: int, price: Grid | None, meter: Meter
+    rules: Sequence[GroundRule], key: MachineKey, scale: int, price: Grid | None, meter: Meter
 ) -> Machine:
     """The machine of a key, in units of which a grid unit has `scale`. If it counts once by itself, its states say whether it has."""
     rule, machine, shared = rules[key[0]], rules[key[0]].machines[key[1]], is_shared(rules[key[0]])
@@ -86,11 +90,11 @@ def machine_of(
     counts = [np.minimum(x, 1) if rule.binary else x for x in (machine.emits, machine.final)]
     cost, final = (-violation_costs(count, penalty) for count in counts)
     prices = np.zeros(cost.shape[1], np.int64) if price is None else price
-    steps, after, group = machine.steps, machine.next_state, key[0] if shared else None
-    return Machine(steps, after, cost, final, prices, meter, group, looks_ahead=not shared)
+    group = key[0] if shared else None
+    return Machine(machine.steps, machine.next_state, cost, final, prices, meter, group, not shared)
 
 
-def acceptor(paths: Sequence[tuple[int, ...]], K: int, meter: Meter) -> Machine:
+def acceptor(paths: Sequence[tuple[int, ...]], T: int, K: int, meter: Meter) -> Machine:
     """A machine that forbids these labellings at the end, and no others."""
     size = K * (2 + sum(map(len, paths)))
     meter.make(size, f"{len(paths)} labellings are excluded")
@@ -104,7 +108,7 @@ def acceptor(paths: Sequence[tuple[int, ...]], K: int, meter: Meter) -> Machine:
                 after[state, label], count = count, count + 1
             state = int(after[state, label])
         final[state] = FORBIDDEN
-    steps = StepTable(np.arange(K)[None, None], np.zeros(len(paths[0]), np.int64))
+    steps = StepTable(np.arange(K)[None, None], np.zeros(T, np.int64))
     nothing = np.zeros(K, np.int64)
     cost = np.broadcast_to(nothing, after.shape)
     return Machine(steps, after, cost, final, nothing, meter, looks_ahead=False)

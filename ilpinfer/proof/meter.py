@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 MAX_STEPS = 1_000_000_000
 """Steps that the check of a solution may take where nothing else is said: about half a minute."""
@@ -16,6 +17,11 @@ class CheckFailure(ValueError):
     """Error for a wrong claim, and for a proof that does not prove its claim."""
 
 
+def need(holds: Any, otherwise: str) -> None:
+    if not holds:
+        raise CheckFailure(otherwise)
+
+
 @dataclass
 class Meter:
     """The work of one check so far, and its limits; `stored` counts the numbers that the present leaf keeps."""
@@ -28,8 +34,8 @@ class Meter:
 
     def need(self, steps: int) -> None:
         """Refuse a check that would take so many further steps, where they are more than are left."""
-        if self.steps + steps > self.most:
-            raise CheckFailure(f"the check would take more than {self.most} steps; max_steps allows more")
+        enough = self.steps + steps <= self.most
+        need(enough, f"the check would take more than {self.most} steps; max_steps allows more")
 
     def spend(self, steps: int, tokens: int = 1) -> None:
         """Request steps of a pass over some tokens."""
@@ -40,10 +46,8 @@ class Meter:
 
     def keep(self, numbers: int) -> None:
         self.stored += int(numbers)
-        if self.stored > MOST_STORED:
-            raise CheckFailure(f"leaf: more than {MOST_STORED} numbers would have to be kept")
+        need(self.stored <= MOST_STORED, f"leaf: more than {MOST_STORED} numbers would have to be kept")
 
     def make(self, numbers: int, what: str) -> None:
         """Request memory for a temporary array."""
-        if numbers > MOST_CELLS:
-            raise CheckFailure(f"leaf: {what}, too many to check")
+        need(numbers <= MOST_CELLS, f"leaf: {what}, too many to check")

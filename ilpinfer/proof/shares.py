@@ -13,7 +13,7 @@ from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden
 from formulations.problem.problem import GroundRule
 from ilpinfer.proof.graphs import Marginals
 from ilpinfer.proof.machines import add
-from ilpinfer.proof.meter import CheckFailure, Meter
+from ilpinfer.proof.meter import Meter, need
 
 LARGEST_SHARE = 2**56
 ROUNDS = 100  # in which states are dropped with the same shares, at most
@@ -41,6 +41,9 @@ class Share(NamedTuple):
         most = sum(int(np.abs(row).max()) for row in self.scores)
         return 2 * most + (0 if self.penalty == HARD else self.penalty) * len(self.scores)
 
+    def kind(self, states: int) -> Integers:
+        return self.component.kind[np.arange(states) % len(self.component.kind)]
+
     def through(self, node: Grid) -> Grid:
         """(n, F) the best of the chain through each kind that a state of the token (T, S) still has."""
         kind, own = self.kind(node.shape[1]), np.full(self.scores.shape, FORBIDDEN)
@@ -53,21 +56,17 @@ class Share(NamedTuple):
             future[-place - 1] = self._across(add(own[-place], future[-place]))
         return add(past, future)
 
-    def kind(self, states: int) -> Integers:
-        return self.component.kind[np.arange(states) % len(self.component.kind)]
-
     def _across(self, values: Grid) -> Grid:
         return values if self.penalty == HARD else np.maximum(values, values.max() - self.penalty)
 
 
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
     """The share of a component, checked; in units `scale` times as fine as the grid's."""
-    if not isinstance(component, Agreement) or rule.once:
-        no_list = "is no list of tokens whose violations count singly"
-        raise CheckFailure(f"leaf: {rule.name!r} has shares, but {no_list}")
+    single = isinstance(component, Agreement) and not rule.once
+    need(single, f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly")
     n, F = len(component.tokens), component.kinds
-    if len(rows) != n or any(len(row) != F for row in rows):
-        raise CheckFailure(f"leaf: the shares of {rule.name!r} are not {n} rows of {F}")
+    fits = len(rows) == n and all(len(row) == F for row in rows)
+    need(fits, f"leaf: the shares of {rule.name!r} are not {n} rows of {F}")
     what, most = f"leaf: a share of {rule.name!r}", LARGEST_SHARE // scale
     scores = scale * np.array([[whole(value, what, -most, most) for value in row] for row in rows], np.int64)
     return Share(component, scores, HARD if rule.hard else scale * rule.penalty)
@@ -77,9 +76,8 @@ def drop_states(
     lattice: Lattice, shares: Sequence[Share], limit: int, meter: Meter
 ) -> tuple[Lattice, int] | None:
     """The lattice without states that cannot pass the limit, and the sum of the chains' optima; None if nothing can."""
-    T, S = lattice.node.shape
-    node, edges = lattice.node.copy(), lattice.pool.shape[1] * lattice.pool.shape[2]
-    tables, lists = [share.table for share in shares], 0
+    (T, S), node, lists = lattice.node.shape, lattice.node.copy(), 0
+    edges, tables = lattice.pool.shape[1] * lattice.pool.shape[2], [share.table for share in shares]
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + sum(len(share.scores) for share in shares) * (S + TOKEN))
         worth, lists = Marginals(Lattice(node, lattice.pool, lattice.step).plus(tables)).through, 0

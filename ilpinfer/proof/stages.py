@@ -1,180 +1,106 @@
 """Stages: the labellings of a graph are read by further machines, and what cannot pass the limit is pruned.
 
-A prefix is a node of the graph with the states of machines, and with what rules that count once have paid. Of equal prefixes, the best
-stays; where account is kept of costs, those that beat each other in cost and score (Handler and Zang 1980).
+A prefix is a node of the graph with a joint state of the machines. Of equal prefixes, the best stays; where account is kept of costs,
+those that beat each other in cost and score (Handler and Zang 1980).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice, repeat
-from typing import Any
 
 import numpy as np
 
 from formulations.dtypes import Booleans, Integers
-from formulations.grid import Grid
-from ilpinfer.proof.graphs import NOTHING, Graph, Product, Steps, distinct, groups, joined, largest_of
+from formulations.grid import FORBIDDEN, Grid
+from ilpinfer.proof.graphs import NOTHING, Graph, Steps, joined, largest_of
+from ilpinfer.proof.joint import Joint
 from ilpinfer.proof.machines import Machine, add
-from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
-
-Joint = tuple[int, ...]
-FEW = 100_000
-"""Steps that a graph may have, and that prefixes may be extended by, times machines, for the pass in Python."""
+from ilpinfer.proof.meter import MOST_CELLS, MOST_STORED, SORT, Meter, need
+from ilpinfer.proof.product import Product
 
 
-@dataclass(frozen=True)
 class Stage:
-    """Machines that read a graph of K labels, and the limit, less what machines that come later can gain."""
+    """Machines that follow a graph, and the limit, less what machines that come later can gain."""
 
-    base: Graph | Product
-    machines: Sequence[Machine]
-    limit: int
-    labels: int
-    meter: Meter
-
-    @cached_property
-    def futures(self) -> list[list[Grid]]:
-        return [machine.futures for machine in self.machines]
-
-    @cached_property
-    def shared(self) -> list[int]:
-        """The rules that count once for several machines."""
-        return sorted({machine.shared for machine in self.machines if machine.shared is not None})
-
-    def start(self) -> Integers:
-        """The empty prefix: one column, with a row for the node, each machine, and each shared rule."""
-        return np.zeros((1 + len(self.machines) + len(self.shared), 1), self.kind)
-
-    @property
-    def kind(self) -> type:
-        """The type of keys: what shared rules have paid needs 64 bits."""
-        return np.int64 if self.shared else np.int32
-
-    def excludes(self) -> bool:
-        """Whether nothing passes the limit, by a pass in Python integers; False also where that would take many steps."""
-        base, machines, most = self.base, self.machines, FEW // (1 + len(self.machines))
-        if not isinstance(base, Graph) or self.shared or sum(base.sizes) > most:
-            return False
-        self.meter.spend(SORT * sum(base.sizes) * (2 + len(machines)), base.length)
-        edges, moves, used = self._edges(base), dict[tuple[Joint, Joint], tuple[Joint, int]](), 0
-        priced = [(n, machine.futures) for n, machine in enumerate(machines) if machine.price.any()]
-        rests = [[(n, future[t]) for n, future in priced] for t in range(base.length)]
-        rests.append([(n, machine.final) for n, machine in enumerate(machines)])
-        front = {(0, (0,) * len(machines)): 0}
-        for t, size in enumerate(base.sizes):
-            leaving, grown = dict[int, list[Any]](), dict[tuple[int, Joint], int]()
-            for edge in islice(edges, size):
-                leaving.setdefault(edge[0], []).append(edge)
-            for (node, states), value in front.items():
-                reach = value + sum(int(rest[states[n]]) for n, rest in rests[t])
-                for _, worth, score, target, read in leaving.get(node, ()):
-                    if reach + worth <= self.limit:
-                        continue
-                    used += 1
-                    if (states, read) not in moves:
-                        arcs = list(zip(machines, states, read, strict=True))
-                        after = tuple(int(m.after[q, c]) for m, q, c in arcs)
-                        moves[states, read] = after, sum(int(m.cost[q, c] + m.price[c]) for m, q, c in arcs)
-                    after, gain = moves[states, read]
-                    future = sum(int(rest[after[n]]) for n, rest in rests[t + 1])
-                    if value + worth + gain + future > self.limit:
-                        key, total = (target, after), value + score + gain
-                        grown[key] = max(grown.get(key, total), total)
-                if used > most:
-                    self.meter.spend(SORT * FEW)
-                    return False
-            front = grown
-        self.meter.spend(SORT * used * (1 + len(machines)))
-        return not front
-
-    def _edges(self, graph: Graph) -> Iterator[Any]:
-        """Source, score with the best that can follow, score, target, and the machines' symbols of each step, token by token."""
-        steps = joined(graph.layers)
-        token = np.repeat(np.arange(graph.length), graph.sizes)
-        first = np.cumsum([0, *(len(best) for best in graph.best[1:-1])])
-        worth = steps.score + np.concatenate(graph.best[1:])[first[token] + steps.target]
-        symbols = [machine.symbols(token, steps.arc).tolist() for machine in self.machines]
-        joint = zip(*symbols, strict=True) if symbols else repeat((), len(token))
-        columns = (column.tolist() for column in (steps.source, worth, steps.score, steps.target))
-        return zip(*columns, joint, strict=True)
+    def __init__(self, base: Graph | Product, machines: Sequence[Machine], limit: int, meter: Meter) -> None:
+        self.base, self.limit, self.meter = base, limit, meter
+        self.joint = Joint(machines, meter)
 
     def graph(self) -> Graph:
         """The graph of all prefixes that a labelling above the limit may have."""
-        keys, values, layers = self.start(), [np.zeros(1, np.int64)], list[Steps]()
-        for t in range(self.base.length):
-            steps, keys, value = self._grown(t, keys, values[-1])
+        result = self.pruned(MOST_STORED // 6)
+        need(result is not None, f"leaf: more than {MOST_STORED // 6} steps are left")
+        assert result is not None
+        return result
+
+    def pruned(self, most: int) -> Graph | None:
+        """As `graph`; None where more steps than `most` are left."""
+        nodes = states = np.zeros(1, np.int64)
+        values, layers, size = [np.zeros(1, np.int64)], list[Steps](), 0
+        for t in range(len(self.base.layers)):
+            states = self.joint.forget(states)
+            steps, states, total = self.extend(t, nodes, states, values[-1])
+            target, nodes, states, value = self._merged(steps.target, states, total)
+            size += len(target)
             if not len(value):
                 return NOTHING
-            self.meter.keep(6 * len(steps.arc))
-            layers.append(steps)
+            if size > most:
+                return None
+            self.meter.make(2 * len(value), f"{len(value)} prefixes are left at token {t}")
+            layers.append(steps._replace(target=target))
             values.append(value)
-        best = [self.ends(keys)]
+        self.meter.keep(6 * size)
+        best = [self.ends(nodes, states)]
         for t in range(len(layers) - 1, -1, -1):
             steps = layers[t]
-            self.meter.spend(SORT * len(steps.arc))
             worth = add(steps.score, best[-1][steps.target])
             best.append(largest_of(steps.source, worth, len(values[t])))
             layers[t] = steps.only(values[t][steps.source] + worth > self.limit)
         return Graph(layers, best[::-1])
 
-    def ends(self, keys: Integers) -> Grid:
+    def ends(self, nodes: Integers, states: Integers) -> Grid:
         """The final scores of prefixes, those of the base included."""
-        result: Grid = self.base.ahead(self.base.length)[keys[0]]
-        for future, q in zip(self.futures, keys[1:], strict=False):
-            result = add(result, future[-1][q])
-        return result
+        return add(self.base.best[-1][nodes], self.joint.future(len(self.base.layers), states))
 
-    def extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """The steps into token t that may pass the limit, with the prefix and the value that each leads to."""
-        pieces, keys_of, values_of = zip(*self._parts(t, keys, value), strict=True)
-        self.meter.make(2 * sum(map(len, values_of)) * len(keys), f"prefixes that are left at token {t} are")
-        return joined(pieces), np.concatenate(keys_of, axis=1), np.concatenate(values_of)
+    def extend(self, t: int, nodes: Integers, states: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
+        """The steps into token t by which prefixes may pass the limit; the joint state and the value that each leads to."""
+        layer, ahead, parts = self.base.layers[t], self.base.best[t + 1], list[tuple[Steps, Integers, Grid]]()
+        kinds, reach = self.joint.kinds(t, layer.arc), add(value, self.joint.future(t, states))
+        some = max(1, MOST_CELLS // 16 * (int(layer.source.max(initial=0)) + 1) // max(len(layer.arc), 1))
+        for begin in range(0, max(len(nodes), 1), some):
+            at, steps = self.base.of(t, nodes[begin : begin + some])
+            self.meter.spend(len(at), begin == 0)
+            above = reach[begin:][steps.source] + steps.score + ahead[steps.target] > self.limit
+            steps, kind = steps.only(above), kinds[at[above]]
+            self.meter.spend(2 * len(kind), 0)
+            owner = begin + steps.source
+            after, cost = self.joint.move(states[owner], kind)
+            gain = add(steps.score, cost + self.joint.prices(kind))
+            total = value[owner] + gain
+            above = total + add(self.joint.future(t + 1, after), ahead[steps.target]) > self.limit
+            steps = steps._replace(source=owner, score=gain, cost=steps.cost + cost)
+            parts.append((steps.only(above), after[above], total[above]))
+        if len(parts) == 1:
+            return parts[0]
+        pieces, afters, totals = zip(*parts, strict=True)
+        return joined(pieces), np.concatenate(afters), np.concatenate(totals)
 
-    def _grown(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """As `extend`, with the different prefixes, the best value of each, and their places as the targets of steps."""
-        pieces, columns, best = list[Steps](), keys[:, :0], value[:0]
-        for steps, grown, values in self._parts(t, keys, value):
-            before = len(best)
-            which, columns, best = _merged(np.hstack([columns, grown]), np.concatenate([best, values]))
-            pieces = [piece._replace(target=which[piece.target]) for piece in pieces]
-            pieces.append(steps._replace(target=which[before:]))
-            self.meter.spend(SORT * len(which), 0)
-            self.meter.make(len(best) * len(keys), f"{len(best)} prefixes are left at token {t}")
-        return joined(pieces), columns, best
-
-    def _parts(self, t: int, keys: Integers, value: Grid) -> Iterator[tuple[Steps, Integers, Grid]]:
-        """Steps, prefixes and values as of `extend`, for some prefixes at a time, to save memory."""
-        chunks = len(value) * self.labels * len(keys) // MOST_CELLS + 1
-        for at in np.array_split(np.arange(len(value)), chunks):
-            steps, grown, values = self._extend(t, keys[:, at], value[at])
-            yield steps._replace(source=at[steps.source]), grown, values
-
-    def _extend(self, t: int, keys: Integers, value: Grid) -> tuple[Steps, Integers, Grid]:
-        """As `extend`, for prefixes that fit into memory together."""
-        M, last = len(self.machines), t == self.base.length - 1
-        steps, ahead = self.base.steps(t, keys[0]), self.base.ahead(t + 1)
-        self.meter.spend(len(steps.arc))
-        reach = value
-        for future, q in zip(self.futures, keys[1:], strict=False):
-            reach = add(reach, future[t][q])
-        steps = steps.only(reach[steps.source] + steps.score + ahead[steps.target] > self.limit)
-        self.meter.spend(len(steps.arc) * (SORT + len(keys)), 0)
-        before, gain, penalty, most = keys[:, steps.source], steps.score, steps.penalty, ahead[steps.target]
-        grown, paid = [steps.target], dict(zip(self.shared, before[1 + M :], strict=True))
-        for machine, future, q in zip(self.machines, self.futures, before[1:], strict=False):
-            symbol = machine.symbols(t, steps.arc)
-            after, cost = machine.after[q, symbol], machine.cost[q, symbol]
-            if (rule := machine.shared) is not None:
-                now = np.minimum(paid[rule], np.minimum(cost, machine.final[after]) if last else cost)
-                paid[rule], cost = now, now - paid[rule]
-            gain, penalty = add(gain, cost + machine.price[symbol]), add(penalty, cost)
-            most = add(most, future[t + 1][after])
-            grown.append(after)
-        total = value[steps.source] + gain
-        kept = total + most > self.limit
-        columns: Integers = np.stack([row[kept] for row in (*grown, *paid.values())]).astype(self.kind)
-        return steps._replace(score=gain, penalty=penalty).only(kept), columns, total[kept]
+    def _merged(
+        self, nodes: Integers, states: Integers, total: Grid
+    ) -> tuple[Integers, Integers, Integers, Grid]:
+        """For each prefix its place among the different ones, these as nodes and states, and the best value of each."""
+        N = len(self.joint.states)
+        key = nodes * N + states
+        size = int(key.max(initial=-1)) + 1
+        if size <= 2**10 + 8 * len(key):
+            places = np.arange(size)
+        else:
+            self.meter.spend(SORT * len(key), 0)
+            places, key = np.unique(key, return_inverse=True)
+        best = np.full(len(places), FORBIDDEN)
+        np.maximum.at(best, key, total)
+        there = best > FORBIDDEN
+        nodes, states = np.divmod(places[there], N)
+        return np.cumsum(there)[key] - 1, nodes, states, best[there]
 
 
 @dataclass(frozen=True)
@@ -212,32 +138,25 @@ class Account:
 
 def remains(stage: Stage, account: Account, rest: int) -> bool:
     """Whether a stage leaves a counterexample, where other machines gain the rest. Of equal prefixes, those stay that no other one beats in both cost and score."""
-    keys, value, spent = stage.start(), np.zeros(1, np.int64), np.zeros(1, np.int64)
-    for t in range(stage.base.length):
-        steps, keys, value = stage.extend(t, keys, value)
-        spent = spent[steps.source] - steps.penalty
+    nodes = states = value = spent = np.zeros(1, np.int64)
+    for t in range(len(stage.base.layers)):
+        steps, states, value = stage.extend(t, nodes, stage.joint.forget(states), value)
+        spent = spent[steps.source] - steps.cost
         kept = np.flatnonzero(spent <= account.budget)
-        kept = kept[_pareto(keys[:, kept], value[kept] + spent[kept], spent[kept])]
-        keys, value, spent = keys[:, kept], value[kept], spent[kept]
-    ends = stage.ends(keys)
+        key = steps.target * len(stage.joint.states) + states
+        stage.meter.spend(SORT * len(kept), 0)
+        kept = kept[_pareto(key[kept], value[kept] + spent[kept], spent[kept])]
+        nodes, states, value, spent = steps.target[kept], states[kept], value[kept], spent[kept]
+    ends = stage.ends(nodes, states)
     return bool(account.holds(value + ends + rest, spent - ends).any())
 
 
-def _merged(keys: Integers, value: Grid) -> tuple[Integers, Integers, Grid]:
-    """For each prefix the place of its key among the different ones, these, and the best value of each."""
-    order, begins = groups(keys)
-    which = np.empty_like(order)
-    which[order] = np.cumsum(begins) - 1
-    different = keys[:, order[begins]]
-    return which, different, largest_of(which[order], value[order], different.shape[1])
-
-
-def _pareto(keys: Integers, score: Grid, spent: Integers) -> Integers:
+def _pareto(key: Integers, score: Grid, spent: Integers) -> Integers:
     """The places of prefixes that no other one with the same key beats in both score and cost."""
-    number = distinct(keys)[1]
-    order = np.lexsort((-score, spent, number))
+    order = np.lexsort((-score, spent, key))
+    number = np.cumsum(np.append(0, np.diff(key[order]) != 0))[: len(order)]
     _, rank = np.unique(score, return_inverse=True)
-    height = number[order] * (len(order) + 1) + rank[order]
+    height = number * (len(order) + 1) + rank[order]
     before = np.append(-1, np.maximum.accumulate(height)[:-1])
     result: Integers = order[height > before] if len(order) else order
     return result

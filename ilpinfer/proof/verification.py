@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.core.printing import short
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.proof.claims import Case, Claims, Path, units_of
-from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter
-from ilpinfer.proof.tree import check_phases, check_tree
+from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter, need
+from ilpinfer.proof.phases import check_phases
+from ilpinfer.proof.tree import check_tree
 
 LONGEST = 200  # largest number of characters of an error in a message
 
@@ -210,19 +211,20 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
         word = f"{what} is the claim of {certificate.source}, and not proved"
         yield word if certificate.source else "no bound is claimed, and nothing is proved"
         return
-    if certificate.digest != case.digest:
-        raise CheckFailure(f"digest: {certificate.digest!r} is of another trellis or of other rules")
+    known = certificate.digest == case.digest
+    need(known, f"digest: {certificate.digest!r} is of another trellis or of other rules")
     excluded = _excluded(claims, meter)
-    if before is not None and not set(excluded) <= set(before):
-        raise CheckFailure("certificate: it excludes labellings that are not before this one")
+    among = before is None or set(excluded) <= set(before)
+    need(among, "certificate: it excludes labellings that are not before this one")
     before, excluded = excluded, (*excluded, *_listed(claims, meter))
-    if claims.in_two_phases != isinstance(certificate.tree, Phases):
-        raise CheckFailure("certificate: its proof is of another kind of inference than the solution")
+    alike = claims.in_two_phases == isinstance(certificate.tree, Phases)
+    need(alike, "certificate: its proof is of another kind of inference than the solution")
     if solution.bound == math.inf:
         yield "no bound is claimed"
     elif claims.in_two_phases:
-        if certificate.rest is not None:
-            raise CheckFailure("certificate: two-phase inference has no proof that a list is complete")
+        need(
+            certificate.rest is None, "certificate: two-phase inference has no proof that a list is complete"
+        )
         if not decided:
             yield f"the labelling is {solution.status} only, which two phases prove nothing of"
             return
@@ -232,10 +234,12 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
         bound = None if solution.bound == -math.inf else math.floor(solution.bound * UNITS_PER_NAT)
         check_tree(problem, certificate.tree, bound, excluded, meter)
         if (rest := certificate.rest) is not None:
-            if claims.path is None:
-                raise CheckFailure("certificate: it has a proof of completeness, but there is no labelling")
+            need(claims.path is not None, "certificate: it proves a list complete, but there is no labelling")
+            assert claims.path is not None
             bound = None if rest.bound == -math.inf else units_of(rest.bound)
-            _check_rest(claims, bound, {*excluded} - {*before, claims.path})
+            for value in map(case.value, {*excluded} - {*before, claims.path}):
+                left_out = value.feasible and (bound is None or value.score > bound)
+                need(not left_out, "certificate: its proof of completeness leaves out a labelling")
             check_tree(problem, rest.tree, bound, (*excluded, claims.path), meter)
         if not decided:
             yield f"the bound is proved, but the status is {solution.status}, not optimal"
@@ -244,22 +248,11 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
 def _listed(claims: Claims, meter: Meter) -> tuple[Path, ...]:
     """The further labellings that the proof leaves out; none of them is better than the bound."""
     listed, bound = _read(claims, claims.solution.certificate.listed, meter), claims.solution.bound
-    if listed and claims.in_two_phases:
-        raise CheckFailure("certificate: two-phase inference has no list of labellings")
-    for place, each in enumerate(listed):
-        value = claims.case.value(each)
-        if value.feasible and nats(value.score) > bound:
-            raise CheckFailure(
-                f"certificate: labelling {place} of its list is better than the bound {bound!r}"
-            )
+    need(not (listed and claims.in_two_phases), "certificate: two-phase inference has no list of labellings")
+    for place, value in enumerate(map(claims.case.value, listed)):
+        fits = not value.feasible or nats(value.score) <= bound
+        need(fits, f"certificate: labelling {place} of its list is better than the bound {bound!r}")
     return listed
-
-
-def _check_rest(claims: Claims, bound: int | None, others: Collection[Path]) -> None:
-    """Refuse a proof of completeness that leaves out a further labelling, or one that is worth more than its bound."""
-    for value in map(claims.case.value, others):
-        if value.feasible and (bound is None or value.score > bound):
-            raise CheckFailure("certificate: its proof of completeness leaves out a labelling")
 
 
 def _read(claims: Claims, given: Any, meter: Meter) -> tuple[Path, ...]:
@@ -267,20 +260,18 @@ def _read(claims: Claims, given: Any, meter: Meter) -> tuple[Path, ...]:
     problem = claims.case.problem
     meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
     read = tuple(path for each in given if (path := claims.case.path(each)) is not None)
-    if len(read) < len(given):
-        raise CheckFailure("certificate: it excludes or lists what is no labelling")
+    need(len(read) == len(given), "certificate: it excludes or lists what is no labelling")
     return read
 
 
 def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
     """The labellings that the certificate excludes: different from each other and from the solution's, none of them worse."""
     path, excluded = claims.path, _read(claims, claims.solution.certificate.excluded, meter)
-    if path is None and excluded:
-        raise CheckFailure("certificate: it excludes labellings, but there is none to compare them with")
-    if len({path, *excluded}) != 1 + len(excluded):
-        raise CheckFailure("certificate: it excludes a labelling twice, or the solution's own")
+    comparable = path is not None or not excluded
+    need(comparable, "certificate: it excludes labellings, but there is none to compare them with")
+    different = len({path, *excluded}) == 1 + len(excluded)
+    need(different, "certificate: it excludes a labelling twice, or the solution's own")
     for place, each in enumerate(excluded):
-        if path is not None and claims.rank(each) > claims.rank(path):
-            what = f"labelling {place} of those it excludes"
-            raise CheckFailure(f"certificate: {what} is worse than the solution's")
+        worse = path is not None and claims.rank(each) > claims.rank(path)
+        need(not worse, f"certificate: labelling {place} of those it excludes is worse than the solution's")
     return excluded

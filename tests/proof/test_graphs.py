@@ -1,4 +1,4 @@
-"""The pass in Python over few steps, the graph of a claim, and max-marginals, against all labellings one by one."""
+"""Graphs of a claim, stages, products and max-marginals, against all labellings one by one."""
 
 import itertools
 from dataclasses import replace
@@ -13,11 +13,14 @@ from benchmarks.data.synthetic import ruled
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.proof import graphs, stages
-from ilpinfer.proof.graphs import Marginals, Product
+from ilpinfer.core.trees import Leaf
+from ilpinfer.proof import graphs, joint, leaf, stages
+from ilpinfer.proof.graphs import Marginals
 from ilpinfer.proof.machines import acceptor, machine_of
 from ilpinfer.proof.meter import CheckFailure, Meter
+from ilpinfer.proof.product import Product
 from ilpinfer.proof.stages import Stage
+from ilpinfer.proof.tree import check_tree
 from ilpinfer.references.making import make
 from ilpinfer.references.verification import verify
 
@@ -26,38 +29,40 @@ RULES = [
     C.at_most_runs("a", 1, penalty=2 * 2**-20),
     C.requires_before("a", "b", penalty=3 * 2**-20, distance="binary"),
     C.at_least_tokens("b", 1),
+    C.never_together("X", "Y", scope="each pair", distance="binary", penalty=2**-20),
 ]
+CASES = [(seed, order) for seed in range(20) for order in (1, 2)]
 
 
 def drawn(seed, order):
-    """A problem of near ties with some scores that forbid, and all its machines."""
+    """A problem of near ties with some scores that forbid, and all its machines, of which some count once together."""
     trellis = near_tie_trellis(seed, T, order=order, forbidden=0.1)
     problem = compile_problem(trellis, RULES).fold()
     rules = problem.rules
     keys = [(r, m) for r, rule in enumerate(rules) for m in range(len(rule.machines))]
-    assert len(keys) == len(RULES)
-    return problem, [machine_of(rules, key, 1, None, Meter()) for key in keys]
+    machines = [machine_of(rules, key, 1, None, Meter()) for key in keys]
+    assert any(machine.group is not None for machine in machines)
+    return problem, machines
 
 
 def stage(problem, machines, excluded, limit, meter=None):
     """All machines over the graph of a limit."""
     meter = meter or Meter()
-    apart = [acceptor(excluded, K, meter)] if excluded else []
+    apart = [acceptor(excluded, T, K, meter)] if excluded else []
     graph = Marginals(problem.lattice).graph(limit, meter)
-    return Stage(graph, [*machines, *apart], limit, K, meter)
+    return Stage(graph, [*machines, *apart], limit, meter)
 
 
 def ways(problem, machines, excluded, limit):
-    """Whether nothing passes the limit: in Python, by arrays, and by a product with the first machine."""
+    """Whether nothing passes the limit: at once, one after the other, by a product, and where moves are forgotten."""
     given = stage(problem, machines, excluded, limit)
     assert len(given.base.layers) == T
-    yield given.excludes()
     yield given.graph().best[0][0] <= limit
-    product = Product(given.base, machines[:1], Meter())
-    yield Stage(product, given.machines[1:], limit, K, Meter()).graph().best[0][0] <= limit
-
-
-CASES = [(seed, order) for seed in range(20) for order in (1, 2)]
+    alone, others = given.joint.machines[:1], given.joint.machines[1:]
+    for base in (Stage(given.base, alone, limit, Meter()).graph(), Product(given.base, alone, Meter())):
+        yield Stage(base, others, limit, Meter()).graph().best[0][0] <= limit
+    with patch.object(joint, "FULL", 0):
+        yield stage(problem, machines, excluded, limit).graph().best[0][0] <= limit
 
 
 @pytest.mark.parametrize(("seed", "order"), CASES)
@@ -76,7 +81,7 @@ def test_what_is_excluded_is_what_brute_force_does_not_find(seed, order):
 
 @pytest.mark.parametrize(("seed", "order"), CASES)
 def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
-    """A stage without machines leaves the paths whose every step lies on one above the limit."""
+    """Without machines, the paths are left whose every step lies on one above the limit."""
     problem, _ = drawn(seed, order)
     problem = replace(problem, rules=())
     scores = {path: score for score, path in valued(problem)}
@@ -84,11 +89,11 @@ def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
     graph = Marginals(problem.lattice).graph(limit, Meter())
     above = [path for path, score in scores.items() if score > limit]
     edges = {(t, *path[max(t - order, 0) : t + 1]) for path in above for t in range(T)}
-    assert sum(graph.sizes) == len(edges)
+    assert sum(len(steps.arc) for steps in graph.layers) == len(edges)
     for path in above:
         node, total = 0, 0
         for t, label in enumerate(path):
-            steps = graph.steps(t, np.array([node]))
+            _, steps = graph.of(t, np.array([node]))
             [place] = np.flatnonzero(steps.arc % K == label)
             node, total = steps.target[place], total + steps.score[place]
         assert total == scores[path]
@@ -112,11 +117,11 @@ def test_chunks_change_nothing(seed, order):
     problem, machines = drawn(seed, order)
     given = (tuple(path for _, path in valued(problem)[:1]), valued(problem)[2][0])
     whole, cells = stage(problem, machines, *given), 16 * K
+    expected = plain(whole.graph())
     with patch.object(graphs, "MOST_CELLS", cells):
         assert plain(stage(problem, machines, *given).base) == plain(whole.base)
-    expected = plain(whole.graph())
     with patch.object(stages, "MOST_CELLS", cells):
-        assert plain(whole.graph()) == expected
+        assert plain(stage(problem, machines, *given).graph()) == expected
 
 
 def plain(graph):
@@ -124,42 +129,35 @@ def plain(graph):
     return steps, [best.tolist() for best in graph.best]
 
 
-def test_many_steps_and_shared_penalties_are_left_to_arrays():
-    problem, machines = drawn(0, 1)
-    ranked = valued(problem)
-    given = (tuple(path for _, path in ranked[:1]), ranked[1][0])
-    assert stage(problem, machines, *given).excludes()
-    with patch.object(stages, "FEW", 20):
-        assert not stage(problem, machines, *given).excludes()
-    shared = [replace(machine, shared=0) for machine in machines]
-    assert not stage(problem, shared, *given).excludes()
-
-
-def test_many_prefixes_are_left_to_arrays():
-    problem, machines = drawn(0, 1)
-    ranked = valued(problem)
-    worst = tuple(path for _, path in ranked), ranked[-1][0] - 100
-    edges = sum(stage(problem, machines, *worst).base.sizes)
-    with patch.object(stages, "FEW", edges * (2 + len(machines))):
-        assert not stage(problem, machines, *worst).excludes()
-    assert stage(problem, machines, *worst).excludes()
+@pytest.mark.parametrize("seed", range(5))
+def test_a_product_proves_what_pruned_steps_prove(seed):
+    problem = compile_problem(near_tie_trellis(seed, T), RULES[:3])
+    ranked, keys = valued(problem), tuple((r, 0) for r in range(3))
+    for product, *later in ((keys,), (keys[:2], keys[2:])):
+        form = Leaf(product=product, stages=tuple(later))
+        for most in (-1, leaf.MOST_PRUNED):
+            with patch.object(leaf, "MOST_PRUNED", most):
+                for place in range(3):
+                    excluded = tuple(path for _, path in ranked[:place])
+                    check_tree(problem, form, ranked[place][0], excluded)
+                    with pytest.raises(CheckFailure, match="not excluded"):
+                        check_tree(problem, form, ranked[place][0] - 1, excluded)
 
 
 def test_steps_are_asked_for():
     problem, machines = drawn(0, 1)
     given = stage(problem, machines, (), 0)
-    for pass_over in (Stage.excludes, Stage.graph):
-        with pytest.raises(CheckFailure, match="more than 10 steps"):
-            pass_over(replace(given, meter=Meter(10)))
+    with pytest.raises(CheckFailure, match="more than 10 steps"):
+        Stage(given.base, machines, 0, Meter(10)).graph()
+    assert given.pruned(0) is None
+    with patch.object(stages, "MOST_STORED", 6), pytest.raises(CheckFailure, match="more than 1 steps"):
+        stage(problem, machines, (), 0).graph()
 
 
-def test_large_references_need_no_arrays():
+def test_large_references_are_verified_and_worse_ones_refused():
     trellis, rules = ruled(200, 30, 2.0)
     reference = make(trellis, rules)
-    solution = ilpinfer.decode(trellis, rules)
-    with patch.object(Stage, "graph") as graph:
-        assert ilpinfer.verify(trellis, rules, solution)
-    graph.assert_not_called()
+    assert ilpinfer.verify(trellis, rules, ilpinfer.decode(trellis, rules))
     assert verify(reference, "meaning")
     worse = replace(reference.levels[0], score=reference.levels[0].score - 1)
     assert not verify(replace(reference, levels=(worse, *reference.levels[1:])), "meaning")

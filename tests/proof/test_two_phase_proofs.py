@@ -22,7 +22,7 @@ from formulations.problem.problem import hard_only
 from ilpinfer.core.certificate import Phases, Rest
 from ilpinfer.core.trees import Leaf
 from ilpinfer.decoding.two_phase import TwoPhaseSolution
-from ilpinfer.proof.tree import weighted_problem
+from ilpinfer.proof.phases import weighted_problem
 
 TAUS = st.sampled_from((0.0, 0.3, 0.9, 1.0))
 BOUNDS = st.sampled_from(("relative", "odds"))
