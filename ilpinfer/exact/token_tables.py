@@ -13,7 +13,7 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact import limits
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import NO_STEPS, Tables
+from ilpinfer.exact.compiled import Sequences, Tables
 
 
 class TokenTables(Tables):
@@ -47,14 +47,17 @@ class TokenTables(Tables):
     def _pool_of(self, item: Trellis) -> Grid:
         return self._pool
 
-    def _input(self, items: Sequence[Trellis]) -> tuple[Grid, Integers, bool]:
-        return self._pool, NO_STEPS, False
+    def _sequences(self, items: Sequence[Trellis], words: Sequence[str], ends: list[int]) -> Sequences:
+        return Sequences(words, ends, self._pool)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
         if len(self.vocabulary) > self._entered:
             self._enter(self.vocabulary.tokens[self._entered :])
         return rows
+
+    def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
+        return self._emissions, tokens
 
     def _enter(self, words: Sequence[str]) -> None:
         """Look up the scores of new tokens."""
@@ -64,9 +67,6 @@ class TokenTables(Tables):
         self._emissions[self._entered : self._entered + len(words)] = scores
         self._entered += len(words)
         self._largest = max(self._largest, _largest(scores))
-
-    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
-        return self._emissions, tokens
 
 
 def _largest(scores: Grid) -> int:
