@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats, Integers
-from formulations.score_numbers import check_finite, floats, place, without_masks
+from formulations.score_numbers import MASK, check_finite, floats, place, without_masks
 
 Grid = Integers
 
@@ -30,7 +30,11 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
 
 def snap_scores(values: ArrayLike, what: str, rows: Integers | None = None) -> Grid:
     """As `snap`, for scores that come from outside: large negative ones forbid, with a notice; `rows` as for `place`."""
-    return _snap(without_masks(floats(values, what), what, rows), what, rows)
+    array = floats(values, what)
+    if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
+        units = array * UNITS_PER_NAT
+        return np.rint(units, out=units).astype(np.int64)
+    return _snap(without_masks(array, what, rows), what, rows)
 
 
 def _snap(array: Floats, what: str, rows: Integers | None = None) -> Grid:

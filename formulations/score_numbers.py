@@ -40,6 +40,8 @@ def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats
         letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"
         hint = "; give one sequence at a time" if array.ndim == dimensions + 1 else ""
         raise ValueError(f"{what} has shape {array.shape}; expected ({letters}){hint}")
+    if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
+        return array
     check_finite(array, what)
     return without_masks(array, what)
 

@@ -1,9 +1,9 @@
 """Labels, and the fields that a scheme reads from their names."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -179,13 +179,7 @@ class LabelSet:
 
     def _like(self, optional_fields: frozenset[str], never: frozenset[str]) -> "LabelSet":
         scheme = "" if self._inferred else self.notation
-        same = self.names, scheme, optional_fields, never
-        return _label_sets.find(
-            lambda one: (
-                (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
-            ),
-            lambda: LabelSet(*same),
-        )
+        return _made(self.names, scheme, optional_fields, never)
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names.
@@ -382,6 +376,43 @@ def label_set(value: object) -> LabelSet:
     return LabelSet(label_names(value))
 
 
+def named_labels(
+    labels: LabelSet | Iterable[str] | Mapping[Any, str] | None,
+    K: int,
+    scheme: str = "",
+    never: Iterable[str] = (),
+) -> LabelSet:
+    """The label set of K names, or of none, with a scheme and labels that are never predicted; the same one for equal names."""
+    if isinstance(labels, LabelSet):
+        names: tuple[str, ...] = labels.names
+    elif labels is None:
+        names = tuple(map(str, range(K)))
+    else:
+        names = tuple(labels) if isinstance(labels, list | tuple) else label_names(labels)
+    if len(names) != K:
+        raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
+    out = frozen_names(never, "never") if never != () else frozenset()
+    scheme = schemes.scheme_name(text(scheme, "scheme")) if scheme != "" else ""
+    if not isinstance(labels, LabelSet):
+        return _made(names, scheme, frozenset(), out)
+    if scheme and scheme not in (labels.scheme, labels.notation):
+        return _made(names, scheme, labels.optional_fields, labels.never | out)
+    return labels.with_never(out)
+
+
+def _made(
+    names: tuple[str, ...], scheme: str, optional_fields: frozenset[str], never: frozenset[str]
+) -> LabelSet:
+    """A label set, from a cache where an equal one was made lately."""
+    same = names, scheme, optional_fields, never
+    return _label_sets.find(
+        lambda one: (
+            (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
+        ),
+        lambda: LabelSet(*same),
+    )
+
+
 def check_never(never: Collection[str], names: Collection[str]) -> None:
     """Raise ValueError for a name that is no label, and where no label is left."""
     unknown = next((name for name in sorted(never) if name not in names), None)
@@ -399,7 +430,7 @@ def check_label_count(labels: int) -> None:
         )
 
 
-_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
+_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest ones
 
 
 def _maximal(member: Booleans) -> Booleans:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Batch:
         """Label names of the tokens of each sequence; an empty list where there is no labelling."""
         names, begins = self.names, self._rows.begins.tolist()
         flat = self.ids.reshape(-1)[self._rows.cells].tolist()
-        rows = (flat[begin:end] for begin, end in zip(begins[:-1], begins[1:], strict=True))
+        rows = (flat[begin:end] for begin, end in pairwise(begins))
         return [[names[k] for k in row] if row and row[0] >= 0 else [] for row in rows]
 
     def to_frame(self) -> "pd.DataFrame":

@@ -77,6 +77,7 @@ class Caller:
     ) -> None:
         self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
+        self._latest: tuple[object, Tables | None] = None, None
 
     def answer(self, item: Item, top: int | None) -> Answer:
         """The answer for one sequence."""
@@ -184,10 +185,17 @@ class Caller:
             raise item
         if not isinstance(item, Trellis) or not len(item):
             return None
-        if needs_rounds(self.rules.compiled(item.labels)):
-            return None
-        scores = item.token_scores
-        return tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
+        kind, tables = item.token_scores or item.labels, self._latest[1]
+        if kind is self._latest[0] and not (tables and tables.full):
+            return tables
+        tables = None
+        if not needs_rounds(self.rules.compiled(item.labels)):
+            scores = item.token_scores
+            tables = (
+                tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
+            )
+        self._latest = kind, tables
+        return tables
 
     def _call(self, chunk: Chunk, tables: Tables, places: list[int], meet: bool = False) -> Call | None:
         """A call for some of the sequences; None where the tables decline it."""

@@ -175,9 +175,7 @@ def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, int]:
     """As `_values`, of a list of arrays (T, K)."""
     kinds = {(type(each), getattr(each, "dtype", None)) for each in emissions}
     plain = len(kinds) == 1 and kinds <= {(np.ndarray, np.dtype(kind)) for kind in ("f4", "f8")}
-    arrays = (
-        emissions if plain else [floats(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
-    )
+    arrays = emissions if plain else [floats(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
     shapes = [each.shape for each in arrays]
     K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
     if not K:
@@ -210,7 +208,9 @@ def _words(
     """The tokens of each sequence: those of its rows, or as many as a padded array has places."""
     each = list(iterable(tokens, "tokens", "a list of texts for each sequence"))
     if len(each) != len(begins) - 1:
-        raise ValueError(f"tokens has {counted(len(each), 'list')}, but emissions {counted(len(begins) - 1, 'sequence')}")
+        raise ValueError(
+            f"tokens has {counted(len(each), 'list')}, but emissions {counted(len(begins) - 1, 'sequence')}"
+        )
     found = list[Sequence[str]]()
     for n, own in enumerate(each):
         own = texts(own, f"tokens[{n}]")
