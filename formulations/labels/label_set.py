@@ -10,7 +10,7 @@ import numpy as np
 from formulations.arguments import items, text
 from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
-from formulations.dtypes import Booleans, Integers
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.labels import schemes
 from formulations.labels.names import label_names
 from formulations.labels.schemes import OUTSIDE, remark
@@ -201,6 +201,16 @@ class LabelSet:
         """
         each = labelling if isinstance(labelling, str) else items(labelling, "labelling", "labels")
         return np.array([self._id(label, t) for t, label in enumerate(each)], np.int64)
+
+    def runs(self, path: LabelIds) -> list[tuple[str, int, int]]:
+        """(field, first token, the one after the last) of every run of label ids, of all levels; `O` is left out."""
+        before, result = np.append(0, path[:-1] + 1), list[tuple[str, int, int]]()
+        for each in self.each_field:
+            inside, begins = each.member[path], each.begins[before, path]
+            stays = np.append(inside[1:] & ~begins[1:], False)
+            first, last = np.flatnonzero(begins), np.flatnonzero(inside & ~stays)
+            result += [(each.name, f, e + 1) for f, e in zip(first.tolist(), last.tolist(), strict=True)]
+        return result
 
     def _id(self, label: object, position: int) -> int:
         if isinstance(label, str):

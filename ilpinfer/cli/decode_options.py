@@ -50,7 +50,12 @@ class DecodeOptions:
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
-        "Add the violations of each rule: where they are, and how the labelling would change without the rule.",
+        "Add the violations of each rule: where they are, and how the labelling would change without the rule; and the labels that "
+        "are not Viterbi's, with the rules that they keep.",
+    )
+    probabilities: bool = OPTIONS.option(
+        False,
+        "Add exact probabilities under the rules: of each entity, and of the whole labelling.",
     )
     within: float | None = OPTIONS.option(
         None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."

@@ -124,6 +124,20 @@ class Marginals:
         lattice = of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
         return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
 
+    def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
+        """(field, begin, end, probability) of each run of a labelling of T label names or ids, but for `O`; see `run_probability`.
+
+        Examples
+        --------
+        >>> from formulations import Trellis, constraints as C
+        >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "O"])
+        >>> marginals(trellis).entities(["a", "O"])
+        [('a', 0, 1, 0.25)]
+        """
+        labels = self.problem.labels
+        runs = labels.runs(labels.ids(labelling))
+        return [(name, begin, end, self.run_probability(name, begin, end)) for name, begin, end in runs]
+
     def probability(self, labelling: Iterable[object]) -> float:
         """Probability of a whole labelling of T label names or ids; ValueError for unknown labels and another length."""
         ids, T = self.problem.labels.ids(labelling), len(self.labels)
