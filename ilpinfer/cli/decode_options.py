@@ -116,14 +116,17 @@ def solver(options: DecodeOptions) -> Solve:
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
-        several: Iterator[list[Solution]]
-        if top:
-            several = decoder.decode_many(
-                trellises, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
-            )
-        else:
-            single = decoder.decode_many(trellises, callback=watch, n_jobs=options.jobs, on_error=errors)
-            several = ([solution] for solution in single)
+        alone = options.trace or options.jobs > 1 or method != "auto" or options.within is not None
+        threads = 1 if alone else options.threads
+        many = partial(
+            decoder.decode_many,
+            trellises,
+            callback=watch,
+            n_jobs=options.jobs,
+            threads=threads,
+            on_error=errors,
+        )
+        several: Iterator[list[Solution]] = many(top=top) if top else ([each] for each in many())
         for solutions in several:
             solutions = solutions or list(decoder.decode_many([trellises.first], on_error=errors))
             yield solutions, list(trace)

@@ -61,6 +61,7 @@ class ReprocessOptions:
         100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
     )
     jobs: int = RUN.option(0, "NUMBER: Number of processes; 0 for one per core.", min=0)
+    threads: int = RUN.option(1, "NUMBER: Threads of each process that share its sequences.", min=1)
     part: str = RUN.option(
         "", "PART: Take only a part of the records: 3/20 takes record 3 and every 20th record after it."
     )
@@ -107,7 +108,8 @@ def reprocess(options: ReprocessOptions) -> None:
             time_limit=options.time_limit,
             **parameters(options.option),
         )
-    work = Work(decoder, job.model, job.scheme, manifest.run)
+    decoder.decode_many((), threads=options.threads)  # an error for methods that take no threads
+    work = Work(decoder, job.model, job.scheme, manifest.run, options.threads)
     form = CorpusForm(options.input.reading, options.input.column, longest=options.longest, slices=True)
     with ExampleStream(files, form, notice) as stream:
         if options.dry_run:

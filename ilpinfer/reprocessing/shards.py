@@ -35,12 +35,13 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model (None for sequences with scores), scheme and digest of a run, which are sent to each process once."""
+    """Decoder, model (None for sequences with scores), scheme, digest and threads of a run, which are sent to each process once."""
 
     decoder: Decoder
     model: SequenceModel | None
     scheme: str
     run: str
+    threads: int = 1
 
 
 @dataclass
@@ -128,5 +129,5 @@ def decode_examples(
                 yield ScoredSequence(example, None, None, error)
 
     trellises = Trellises(scored())
-    solutions = work.decoder.decode_many(trellises, on_error="row")
+    solutions = work.decoder.decode_many(trellises, threads=work.threads, on_error="row")
     yield from in_order(trellises, solutions, lambda error: failure(error, "none"))

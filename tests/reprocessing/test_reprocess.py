@@ -85,9 +85,15 @@ def test_a_run_says_all_of_its_sequences(whole, cli):
     assert whole["rejected.jsonl"] == whole["unproved.jsonl"] == b""
 
 
-def test_processes_come_to_the_same(whole, cli):
-    cli.done(f"{REPROCESS} --jobs 2 --output two")
+@pytest.mark.parametrize("options", ["--jobs 2", "--jobs 1 --threads 2"])
+def test_processes_and_threads_come_to_the_same(options, whole, cli):
+    cli.done(f"{REPROCESS} {options} --output two")
     assert contents("two") == whole
+
+
+def test_threads_are_for_the_engine(whole, cli):
+    refused = cli.refused(f"{REPROCESS} --method beam --threads 2 --output two")
+    assert "threads are for one process, and for the method auto" in refused
 
 
 @pytest.mark.parametrize(
