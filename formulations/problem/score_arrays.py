@@ -200,10 +200,10 @@ def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
     ):
         return None
     pool, largest = _shared(transitions.tobytes(), transitions.dtype, K)
-    if not T or not T * (np.abs(emissions).max() + largest) < -MASK:  # false for NaN, too
+    if not T or not T * (float(np.abs(emissions).max()) + largest) < -MASK:  # false for NaN, too
         return None
     units = emissions * np.float64(UNITS_PER_NAT)
-    return Lattice(np.rint(units, out=units).astype(np.int64), pool, np.zeros(T - 1, np.int64))
+    return Lattice(np.rint(units, out=units).astype(np.int64, order="C"), pool, np.zeros(T - 1, np.int64))
 
 
 @lru_cache(MOST_SHARED)

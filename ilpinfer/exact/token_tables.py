@@ -6,7 +6,7 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Integers
-from formulations.grid import Grid, add, is_forbidden, snap_scores
+from formulations.grid import LIMIT, Grid, add, is_forbidden, snap_scores
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
@@ -53,7 +53,7 @@ class TokenTables(Tables):
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
         if len(self.vocabulary) > self._entered:
-            self._enter(self.vocabulary.tokens[self._entered :])
+            self._enter(self.vocabulary.tokens_from(self._entered))
         return rows
 
     def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
@@ -71,7 +71,8 @@ class TokenTables(Tables):
 
 def _largest(scores: Grid) -> int:
     """The largest finite absolute value."""
-    return int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
+    largest = int(np.abs(scores).max(initial=0))
+    return largest if largest <= LIMIT else int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
 
 
 def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:
