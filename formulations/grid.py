@@ -32,8 +32,7 @@ def snap_scores(values: ArrayLike, what: str, rows: Integers | None = None) -> G
     """As `snap`, for scores that come from outside: large negative ones forbid, with a notice; `rows` as for `place`."""
     array = floats(values, what)
     if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
-        units = array * UNITS_PER_NAT
-        return np.rint(units, out=units).astype(np.int64, order="C")
+        return np.rint(array * UNITS_PER_NAT).astype(np.int64, order="C")
     return _snap(without_masks(array, what, rows), what, rows)
 
 

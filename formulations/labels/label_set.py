@@ -203,7 +203,18 @@ class LabelSet:
         return np.array([self._id(label, t) for t, label in enumerate(each)], np.int64)
 
     def runs(self, path: LabelIds) -> list[tuple[str, int, int]]:
-        """(field, first token, the one after the last) of every run of label ids, of all levels; `O` is left out."""
+        """The runs of every field, of all levels, but for `O`.
+
+        Parameters
+        ----------
+        path : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        list of tuple of (str, int, int)
+            Field, first token, and the token after the last one.
+        """
         before, result = np.append(0, path[:-1] + 1), list[tuple[str, int, int]]()
         for each in self.each_field:
             inside, begins = each.member[path], each.begins[before, path]
@@ -398,11 +409,12 @@ def named_labels(
     elif labels is None:
         names = tuple(map(str, range(K)))
     else:
-        names = tuple(labels) if isinstance(labels, list | tuple) else label_names(labels)
+        plain = isinstance(labels, list | tuple) and {*map(type, labels)} == {str}
+        names = tuple(labels) if plain else label_names(labels)
     if len(names) != K:
         raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
-    out = frozen_names(never, "never") if never != () else frozenset()
-    scheme = schemes.scheme_name(text(scheme, "scheme")) if scheme != "" else ""
+    out = frozen_names(never, "never") if not isinstance(never, tuple) or never else frozenset()
+    scheme = schemes.scheme_name(text(scheme, "scheme"))
     if not isinstance(labels, LabelSet):
         return _made(names, scheme, frozenset(), out)
     if scheme and scheme not in (labels.scheme, labels.notation):

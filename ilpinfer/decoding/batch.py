@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 
 
 class Batch:
-    """The best labellings of N sequences under R rules, as arrays, and a `Solution` of each on demand.
+    """The best labellings of N sequences under R rules, as arrays, and a `Solution` of each on demand; see `decode_scores`.
+
+    Parameters
+    ----------
+    rows : ScoreRows
+        The scores.
+    rules : tuple of str
+        Names of the rules.
 
     Attributes
     ----------
@@ -61,7 +68,7 @@ class Batch:
         self._call, self._at = np.full(N, -1), np.zeros(N, np.int64)
         self._solutions = dict[int, Solution]()
 
-    def enter_call(self, results: CallResults, places: NDArray[np.int64]) -> None:
+    def _enter_call(self, results: CallResults, places: NDArray[np.int64]) -> None:
         """Enter what a call has found for the sequences of these places."""
         call = results.call
         self._call[places], self._at[places] = len(self._calls), np.arange(len(places))
@@ -75,7 +82,7 @@ class Batch:
             cells = np.concatenate([cells[begins[n] : begins[n + 1]] for n in places.tolist()])
         self.ids.reshape(-1)[cells] = call.paths
 
-    def enter(self, n: int, solution: Solution) -> None:
+    def _enter(self, n: int, solution: Solution) -> None:
         """Enter the solution of a sequence."""
         self._solutions[n], self._call[n] = solution, -1
         self.scores[n], self.bounds[n] = solution.score, solution.bound

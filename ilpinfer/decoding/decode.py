@@ -103,7 +103,7 @@ def decode(
     (['b', 'b'], -0.5, 'optimal')
     """
     trellis, compiler = given_to(trellis, given), compiler_of(rules)
-    if method == "auto" and time_limit is None and not options:
+    if isinstance(method, str) and method == "auto" and time_limit is None and not options:
         runner = compiler.recent(Runner).find(
             lambda _: True, lambda: Runner(compiler, Request.of(method, None, {}))
         )

@@ -384,8 +384,26 @@ class Decoder:
     ) -> Batch:
         """The best labellings of a batch of scores, as arrays; see `ilpinfer.decode_scores`.
 
-        Parameters as there, but for the rules and the method, which are those of the decoder; `labels` are needed where
-        it has none.
+        The rules and the method are those of the decoder.
+
+        Parameters
+        ----------
+        emissions : array_like of shape (N, T, K), or list of array_like of shape (T, K)
+            Scores in nats of N sequences, padded or one by one.
+        transitions : array_like of shape (K, K), optional
+            Scores of steps [from, to], the same for all.
+        labels : LabelSet or sequence of str or mapping of object to str, optional
+            K names, where the decoder has none.
+        lengths, mask : array_like of shape (N,) or (N, T), optional
+            Numbers of tokens of padded sequences, or where they have a token.
+        start, end : array_like of shape (K,), optional
+            Scores of first and last labels.
+        tokens : iterable of sequence of str, optional
+            Texts of each sequence.
+        given : iterable of (mapping of int to str or int) or None, optional
+            Known labels of each sequence by place.
+        threads : int, default 1
+            Number of threads that share the work.
 
         Returns
         -------

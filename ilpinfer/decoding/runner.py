@@ -84,13 +84,13 @@ class Runner:
         batch = Batch(rows, tuple(rule.name for rule in self.rules.compiled(rows.labels).rules))
         left: dict[int, Answer | None] = dict.fromkeys(np.flatnonzero(rows.lengths == 0).tolist())
         if self.request.direct and self.request.time_limit is None:
-            left |= self._calls.scores(rows, threads, batch.enter_call)
+            left |= self._calls.scores(rows, threads, batch._enter_call)
         else:
             left = dict.fromkeys(range(len(rows)))
         for n, answer in left.items():
             trellis = rows.trellis(n)
             answer = self._alone(trellis, None, None) if answer is None else answer
-            batch.enter(n, self._finish(trellis, answer, None, None))
+            batch._enter(n, self._finish(trellis, answer, None, None))
         return batch
 
     def failure(self, error: Exception, seconds: float) -> Solution:

@@ -125,7 +125,17 @@ class Marginals:
         return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
 
     def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
-        """(field, begin, end, probability) of each run of a labelling of T label names or ids, but for `O`; see `run_probability`.
+        """The probability of each run of a labelling, but for `O`; see `run_probability`.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        list of tuple of (str, int, int, float)
+            Field, first token, the token after the last one, and the probability.
 
         Examples
         --------
@@ -139,7 +149,23 @@ class Marginals:
         return [(name, begin, end, self.run_probability(name, begin, end)) for name, begin, end in runs]
 
     def probability(self, labelling: Iterable[object]) -> float:
-        """Probability of a whole labelling of T label names or ids; ValueError for unknown labels and another length."""
+        """Probability of a whole labelling.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        float
+            The probability, under the rules; 0 where the labelling breaks a hard rule.
+
+        Raises
+        ------
+        ValueError
+            For unknown labels, and another number of labels.
+        """
         ids, T = self.problem.labels.ids(labelling), len(self.labels)
         if len(ids) != T:
             raise ValueError(f"{counted(len(ids), 'label')} for {counted(T, 'token')}")
