@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formulations import RuleSet, Trellis
 from formulations.programs.formulation import score_floor
@@ -126,7 +126,7 @@ def solver(options: DecodeOptions) -> Solve:
             threads=threads,
             on_error=errors,
         )
-        several: Iterator[list[Solution]] = many(top=top) if top else ([each] for each in many())
+        several: Iterator[Any] = many(top=top) if top else ([each] for each in many())
         for solutions in several:
             solutions = solutions or list(decoder.decode_many([trellises.first], on_error=errors))
             yield solutions, list(trace)

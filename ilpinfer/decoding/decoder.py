@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, names, seconds, whole
-from formulations.labels.label_set import LabelSet
+from formulations.labels.label_set import LabelSet, label_set
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from formulations.problem.trellis import Labels
@@ -411,7 +411,7 @@ class Decoder:
             The labellings; a `Solution` of each on demand.
         """
         check_many(self._runner, None, None, threads)
-        known = self.labels if labels is None else known_labels(labels, None)
+        known = self.labels if labels is None else label_set(labels)
         if known is not None:
             known = self.rules.fit(known)
             known = known.with_never(name for name in self.rules.never if name in known)
@@ -606,7 +606,7 @@ def decode_scores(
     threads: int = 1,
     method: str = "auto",
     time_limit: float | None = None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Batch:
     """The best labellings of a batch of scores under rules, as arrays.
 
@@ -638,8 +638,8 @@ def decode_scores(
         "auto", or a name from `methods()`.
     time_limit : float, optional
         Time limit in seconds for each sequence.
-    **options : Options
-        Options of the method; see `ilpinfer.decode`.
+    **options : object
+        Options of the method but `start` and `threads`; see `ilpinfer.decode`.
 
     Returns
     -------
