@@ -57,6 +57,10 @@ class ReprocessOptions:
         None, "SECONDS: Seconds of decoding after which the run stops; --resume continues it."
     )
     shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
+    explain: bool = RUN.option(
+        False,
+        "Add the labels that are not Viterbi's, with the rules that they keep, as JSON; it takes a few decodings for each.",
+    )
     longest: int = RUN.option(
         100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
     )
@@ -109,7 +113,7 @@ def reprocess(options: ReprocessOptions) -> None:
             **parameters(options.option),
         )
     decoder.decode_many((), threads=options.threads)  # an error for methods that take no threads
-    work = Work(decoder, job.model, job.scheme, manifest.run, options.threads)
+    work = Work(decoder, job.model, job.scheme, manifest.run, options.threads, options.explain)
     form = CorpusForm(options.input.reading, options.input.column, longest=options.longest, slices=True)
     with ExampleStream(files, form, notice) as stream:
         if options.dry_run:
@@ -176,6 +180,7 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
         "rules_first": own.rules_first,
         "shard_size": options.shard_size,
         "longest": options.longest,
+        "explain": options.explain,
         "part": options.part or None,
     }
     inputs = [{"file": file, "bytes": None if file == "-" else file_size(file)} for file in files]

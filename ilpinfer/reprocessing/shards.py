@@ -35,13 +35,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model (None for sequences with scores), scheme, digest and threads of a run, which are sent to each process once."""
+    """Decoder, model (None for sequences with scores), scheme, digest, threads of a run, and whether it explains labels, which are sent to each process once."""
 
     decoder: Decoder
     model: SequenceModel | None
     scheme: str
     run: str
     threads: int = 1
+    explain: bool = False
 
 
 @dataclass
@@ -112,7 +113,7 @@ def decode_shard(
         (shard.begin + at, item, solution)
         for at, (item, solution) in enumerate(decode_examples(shard.examples, work, check))
     )
-    return table_of(rows, work.run, shard.number, shard.digest)
+    return table_of(rows, work.run, shard.number, shard.digest, explain=work.explain)
 
 
 def decode_examples(
