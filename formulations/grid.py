@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from formulations.dtypes import Floats, Integers
-from formulations.score_numbers import check_finite, floats, place, without_masks
+from formulations.score_numbers import MASK, check_finite, floats, place, without_masks
 
 Grid = Integers
 
@@ -28,21 +28,24 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
     return _snap(floats(values, what), what)
 
 
-def snap_scores(values: ArrayLike, what: str) -> Grid:
-    """As `snap`, for scores that come from outside: large negative ones forbid, with a notice."""
-    return _snap(without_masks(floats(values, what), what), what)
+def snap_scores(values: ArrayLike, what: str, rows: Integers | None = None) -> Grid:
+    """As `snap`, for scores that come from outside: large negative ones forbid, with a notice; `rows` as for `place`."""
+    array = floats(values, what)
+    if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
+        return np.rint(array * UNITS_PER_NAT).astype(np.int64, order="C")
+    return _snap(without_masks(array, what, rows), what, rows)
 
 
-def _snap(array: Floats, what: str) -> Grid:
+def _snap(array: Floats, what: str, rows: Integers | None = None) -> Grid:
     with np.errstate(invalid="ignore", over="ignore"):
         units = np.rint(array * UNITS_PER_NAT)
     if np.abs(units).max(initial=0) <= LIMIT:  # false for NaN, too
         return units.astype(np.int64)
-    check_finite(array, what)
+    check_finite(array, what, rows)
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():
         raise ValueError(
-            f"{what}{place(large)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
+            f"{what}{place(large, rows)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
             "which forbids"
         )
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)

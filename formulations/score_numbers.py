@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from formulations.dtypes import Booleans, Floats
+from formulations.dtypes import Booleans, Floats, Integers
 from formulations.errors import ScoreNotice, stack_level
 from formulations.messages import brief
 
@@ -40,32 +40,38 @@ def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats
         letters = ", ".join("TKK"[:dimensions]) if dimensions > 1 else "K,"
         hint = "; give one sequence at a time" if array.ndim == dimensions + 1 else ""
         raise ValueError(f"{what} has shape {array.shape}; expected ({letters}){hint}")
+    if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
+        return array
     check_finite(array, what)
     return without_masks(array, what)
 
 
-def check_finite(array: Floats, what: str) -> None:
-    """Raise ValueError for NaN and +inf."""
+def check_finite(array: Floats, what: str, rows: Integers | None = None) -> None:
+    """Raise ValueError for NaN and +inf; `rows` as for `place`."""
     bad = np.isnan(array) | (array == np.inf)
     if bad.any():
-        raise ValueError(f"{what}{place(bad)} is {array[bad][0]}: give a finite number, or -inf to forbid")
+        where = place(bad, rows)
+        raise ValueError(f"{what}{where} is {array[bad][0]}: give a finite number, or -inf to forbid")
 
 
-def without_masks(array: Floats, what: str) -> Floats:
-    """The array with -inf in place of numbers from `MASK` down, which are counted for a notice."""
+def without_masks(array: Floats, what: str, rows: Integers | None = None) -> Floats:
+    """The array with -inf in place of numbers from `MASK` down, which are counted for a notice; `rows` as for `place`."""
     if array.min(initial=0.0) > MASK:
         return array
     masks = (array <= MASK) & ~np.isneginf(array)
     if not masks.any():
         return array
     with OneNotice() as notice:
-        notice.add(MASKS, int(masks.sum()), f"{what}{place(masks)} = {array[masks][0]:g}")
+        notice.add(MASKS, int(masks.sum()), f"{what}{place(masks, rows)} = {array[masks][0]:g}")
     return np.where(masks, -np.inf, array)
 
 
-def place(mask: Booleans) -> str:
-    """The first place in brackets; empty for a single number."""
-    return f"[{', '.join(map(str, np.argwhere(mask)[0]))}]" if mask.ndim else ""
+def place(mask: Booleans, rows: Integers | None = None) -> str:
+    """The first place in brackets, with the numbers of its row (R, n) in place of the row; empty for a single number."""
+    if not mask.ndim:
+        return ""
+    row, *others = np.argwhere(mask)[0]
+    return f"[{', '.join(map(str, [*([row] if rows is None else rows[row]), *others]))}]"
 
 
 class OneNotice:

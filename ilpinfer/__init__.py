@@ -39,11 +39,13 @@ if TYPE_CHECKING:
     from ilpinfer.core.solution import Solution as Solution
     from ilpinfer.core.status import Status as Status
     from ilpinfer.corpus.candidates import Candidate as Candidate
+    from ilpinfer.decoding.batch import Batch as Batch
     from ilpinfer.decoding.call_results import Labellings as Labellings
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
     from ilpinfer.decoding.decoder import Decoder as Decoder
+    from ilpinfer.decoding.decoder import decode_scores as decode_scores
     from ilpinfer.decoding.evaluation import evaluate_labelling as evaluate_labelling
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HOMES = {
+    "Batch": "ilpinfer.decoding.batch",
     "Candidate": "ilpinfer.corpus.candidates",
     "Comparison": "ilpinfer.comparison.comparison",
     "Decoder": "ilpinfer.decoding.decoder",
@@ -95,6 +98,7 @@ _HOMES = {
     "decode": "ilpinfer.decoding.decode",
     "decode_frontier": "ilpinfer.decoding.frontier_search",
     "decode_many": "ilpinfer.decoding.decode",
+    "decode_scores": "ilpinfer.decoding.decoder",
     "decode_two_phase": "ilpinfer.decoding.two_phase",
     "dump_rules": "formulations",
     "evaluate_labelling": "ilpinfer.decoding.evaluation",

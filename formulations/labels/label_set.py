@@ -1,16 +1,16 @@
 """Labels, and the fields that a scheme reads from their names."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 
 from formulations.arguments import items, text
 from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS, Recent
-from formulations.dtypes import Booleans, Integers
+from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.labels import schemes
 from formulations.labels.names import label_names
 from formulations.labels.schemes import OUTSIDE, remark
@@ -179,13 +179,7 @@ class LabelSet:
 
     def _like(self, optional_fields: frozenset[str], never: frozenset[str]) -> "LabelSet":
         scheme = "" if self._inferred else self.notation
-        same = self.names, scheme, optional_fields, never
-        return _label_sets.find(
-            lambda one: (
-                (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
-            ),
-            lambda: LabelSet(*same),
-        )
+        return _made(self.names, scheme, optional_fields, never)
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names.
@@ -207,6 +201,27 @@ class LabelSet:
         """
         each = labelling if isinstance(labelling, str) else items(labelling, "labelling", "labels")
         return np.array([self._id(label, t) for t, label in enumerate(each)], np.int64)
+
+    def runs(self, path: LabelIds) -> list[tuple[str, int, int]]:
+        """The runs of every field, of all levels, but for `O`.
+
+        Parameters
+        ----------
+        path : ndarray of int, shape (T,)
+            Label ids.
+
+        Returns
+        -------
+        list of tuple of (str, int, int)
+            Field, first token, and the token after the last one.
+        """
+        before, result = np.append(0, path[:-1] + 1), list[tuple[str, int, int]]()
+        for each in self.each_field:
+            inside, begins = each.member[path], each.begins[before, path]
+            stays = np.append(inside[1:] & ~begins[1:], False)
+            first, last = np.flatnonzero(begins), np.flatnonzero(inside & ~stays)
+            result += [(each.name, f, e + 1) for f, e in zip(first.tolist(), last.tolist(), strict=True)]
+        return result
 
     def _id(self, label: object, position: int) -> int:
         if isinstance(label, str):
@@ -382,6 +397,44 @@ def label_set(value: object) -> LabelSet:
     return LabelSet(label_names(value))
 
 
+def named_labels(
+    labels: LabelSet | Iterable[str] | Mapping[Any, str] | None,
+    K: int,
+    scheme: str = "",
+    never: Iterable[str] = (),
+) -> LabelSet:
+    """The label set of K names, or of none, with a scheme and labels that are never predicted; the same one for equal names."""
+    if isinstance(labels, LabelSet):
+        names: tuple[str, ...] = labels.names
+    elif labels is None:
+        names = tuple(map(str, range(K)))
+    else:
+        plain = isinstance(labels, list | tuple) and {*map(type, labels)} == {str}
+        names = tuple(labels) if plain else label_names(labels)
+    if len(names) != K:
+        raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
+    out = frozen_names(never, "never") if not isinstance(never, tuple) or never else frozenset()
+    scheme = schemes.scheme_name(text(scheme, "scheme"))
+    if not isinstance(labels, LabelSet):
+        return _made(names, scheme, frozenset(), out)
+    if scheme and scheme not in (labels.scheme, labels.notation):
+        return _made(names, scheme, labels.optional_fields, labels.never | out)
+    return labels.with_never(out)
+
+
+def _made(
+    names: tuple[str, ...], scheme: str, optional_fields: frozenset[str], never: frozenset[str]
+) -> LabelSet:
+    """A label set, from a cache where an equal one was made lately."""
+    same = names, scheme, optional_fields, never
+    return _label_sets.find(
+        lambda one: (
+            (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
+        ),
+        lambda: LabelSet(*same),
+    )
+
+
 def check_never(never: Collection[str], names: Collection[str]) -> None:
     """Raise ValueError for a name that is no label, and where no label is left."""
     unknown = next((name for name in sorted(never) if name not in names), None)
@@ -399,7 +452,7 @@ def check_label_count(labels: int) -> None:
         )
 
 
-_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest label sets with optional fields
+_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest ones
 
 
 def _maximal(member: Booleans) -> Booleans:

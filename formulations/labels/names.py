@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from formulations.arguments import iterable, text
+from formulations.arguments import iterable, plain_texts, text
 from formulations.messages import brief, counted
 
 _EXPECTED = "names in the order of their ids: a list, an array, or a mapping from ids to names"
@@ -42,11 +42,12 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
         )
     if isinstance(names, Mapping):
         names = _by_id(names, what)
-    result = tuple(str(name) if isinstance(name, str) else name for name in iterable(names, what, _EXPECTED))
-    for k, name in enumerate(result):
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"label {k} is {brief(name)}: a label is a non-empty text")
-        text(name, f"label {k}")
+    result = tuple(plain_texts(tuple(iterable(names, what, _EXPECTED))))
+    if set(map(type, result)) != {str} or not all(result) or not "".join(result).isascii():
+        for k, name in enumerate(result):
+            if not isinstance(name, str) or not name:
+                raise ValueError(f"label {k} is {brief(name)}: a label is a non-empty text")
+            text(name, f"label {k}")
     if len(set(result)) < len(result):
         again = next(name for k, name in enumerate(result) if name in result[:k])
         raise ValueError(f"label {again!r} is given twice: names must differ")
@@ -55,6 +56,8 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
 
 def _by_id(names: Mapping[Any, Any], what: str) -> Iterable[Any]:
     """The names of a mapping in the order of its ids."""
+    if tuple(names) == tuple(range(len(names))):
+        return names.values()
     by_id = dict[int, Any]()
     for key, name in names.items():
         k = _id(key)

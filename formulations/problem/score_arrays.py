@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,23 @@ from numpy.typing import ArrayLike
 from formulations.arguments import whole
 from formulations.automata.lattice import Lattice, pair_lattice
 from formulations.dtypes import Floats
-from formulations.grid import FORBIDDEN, Grid, add, all_nats, check_total, is_forbidden, snap, snap_scores
+from formulations.grid import (
+    FORBIDDEN,
+    UNITS_PER_NAT,
+    Grid,
+    add,
+    all_nats,
+    check_total,
+    is_forbidden,
+    snap,
+    snap_scores,
+)
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
 from formulations.score_numbers import MASK, one_notice
 
+MOST_SHARED, MOST_KEPT = 16, 2**12
+"""Tables of transitions that are kept, as trellises often share them, and entries of the largest one."""
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
 """The keys of each form, beside `first`."""
 
@@ -160,7 +173,6 @@ def dense_pairs(start: ArrayLike, first: ArrayLike | None, edges: ArrayLike) -> 
     return pair_lattice(_starting(begin, T), step if step.size else _none(K, K), pool, np.arange(len(pool)))
 
 
-@one_notice
 def factored(
     emissions: ArrayLike,
     transitions: ArrayLike,
@@ -169,6 +181,51 @@ def factored(
     first: ArrayLike | None,
 ) -> Lattice:
     """A lattice from emissions (T, K) and transitions (K, K), or (K, K, K) with first (K, K) for second order."""
+    if start is None and end is None and first is None:
+        lattice = _quickly(emissions, transitions)
+        if lattice is not None:
+            return lattice
+    return _factored_of_any(emissions, transitions, start, end, first)
+
+
+def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
+    """As `factored`, for float arrays of first order with nothing odd in them; None for others."""
+    if type(emissions) is not np.ndarray or emissions.ndim != 2 or type(transitions) is not np.ndarray:
+        return None
+    T, K = emissions.shape
+    if (
+        transitions.shape != (K, K)
+        or K * K > MOST_KEPT
+        or not (emissions.dtype.kind == transitions.dtype.kind == "f")
+    ):
+        return None
+    pool, largest = _shared(transitions.tobytes(), transitions.dtype, K)
+    if not T or not T * (float(np.abs(emissions).max()) + largest) < -MASK:  # false for NaN, too
+        return None
+    units = emissions * np.float64(UNITS_PER_NAT)
+    return Lattice(np.rint(units, out=units).astype(np.int64, order="C"), pool, np.zeros(T - 1, np.int64))
+
+
+@lru_cache(MOST_SHARED)
+def _shared(content: bytes, kind: np.dtype[Any], K: int) -> tuple[Grid, float]:
+    """Transitions as a pool that trellises share, and their largest size; inf where one is odd, or there are none."""
+    scores = np.frombuffer(content, kind).reshape(K, K)
+    largest = float(np.abs(scores).max(initial=0.0))
+    if not largest < -MASK:
+        return _none(1, K, K), math.inf
+    pool = snap(scores)[None]
+    pool.flags.writeable = False
+    return pool, largest
+
+
+@one_notice
+def _factored_of_any(
+    emissions: ArrayLike,
+    transitions: ArrayLike,
+    start: ArrayLike | None,
+    end: ArrayLike | None,
+    first: ArrayLike | None,
+) -> Lattice:
     given = {"first": first, "start": start, "end": end}
     node, pool = snap_scores(emissions, "emissions"), snap_scores(transitions, "transitions")
     extra = {

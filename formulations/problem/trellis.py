@@ -15,9 +15,7 @@ from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.files import Unreadable, json_bytes, write_whole
 from formulations.grid import all_nats, nats
-from formulations.labels.label_set import LabelSet, check_label_count, check_never
-from formulations.labels.names import label_names
-from formulations.labels.schemes import scheme_name
+from formulations.labels.label_set import LabelSet, check_label_count, named_labels
 from formulations.messages import counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
@@ -529,18 +527,7 @@ def _attributes(
     """The attributes of a trellis; ValueError where they do not fit each other."""
     T, K = lattice.shape
     check_label_count(K)
-    known = labels if isinstance(labels, LabelSet) else None
-    names = tuple(map(str, range(K))) if labels is None else known.names if known else label_names(labels)
-    if len(names) != K:
-        raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
-    scheme, out = scheme_name(text(scheme, "scheme")), frozen_names(never, "never")
-    check_never(out, names)
-    if known is None:
-        known = LabelSet(names, scheme, never=out)
-    elif scheme and scheme not in (known.scheme, known.notation):
-        known = LabelSet(names, scheme, known.optional_fields, known.never | out)
-    else:
-        known = known.with_never(out)
+    known = named_labels(labels, K, scheme, never)
     words = ("",) * T if tokens is None else texts(tokens, "tokens", counted(T, "token"))
     if len(words) != T:
         raise ValueError(f"{counted(len(words), 'token')} for scores of {counted(T, 'token')}")

@@ -1,6 +1,7 @@
 """Distinct tokens, each looked at once, and the classes of tokens that they make with their neighbours."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from operator import itemgetter
 from sys import byteorder
 
@@ -9,6 +10,7 @@ import numpy as np
 from formulations.automata.components import Condition, Literal, Pattern
 from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
+from formulations.tokens.pattern_table import PatternTable
 
 MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; beyond it, a new one is made
 MOST_CHARACTERS = 1 << 24  # largest number of characters of these tokens
@@ -32,6 +34,7 @@ class Vocabulary:
         literals = [literal for each in self.purposes for condition in each for literal in condition]
         patterns = (literal.pattern for literal in literals if literal.pattern is not None)
         self.patterns: list[Pattern] = list(dict.fromkeys(patterns))
+        self._table = PatternTable(self.patterns)
         self._place = {pattern: i for i, pattern in enumerate(self.patterns)}
         self._read = [[self._patterns_at(at, each) for at in (-1, 0, 1)] for each in self.purposes]
         self._row: dict[str, bytes] = {}
@@ -73,9 +76,9 @@ class Vocabulary:
         known = self.known_rows(tokens)
         return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
 
-    @property
-    def tokens(self) -> list[str]:
-        return list(self._row)
+    def tokens_from(self, row: int) -> list[str]:
+        """The tokens of a row and of all later ones."""
+        return list(islice(reversed(self._row), len(self._row) - row))[::-1]
 
     def _enter(self, token: str) -> int:
         known = self._row.get(token)
@@ -87,7 +90,7 @@ class Vocabulary:
         if row == len(self.numbers):
             self.changes += 1
             self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
-        held = bytes(pattern.matches(token) for pattern in self.patterns)
+        held = self._table.held(token)
         numbers = self._numbers.get(held)
         if numbers is None:
             numbers = self._numbers[held] = self._number(np.frombuffer(held, bool))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from formulations import time_limits
-from formulations.caches import remembered
+from formulations.caches import LONGEST_TEXT, remembered
 from formulations.errors import InferenceError
 from formulations.messages import brief
 
@@ -21,6 +21,9 @@ LONGEST = 200_000  # characters of an expression
 DEEPEST = 200  # groups inside one another
 LARGEST = 100_000
 """Largest number of parts that repetitions, expanded to their least count, add to an expression."""
+
+MOST_QUICK = 4
+"""Repetitions and alternatives, one of them at least with an end, of an expression that needs no limit of time on a token of `LONGEST_TEXT` characters."""
 
 _PART = re.compile(
     r"""(?P<quantifier> [*+?] | \{ (?P<low> \d* ) (?: , \d* )? \} ) (?P<manner> [?+]? )
@@ -54,14 +57,42 @@ class Expression:
         literal = _PART.sub(lambda part: "\\{" if part["brace"] else part[0], self.pattern)
         return regex.compile(literal, regex.IGNORECASE if self.ignore_case else 0)
 
+    @cached_property
+    def _is_quick(self) -> bool:
+        """Whether it takes little time on any short token: few choices, none inside a repetition, and no references or looks around."""
+        total, inside = 0, [0]  # choices so far, and those in each open group
+        before = endless = 0  # those in what a quantifier would repeat; repetitions without an end
+        for part in _PART.finditer(self.pattern):
+            if part["quantifier"]:
+                if before:
+                    return False
+                endless += part["quantifier"] in "*+" or part["quantifier"].endswith(",}")
+                total, inside[-1] = total + 1, inside[-1] + 1
+            elif part["open"]:
+                if part["open"] not in ("(", "(?:"):
+                    return False
+                inside.append(0)
+            elif part["close"]:
+                before = inside.pop()
+                inside[-1] += before
+                continue
+            elif part["atom"] == "|" and len(inside) > 1:
+                total, inside[-1] = total + 1, inside[-1] + 1
+            elif (part["atom"] or "")[1:].isdigit():
+                return False
+            before = 0
+        return total <= MOST_QUICK and endless < MOST_QUICK
+
     def matches(self, token: str) -> bool:
         """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""
+        if self._is_quick and len(token) <= LONGEST_TEXT:
+            return self._engine.fullmatch(token) is not None
         time_limits.check()
-        seconds, pace, most = 0.0, 1.0, FIRST_ATTEMPT
+        left = time_limits.seconds_left()
+        seconds, pace, most = 0.0, 1.0, TIME_LIMIT if math.isinf(left) else FIRST_ATTEMPT
         while seconds < TIME_LIMIT:
-            left = time_limits.seconds_left()
-            if math.isinf(left):
-                most = TIME_LIMIT
+            if seconds:
+                left = time_limits.seconds_left()
             timeout = min(TIME_LIMIT - seconds, most, max(left / (2 * pace), LEAST_ATTEMPT))
             began = time.perf_counter()
             try:

@@ -126,11 +126,17 @@ class TokenPattern:
         return token.lower() if self.ignore_case else token
 
     @cached_property
-    def _words_and_exceptions(self) -> tuple[frozenset[str], frozenset[str]]:
-        return frozenset(map(self._fold_case, self.words)), frozenset(map(self._fold_case, self.unless))
+    def word_set(self) -> frozenset[str]:
+        """The words, in lower case where case is ignored."""
+        return frozenset(map(self._fold_case, self.words))
 
     @cached_property
-    def _expression(self) -> Expression | None:
+    def exception_set(self) -> frozenset[str]:
+        """As `word_set`, of the exceptions."""
+        return frozenset(map(self._fold_case, self.unless))
+
+    @cached_property
+    def expression(self) -> Expression | None:
         return Expression(self.pattern, self.ignore_case) if self.pattern else None
 
     @cached_property
@@ -159,13 +165,13 @@ class TokenPattern:
         return result
 
     def _fits(self, token: str) -> bool:
-        (words, exceptions), word = self._words_and_exceptions, self._fold_case(token)
-        if word in exceptions:
+        word = self._fold_case(token)
+        if word in self.exception_set:
             return False
-        if word in words or (self.token_class and in_class(token, self.token_class)):
+        if word in self.word_set or (self.token_class and in_class(token, self.token_class)):
             return True
-        if self._expression is not None:
-            return self._expression.matches(token)
+        if self.expression is not None:
+            return self.expression.matches(token)
         return not (self.words or self.token_class)
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """The best labelling of a trellis under rules with the probabilities of its labels, for all adapters."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,12 @@ from formulations.messages import counted, suggestion
 from formulations.problem.problem import NoTokens
 from ilpinfer.decoding.decoder import Decoder
 
-PROBABILITIES = ("rules", "model")
-"""Kinds of scores of entities: probabilities under the rules, or probabilities of the model alone."""
+if TYPE_CHECKING:
+    from ilpinfer.exact.marginals import Marginals
+
+PROBABILITIES = ("rules", "model", "entity")
+"""Kinds of scores of entities: means of the probabilities of their labels under the rules, or by the model alone, and the
+probability of the entity as a whole under the rules."""
 
 
 TOKENS_HINT = "give text= and offset_mapping=, or pieces="
@@ -50,16 +55,19 @@ def decide(trellis: Trellis, decoder: Decoder, score: str = "rules") -> Decision
     """The best labelling under a decoder's rules, with the probability of each of its labels."""
     ids = best_ids(trellis, decoder)
     chances = _marginals(trellis, decoder, score)
-    return Decision(ids, np.asarray(chances[np.arange(len(trellis)), ids]))
+    probabilities = np.asarray(chances.labels[np.arange(len(trellis)), ids])
+    for _, begin, end, chance in chances.entities(ids) if score == "entity" else ():
+        probabilities[begin:end] = chance
+    return Decision(ids, probabilities)
 
 
-def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> Floats:
+def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> "Marginals":
     from ilpinfer.exact.marginals import marginals
 
     if score == "model":
-        return marginals(trellis).labels
+        return marginals(trellis)
     try:
-        return decoder.marginals(trellis).labels
+        return decoder.marginals(trellis)
     except TooManyStates as error:
         raise AdapterError(
             f"probabilities under these rules are too expensive ({error}); score='model' gives those of the model"

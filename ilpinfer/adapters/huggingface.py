@@ -80,8 +80,9 @@ def entities(
         mean probability ("average"), or those of the piece with the largest probability ("max").
     ignore_labels : sequence of str, default ("O",)
         Labels to leave out; fields where entities are aggregated.
-    score : {"rules", "model"}, default "rules"
-        Probability under the rules, or probability of the same labels under the model alone.
+    score : {"rules", "model", "entity"}, default "rules"
+        Probability of labels under the rules, of the same labels under the model alone, or of each entity as a whole under the
+        rules, which all of its labels then have as theirs.
     crf : mapping of str to array_like, optional
         Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
     scheme : str, optional

@@ -14,7 +14,7 @@ from formulations.files import write_whole
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import suggestion
 from ilpinfer.adapters import spacy_sources as sources
-from ilpinfer.adapters.decisions import AdapterError, best_ids, check_choice, decide
+from ilpinfer.adapters.decisions import PROBABILITIES, AdapterError, best_ids, check_choice, decide
 from ilpinfer.adapters.spacy_options import DEFAULTS, NAME, SAVED
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.corpus.logits import SCALES
@@ -60,8 +60,9 @@ class ConstrainedNER:
     - scale : {"log-softmax", "raw"}. Normalisation of scores; see `ilpinfer.models.external.from_logits`.
     - method : str, default "auto". "auto", or a name from `ilpinfer.methods()`.
     - time_limit : float or None, default None. Time limit in seconds for each document.
-    - spans_key : str or None, default None. Key of `doc.spans` for the entities, with the mean marginal probability of the labels
-      of their tokens under the rules in `attrs["scores"]`.
+    - spans_key : str or None, default None. Key of `doc.spans` for the entities, with their scores in `attrs["scores"]`.
+    - score : {"rules", "model", "entity"}. Scores of entities: the mean probability of the labels of their tokens, under the rules or
+      by the scores alone, or the probability of the entity as a whole under the rules.
     - beam_width, beam_density : int and float, default 16 and 0. As in `EntityRecognizer.beam_parse`.
     - smoothing : float, default 1e-4. Probability that is added to each label at each token of a beam.
 
@@ -141,7 +142,7 @@ class ConstrainedNER:
         if key is None:
             ids, probabilities = best_ids(trellis, self._decoder), None
         else:
-            decision = decide(trellis, self._decoder)
+            decision = decide(trellis, self._decoder, self._options["score"])
             ids, probabilities = decision.ids, decision.probabilities
         spans = self._spans(doc, trellis.labels, ids)
         doc.set_ents(spans)
@@ -209,7 +210,7 @@ class ConstrainedNER:
         try:
             saved = json.loads(data)
             rules = parse_rules(saved.pop("rules"), self.name)
-            self._take({"never": [], **saved})
+            self._take({"never": [], "score": "rules", **saved})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise AdapterError(f"{self.name}: these are no saved rules and options: {error}") from None
         self._missing = ""
@@ -255,6 +256,7 @@ class ConstrainedNER:
 
     def _take(self, options: dict[str, Any]) -> None:
         check_choice("scale", options["scale"], SCALES)
+        check_choice("score", options["score"], PROBABILITIES)
         for each in ("beam_width", "smoothing"):
             sources.check_positive(each, options[each])
         self._options = {each: options[each] for each in SAVED}

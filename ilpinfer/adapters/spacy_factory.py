@@ -23,6 +23,7 @@ def register() -> Callable[..., Any]:
         method: str,
         time_limit: float | None,
         spans_key: str | None,
+        score: str,
         beam_width: int,
         beam_density: float,
         smoothing: float,

@@ -13,6 +13,7 @@ DEFAULTS: dict[str, Any] = {
     "method": "auto",
     "time_limit": None,
     "spans_key": None,
+    "score": "rules",
     "beam_width": 16,
     "beam_density": 0.0,
     "smoothing": 1e-4,

@@ -215,7 +215,9 @@ MethodOption = Annotated[
     Sequence[str], value_option("NAME=VALUE", "A parameter of the method. May be repeated.")
 ]
 Width = Annotated[int, value_option("NUMBER", "Width of the beam, in labellings.", min=1)]
-Threads = Annotated[int, value_option("NUMBER", "Threads of a solver.", min=1)]
+Threads = Annotated[
+    int, value_option("NUMBER", "Threads of a solver, and of the method auto over many sequences.", min=1)
+]
 ModelKind = Annotated[str, kind_option("Kind of model: hmm (first order), hmm2 (second order) or crf.")]
 KindOption = Annotated[
     Sequence[str],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formulations import RuleSet, Trellis
 from ilpinfer import __version__
@@ -49,7 +49,12 @@ class DecodeOptions:
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
-        "Add the violations of each rule: where they are, and how the labelling would change without the rule.",
+        "Add the violations of each rule: where they are, and how the labelling would change without the rule; and the labels that "
+        "are not Viterbi's, with the rules that they keep.",
+    )
+    probabilities: bool = OPTIONS.option(
+        False,
+        "Add exact probabilities under the rules: of each entity, and of the whole labelling.",
     )
     within: float | None = OPTIONS.option(
         None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."
@@ -110,14 +115,17 @@ def solver(options: DecodeOptions) -> Solve:
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
-        several: Iterator[list[Solution]]
-        if top:
-            several = decoder.decode_many(
-                trellises, top=top, callback=watch, n_jobs=options.jobs, on_error=errors
-            )
-        else:
-            single = decoder.decode_many(trellises, callback=watch, n_jobs=options.jobs, on_error=errors)
-            several = ([solution] for solution in single)
+        alone = options.trace or options.jobs > 1 or method != "auto" or options.within is not None
+        threads = 1 if alone else options.threads
+        many = partial(
+            decoder.decode_many,
+            trellises,
+            callback=watch,
+            n_jobs=options.jobs,
+            threads=threads,
+            on_error=errors,
+        )
+        several: Iterator[Any] = many(top=top) if top else ([each] for each in many())
         for solutions in several:
             solutions = solutions or list(decoder.decode_many([trellises.first], on_error=errors))
             yield solutions, list(trace)

@@ -164,6 +164,9 @@ class _Work:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
                 values["explanation"] = solution.explain().to_dict()
+                values["changed"] = item.with_places(solution.explain(change=True).short())
+            if self.options.probabilities and solution.has_labelling:
+                values["probabilities"] = item.probabilities(self.job.rules, solution)
         except Exception as error:
             if traceback_wanted():
                 raise

@@ -57,10 +57,15 @@ class ReprocessOptions:
         None, "SECONDS: Seconds of decoding after which the run stops; --resume continues it."
     )
     shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
+    explain: bool = RUN.option(
+        False,
+        "Add the labels that are not Viterbi's, with the rules that they keep, as JSON; it takes a few decodings for each.",
+    )
     longest: int = RUN.option(
         100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
     )
     jobs: int = RUN.option(0, "NUMBER: Number of processes; 0 for one per core.", min=0)
+    threads: int = RUN.option(1, "NUMBER: Threads of each process that share its sequences.", min=1)
     part: str = RUN.option(
         "", "PART: Take only a part of the records: 3/20 takes record 3 and every 20th record after it."
     )
@@ -107,7 +112,8 @@ def reprocess(options: ReprocessOptions) -> None:
             time_limit=options.time_limit,
             **parameters(options.option),
         )
-    work = Work(decoder, job.model, job.scheme, manifest.run)
+    decoder.decode_many((), threads=options.threads)  # an error for methods that take no threads
+    work = Work(decoder, job.model, job.scheme, manifest.run, options.threads, options.explain)
     form = CorpusForm(options.input.reading, options.input.column, longest=options.longest, slices=True)
     with ExampleStream(files, form, notice) as stream:
         if options.dry_run:
@@ -174,6 +180,7 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
         "rules_first": own.rules_first,
         "shard_size": options.shard_size,
         "longest": options.longest,
+        "explain": options.explain,
         "part": options.part or None,
     }
     inputs = [{"file": file, "bytes": None if file == "-" else file_size(file)} for file in files]

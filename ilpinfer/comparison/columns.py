@@ -105,7 +105,7 @@ def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
 
 TABLE = """
 field                | tables                             | title                     | form     | group     | help
-method               | summary gaps gold errors matches fields stages | method        | text     |           |
+method               | summary gaps gold errors matches fields stages rules | method  | text     |           |
 rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap; equal ones share a rank
 kind                 | summary                            | kind                      | text     |           |
 seeds                | summary                            | seeds                     | count    |           |
@@ -174,9 +174,12 @@ stage                | stages                             | stage               
 ran                  | stages                             | sequences                 | count    |           | on which it ran, with every seed
 ended                | stages                             | ended                     | count    |           | sequences whose search it ended, by a proof or at a limit
 share                | stages                             | share of the time         | percent  |           |
+rule                 | rules                              | rule                      | text     |           |
+sequences            | rules                              | sequences                 | count    |           | whose labelling breaks the rule
+violations           | rules                              | violations                | count    |           | in all of them, with every seed
 """
-"""Where the columns stand, and how their values are shown: `field` is a column of `Comparison.summary`, `matches`, `field_gains`
-or `stages`."""
+"""Where the columns stand, and how their values are shown: `field` is a column of `Comparison.summary`, `matches`, `field_gains`,
+`stages` or `rules_broken`."""
 
 
 def _read(text: str) -> dict[str, list[Column]]:

@@ -187,15 +187,30 @@ class Comparison(ComparisonData):
         """
         return statistics.stage_costs(self.rows())
 
+    def rules_broken(self) -> "pd.DataFrame":
+        """The rules that the labellings of each method break: on how many sequences, and how often in all.
+
+        Returns
+        -------
+        DataFrame
+            One line for each method and rule, most violations first; none for rules that a method keeps everywhere.
+        """
+        return statistics.rules_broken(self.rows())
+
     def lines(self) -> dict[str, "pd.DataFrame"]:
-        """The lines of all tables by name, each as `summary`, `matches`, `field_gains` or `stages` has them.
+        """The lines of all tables by name, each as `summary`, `matches`, `field_gains`, `stages` or `rules_broken` has them.
 
         Returns
         -------
         dict of str to DataFrame
             Frames by name of the table.
         """
-        others = {"matches": self.matches(), "fields": self.field_gains(), "stages": self.stages()}
+        others = {
+            "matches": self.matches(),
+            "fields": self.field_gains(),
+            "stages": self.stages(),
+            "rules": self.rules_broken(),
+        }
         summary = self.summary()
         return {name: others.get(name, summary) for name in COLUMNS}
 
@@ -205,7 +220,7 @@ class Comparison(ComparisonData):
         Parameters
         ----------
         name : str
-            "summary", "gaps", "gold", "errors", "matches", "fields" or "stages".
+            "summary", "gaps", "gold", "errors", "matches", "fields", "stages" or "rules".
 
         Returns
         -------

@@ -200,3 +200,17 @@ def stage_costs(rows: Iterable[Row]) -> "pd.DataFrame":
     )
     share = costs.seconds / costs.groupby("method").seconds.transform("sum")
     return costs.assign(share=share.fillna(0.0)).reset_index()
+
+
+def rules_broken(rows: Iterable[Row]) -> "pd.DataFrame":
+    """The rules that labellings of each method break, most violations first; see `Comparison.rules_broken`."""
+    import pandas as pd
+
+    lines = [
+        (row["method"], rule, count) for row in rows for rule, count in row["violations"].items() if count
+    ]
+    frame = pd.DataFrame(lines, columns=["method", "rule", "violations"])
+    broken = frame.groupby(["method", "rule"], sort=False).violations.agg(sequences="size", violations="sum")
+    order = {name: place for place, name in enumerate(dict.fromkeys(frame.method))}
+    result = broken.reset_index().sort_values("violations", ascending=False, kind="stable")
+    return result.sort_values("method", key=lambda names: names.map(order), kind="stable", ignore_index=True)

@@ -227,6 +227,18 @@ class Changes(PlainRecord):
     def __str__(self) -> str:
         return "\n".join(map(str, self.changes)) or "every label is Viterbi's"
 
+    def short(self) -> list[dict[str, Any]]:
+        """Tokens, Viterbi's labels, those in their place, and the rules that Viterbi's would break more, of each run."""
+        return [
+            {
+                "tokens": list(each.tokens),
+                "from": list(each.viterbi),
+                "to": list(each.labels),
+                "rules": each.breaks or each.more,
+            }
+            for each in self.changes
+        ]
+
 
 def explain(
     labels: Sequence[str], score: float, violations: Mapping[str, int], context: Context

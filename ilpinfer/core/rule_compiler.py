@@ -1,6 +1,6 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import is_
 from pathlib import Path
@@ -39,7 +39,8 @@ class RuleCompiler:
 
     def fit(self, trellis: Trellis) -> Trellis:
         """The trellis without the labels that the rules leave out; ValueError for what is none."""
-        return instance(trellis, Trellis, "trellis", "a Trellis").with_never(self.rules.never, absent=True)
+        trellis = instance(trellis, Trellis, "trellis", "a Trellis")
+        return trellis.with_never(self.rules.never, absent=True) if self.rules.never else trellis
 
     def compiled(self, labels: LabelSet) -> CompiledRules:
         labels = self.rules.fit(labels)
@@ -116,6 +117,10 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     """The compiler of rules, from the cache where the same rule set, or a list of the same objects, was used lately."""
     if isinstance(rules, RuleCompiler):
         return rules
+    if isinstance(rules, list | tuple):
+        for known in _recent.items:
+            if _same(known.rules, rules):
+                return known
     given = rule_set(rules)
     if isinstance(rules, RuleSet):
         return _recent.find(lambda one: one.rules is given, lambda: RuleCompiler(given))
@@ -124,7 +129,8 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     return _recent.find(lambda one: _same(one.rules, given.items), lambda: RuleCompiler(given))
 
 
-def _same(known: RuleSet, items: tuple[Rule | Feature, ...]) -> bool:
+def _same(known: RuleSet, items: Sequence[Rule | Feature]) -> bool:
+    """Whether a rule set is made of these very objects."""
     return (
         not known.fields
         and not known.never

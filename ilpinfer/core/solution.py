@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,6 +217,9 @@ class Solution:
 
     @overload
     def explain(self) -> Explanation: ...
+
+    @overload
+    def explain(self, token: int | None = None, *, change: Literal[True]) -> Changes: ...
 
     @overload
     def explain(self, token: int | None = None, change: bool = False) -> Explanation | Changes: ...

@@ -47,6 +47,8 @@ ROW_KEYS = (
     "ranks",
     "trace",
     "explanation",
+    "changed",
+    "probabilities",
     "questions",
     "job",
 )

@@ -154,9 +154,14 @@ def logit_scores(
 
 def log_softmax(rows: Floats) -> Floats:
     """Log probabilities (T, K) of logits; a row of -inf alone stays as it is."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = np.logaddexp.reduce(rows, axis=1, keepdims=True)
-    return np.asarray(rows - np.where(np.isneginf(total), 0.0, total))
+    if not rows.size:
+        return rows
+    largest = rows.max(axis=1, keepdims=True)
+    if not largest.min() > -np.inf:
+        largest[np.isneginf(largest)] = 0.0
+    below = rows - largest
+    totals = np.exp(below).sum(axis=1, keepdims=True)
+    return np.asarray(below - np.log(totals, where=totals > 0.0, out=np.zeros_like(totals)))
 
 
 def pool_pieces(

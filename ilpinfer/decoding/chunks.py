@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from formulations import Trellis, time_limits
 from formulations.dtypes import Integers
 from formulations.problem.compiled_rules import CompiledRules
@@ -14,6 +16,7 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.score_rows import RowTrellises, ScoreRows, groups
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables, tables_of
 from ilpinfer.exact.many_labels import needs_rounds
@@ -74,6 +77,7 @@ class Caller:
     ) -> None:
         self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
+        self._latest: tuple[object, Tables | None] = None, None
 
     def answer(self, item: Item, top: int | None) -> Answer:
         """The answer for one sequence."""
@@ -142,16 +146,56 @@ class Caller:
                 chunk.set(places, error)
         return chunk.answers
 
+    def scores(
+        self, rows: ScoreRows, threads: int, enter: Callable[[CallResults, Integers], None]
+    ) -> dict[int, Answer]:
+        """Enter the results of sequences, and return the answers of those that calls leave open, by place."""
+        lengths = rows.lengths
+        if needs_rounds(self.rules.compiled(rows.labels)):
+            return dict.fromkeys(range(len(rows)), Handover())
+        tables, left = tables_of(self.rules, rows.labels), dict[int, Answer]()
+        for places in groups(lengths, tables.kind):
+            some, meet = rows.sequences(places), False
+            reason = tables.refusal_of(int(lengths[places].max()), some.words)
+            while len(places):
+                began = time.perf_counter()
+                call = reason or tables.call_of(some, meet=meet)
+                if isinstance(call, str):
+                    left |= dict.fromkeys(places.tolist(), Handover(call))
+                    break
+                call.times.append(time.perf_counter() - began)
+                call.run(threads)
+                results = CallResults(call, tables, RowTrellises(rows, places), self.context)
+                self._warn(tables.rules)
+                enter(results, places)
+                codes = np.array(call.codes)
+                unknown = (codes == UNKNOWN_CLASS) & (not meet)
+                open_ = ~unknown & ((codes != PROVED) | bool(tables.folding.excluded))
+                for n in np.flatnonzero(open_).tolist():
+                    answer = self._answer_of(results, n, int(codes[n]))
+                    if not isinstance(answer, Place) or answer.results is not results:
+                        left[int(places[n])] = answer
+                places, meet = places[unknown], True
+                some = rows.sequences(places)
+        return left
+
     def _tables(self, item: Item) -> Tables | None:
         """The tables for a sequence; None for an object that the method has to refuse, and for rules whose tables would be too large."""
         if isinstance(item, Exception):
             raise item
         if not isinstance(item, Trellis) or not len(item):
             return None
-        if needs_rounds(self.rules.compiled(item.labels)):
-            return None
-        scores = item.token_scores
-        return tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
+        kind, tables = item.token_scores or item.labels, self._latest[1]
+        if kind is self._latest[0] and not (tables and tables.full):
+            return tables
+        tables = None
+        if not needs_rounds(self.rules.compiled(item.labels)):
+            scores = item.token_scores
+            tables = (
+                tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
+            )
+        self._latest = kind, tables
+        return tables
 
     def _call(self, chunk: Chunk, tables: Tables, places: list[int], meet: bool = False) -> Call | None:
         """A call for some of the sequences; None where the tables decline it."""
@@ -168,9 +212,7 @@ class Caller:
         rules = tables.rules
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
         results = CallResults(call, tables, items, self.context)
-        if rules.notices and self._noticed is not rules:
-            self._noticed = rules
-            rules.warn()
+        self._warn(rules)
         unknown = list[int]()
         for n, (place, code) in enumerate(zip(places, call.codes, strict=True)):
             if code == UNKNOWN_CLASS and not met:
@@ -182,6 +224,11 @@ class Caller:
             if again is not None:
                 again.run()
                 self._read(chunk, again, tables, unknown, met=True)
+
+    def _warn(self, rules: CompiledRules) -> None:
+        if rules.notices and self._noticed is not rules:
+            self._noticed = rules
+            rules.warn()
 
     def _answer_of(self, results: CallResults, n: int, code: int) -> Answer:
         """The answer of a call for a sequence, of which all classes were known."""

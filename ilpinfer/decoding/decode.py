@@ -102,8 +102,13 @@ def decode(
     >>> solution.labels, solution.score, solution.status.value
     (['b', 'b'], -0.5, 'optimal')
     """
-    request, trellis = Request.of(method, time_limit, options), given_to(trellis, given)
-    runner = Runner(compiler_of(rules), request)
+    trellis, compiler = given_to(trellis, given), compiler_of(rules)
+    if isinstance(method, str) and method == "auto" and time_limit is None and not options:
+        runner = compiler.recent(Runner).find(
+            lambda _: True, lambda: Runner(compiler, Request.of(method, None, {}))
+        )
+    else:
+        runner = Runner(compiler, Request.of(method, time_limit, options))
     result: Solution | list[Solution] = runner.one(trellis, top, callback)
     return result
 

@@ -13,7 +13,7 @@ from ilpinfer.decoding.reporting import attempt
 
 def given_to(trellis: Any, given: Given | None) -> Any:
     """A trellis with known labels; another object as it is."""
-    return trellis.with_given(given) if isinstance(trellis, Trellis) else trellis
+    return trellis.with_given(given) if given is not None and isinstance(trellis, Trellis) else trellis
 
 
 def given_to_each(items: Iterable[Any], given: Iterable[Given | None] | None) -> Iterable[Any]:

@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
+
 from formulations import Trellis
 from formulations.arguments import whole
 from formulations.time_limits import OutOfTime
@@ -13,10 +15,12 @@ from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.rule_compiler import RuleCompiler, stated
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.batch import Batch
 from ilpinfer.decoding.call_results import Labellings, labellings_of
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
 from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
+from ilpinfer.decoding.score_rows import ScoreRows
 from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
@@ -74,6 +78,20 @@ class Runner:
             return labellings_of(solutions, len(item.tokens), item.labels.names)
 
         return self._each(items, finish, _raise, top, threads, "raise", None)
+
+    def scores(self, rows: ScoreRows, threads: int = 1) -> Batch:
+        """The best labellings of rows of scores."""
+        batch = Batch(rows, tuple(rule.name for rule in self.rules.compiled(rows.labels).rules))
+        left: dict[int, Answer | None] = dict.fromkeys(np.flatnonzero(rows.lengths == 0).tolist())
+        if self.request.direct and self.request.time_limit is None:
+            left |= self._calls.scores(rows, threads, batch._enter_call)
+        else:
+            left = dict.fromkeys(range(len(rows)))
+        for n, answer in left.items():
+            trellis = rows.trellis(n)
+            answer = self._alone(trellis, None, None) if answer is None else answer
+            batch._enter(n, self._finish(trellis, answer, None, None))
+        return batch
 
     def failure(self, error: Exception, seconds: float) -> Solution:
         """The solution in place of an error."""

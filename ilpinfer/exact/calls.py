@@ -102,6 +102,21 @@ class Call:
         end = marks + N * 2 * M
         return self._buffer[marks:end].reshape(N, 2, M), self._buffer[end:].reshape(N, k, R)
 
+    @property
+    def best_values(self) -> Integers:
+        """(N,) values of the best labellings, grid units."""
+        return self._buffer[self.total : self.total + self.number]
+
+    @property
+    def paths(self) -> Integers:
+        """(T,) label ids of the best labellings, one after the other."""
+        return self._buffer[: self.total]
+
+    @property
+    def all_violations(self) -> Integers:
+        """(N, R) violations by the best labellings."""
+        return self._views[1][:, 0]
+
     def values(self, n: int) -> list[int]:
         """Values (top,) of the labellings of a sequence, grid units."""
         return self._head[n * self.width : (n + 1) * self.width]

@@ -1,9 +1,10 @@
 """Compiled rules as tables of the decoding kernels, which grow with new tokens."""
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
+from operator import sub
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,20 @@ CLASSES = "too many classes of tokens"
 """Why kernels cannot decode a sequence."""
 
 
+class Sequences(NamedTuple):
+    """Sequences of one group as arrays, one after the other. `ends` are the first token of each, then the number of all."""
+
+    words: Sequence[str]
+    ends: list[int]
+    pool: Grid
+    steps: Integers = NO_STEPS
+    """(T,) the pool's entry of the step into each token; empty where there is one."""
+    own: bool = False
+    """Whether the pool has an entry for each step of a single sequence."""
+    emission: Grid = np.zeros((0, 0), np.int64)
+    """(T, K) scores of labels; empty where tables have them by token."""
+
+
 class Tables:
     """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them."""
 
@@ -70,10 +85,14 @@ class Tables:
     def refusal(self, item: Trellis, time_limit: float | None) -> str:
         """Why kernels cannot decode a sequence in time under the rules on tokens and their neighbours; empty where they
         can."""
-        T, folding = len(item.tokens), self.folding
         if len(item.labels) != self._size or item.order > 1:
             return SECOND_ORDER
-        if not folding.ignores_tokens and not any(item.tokens):
+        return self.refusal_of(len(item.tokens), item.tokens, time_limit)
+
+    def refusal_of(self, T: int, words: Sequence[str], time_limit: float | None = None) -> str:
+        """As `refusal`, for sequences of at most T tokens and first order."""
+        folding = self.folding
+        if not folding.ignores_tokens and not any(words):
             return NO_TOKENS
         if T * self.weight > SPARE:
             return LARGE
@@ -85,8 +104,12 @@ class Tables:
 
     def group(self, item: Trellis) -> tuple[int, int]:
         """A key; sequences with the same one can be decoded in one call."""
-        length = longest(len(item.tokens))
-        return id(self._pool_of(item)), self._kinds.get(length) or self._kind(length)
+        return id(self._pool_of(item)), self.kind(len(item.tokens))
+
+    def kind(self, T: int) -> int:
+        """The first length with the same states of all machines; sequences of other lengths are decoded separately."""
+        length = longest(T)
+        return self._kinds.get(length) or self._kind(length)
 
     def call(
         self,
@@ -101,24 +124,36 @@ class Tables:
         With `meet`, the classes of their tokens are entered, as is necessary where a first call did not know some.
         """
         words: Sequence[str] = items[0].tokens
-        longest_length, ends = len(words), [0, len(words)]
+        ends = [0, len(words)]
         if len(items) > 1:
-            lengths = [len(item.tokens) for item in items]
-            longest_length, ends = max(lengths), [0, *accumulate(lengths)]
+            ends = [0, *accumulate([len(item.tokens) for item in items])]
             words = list(chain.from_iterable([item.tokens for item in items]))
-        (pool, steps, own), vocabulary = self._input(items), self.vocabulary
+        return self.call_of(self._sequences(items, words, ends), top, time_limit, meet=meet)
+
+    def call_of(
+        self,
+        sequences: Sequences,
+        top: int | None = None,
+        time_limit: float | None = None,
+        *,
+        meet: bool = False,
+    ) -> Call | str:
+        """As `call`, for arrays."""
+        words, ends, pool, steps, own, emission = sequences
+        vocabulary = self.vocabulary
         with self._lock:
             tokens = self._rows(words)
             try:
-                for n in range(len(items) if meet else 0):
+                for begin, end in pairwise(ends) if meet else ():
                     for purpose in range(3):
-                        vocabulary.class_of(purpose, tokens[ends[n] : ends[n + 1]])
-                entry = self._entry(pool, longest(longest_length), tokens if own else None)
+                        vocabulary.class_of(purpose, tokens[begin:end])
+                length = ends[1] if len(ends) == 2 else max(map(sub, ends[1:], ends))
+                entry = self._entry(pool, longest(length), tokens if own else None)
             except TooManyStates:
                 return STATES
             except TooManyClasses:
                 return CLASSES
-            emission, rows = self._emission(items, tokens)
+            emission, rows = self._emission(emission, tokens)
             growth = vocabulary.changes + len(vocabulary)
             if growth != self._growth:
                 self._growth, self.full = growth, self._is_full()
@@ -145,22 +180,20 @@ class Tables:
                     return known
         return pool
 
-    def _input(self, items: Sequence[Trellis]) -> tuple[Grid, Integers, bool]:
-        """The pool, its entry of the step into each token as for `decode_batch`, and whether a single sequence has an entry
-        of its own for each step."""
+    def _sequences(self, items: Sequence[Trellis], words: Sequence[str], ends: list[int]) -> Sequences:
         pool, steps, own = self._pool_of(items[0]), NO_STEPS, False
         if len(pool) > 1:
             steps = np.concatenate([steps for item in items for steps in ([0], item.lattice.step)])
             own = len(items) == 1 and np.array_equal(items[0].lattice.step, np.arange(len(pool)))
-        return pool, steps, own
-
-    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
-        """Scores of labels, and the row of them for each token."""
         nodes = [item.lattice.node for item in items]
-        return nodes[0] if len(nodes) == 1 else np.concatenate(nodes), np.arange(len(tokens))
+        emission = nodes[0] if len(nodes) == 1 else np.concatenate(nodes)
+        return Sequences(words, ends, pool, steps, own, emission)
+
+    def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
+        """Scores of labels, and the row of them for each token."""
+        return emission, np.arange(len(tokens))
 
     def _kind(self, length: int) -> int:
-        """The first length with the same states of all machines; sequences of other lengths are decoded separately."""
         try:
             states = tuple(machine.automaton.states for machine in self.folding.machines(length))
         except TooManyStates:

@@ -1,6 +1,7 @@
 """Exact probabilities under rules: of labels, of edges, of violations, and of the rules themselves."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
 from formulations.grid import HARD, nats
+from formulations.labels.selectors import Selector
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from formulations.problem.problem import GroundRule, Problem
@@ -20,6 +22,7 @@ from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.limits import BUDGET
+from ilpinfer.exact.one_run import of_one_run
 from ilpinfer.exact.product import product_of
 
 
@@ -88,6 +91,93 @@ class Marginals:
         edges: Floats = self.product.probabilities(edges=True)[1]
         return edges
 
+    def run_probability(self, selector: Selector, begin: int, end: int) -> float:
+        """Probability that tokens `begin` … `end` - 1 are one run of a field, from the sums over such labellings alone.
+
+        Parameters
+        ----------
+        selector : str, Group or list of str
+            A field, label or group; with labels such as BIO, the run is the entity.
+        begin, end : int
+            First token, and the one after the last.
+
+        Returns
+        -------
+        float
+            The probability, under the rules.
+
+        Raises
+        ------
+        ValueError
+            For an unknown field, and tokens out of range.
+
+        Examples
+        --------
+        >>> from formulations import Trellis, constraints as C
+        >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
+        >>> chances = marginals(trellis, [C.at_most_tokens("a", 1)])
+        >>> round(chances.run_probability("a", 0, 1), 3), chances.run_probability("a", 0, 2)
+        (0.333, 0.0)
+        """
+        begin = whole(begin, "begin", 0, max(len(self.labels) - 1, 0))
+        end = whole(end, "end", begin + 1, len(self.labels))
+        lattice = of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
+        return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
+
+    def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
+        """The probability of each run of a labelling, but for `O`; see `run_probability`.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        list of tuple of (str, int, int, float)
+            Field, first token, the token after the last one, and the probability.
+
+        Examples
+        --------
+        >>> from formulations import Trellis, constraints as C
+        >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "O"])
+        >>> marginals(trellis).entities(["a", "O"])
+        [('a', 0, 1, 0.25)]
+        """
+        labels = self.problem.labels
+        runs = labels.runs(labels.ids(labelling))
+        return [(name, begin, end, self.run_probability(name, begin, end)) for name, begin, end in runs]
+
+    def probability(self, labelling: Iterable[object]) -> float:
+        """Probability of a whole labelling.
+
+        Parameters
+        ----------
+        labelling : iterable of object
+            T label names or ids.
+
+        Returns
+        -------
+        float
+            The probability, under the rules; 0 where the labelling breaks a hard rule.
+
+        Raises
+        ------
+        ValueError
+            For unknown labels, and another number of labels.
+        """
+        ids, T = self.problem.labels.ids(labelling), len(self.labels)
+        if len(ids) != T:
+            raise ValueError(f"{counted(len(ids), 'label')} for {counted(T, 'token')}")
+        return self._share(nats(self.problem.value(ids).score)) if T else 1.0
+
+    def _share(self, log_sum: float) -> float:
+        return min(1.0, math.exp(log_sum - self.log_partition))
+
+    @cached_property
+    def _folded(self) -> Problem:
+        return self.problem.fold()
+
     @cached_property
     def probability_holds(self) -> float:
         """Probability that every rule holds, hard or soft, under the model without rules: p(y) ∝ exp(model score).
@@ -113,7 +203,7 @@ class Marginals:
         score = float((self.labels * node).sum())
         for edges, which in zip(self.edges, self.product.groups.step, strict=True):
             score += float((edges * pool[which]).sum())
-        for rule in self.problem.fold().rules:
+        for rule in self._folded.rules:
             score -= nats(rule.finite_penalty) * self.expected_violations[rule.name]
         return max(0.0, self.log_partition - score)
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Integers
-from formulations.grid import Grid, add, is_forbidden, snap_scores
+from formulations.grid import LIMIT, Grid, add, is_forbidden, snap_scores
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.digest import decoding_digest
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact import limits
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import NO_STEPS, Tables
+from ilpinfer.exact.compiled import Sequences, Tables
 
 
 class TokenTables(Tables):
@@ -47,14 +47,17 @@ class TokenTables(Tables):
     def _pool_of(self, item: Trellis) -> Grid:
         return self._pool
 
-    def _input(self, items: Sequence[Trellis]) -> tuple[Grid, Integers, bool]:
-        return self._pool, NO_STEPS, False
+    def _sequences(self, items: Sequence[Trellis], words: Sequence[str], ends: list[int]) -> Sequences:
+        return Sequences(words, ends, self._pool)
 
     def _rows(self, words: Sequence[str]) -> Integers:
         rows = self.vocabulary.rows(words)
         if len(self.vocabulary) > self._entered:
-            self._enter(self.vocabulary.tokens[self._entered :])
+            self._enter(self.vocabulary.tokens_from(self._entered))
         return rows
+
+    def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
+        return self._emissions, tokens
 
     def _enter(self, words: Sequence[str]) -> None:
         """Look up the scores of new tokens."""
@@ -65,13 +68,11 @@ class TokenTables(Tables):
         self._entered += len(words)
         self._largest = max(self._largest, _largest(scores))
 
-    def _emission(self, items: Sequence[Trellis], tokens: Integers) -> tuple[Grid, Integers]:
-        return self._emissions, tokens
-
 
 def _largest(scores: Grid) -> int:
     """The largest finite absolute value."""
-    return int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
+    largest = int(np.abs(scores).max(initial=0))
+    return largest if largest <= LIMIT else int(np.abs(scores).max(where=~is_forbidden(scores), initial=0))
 
 
 def token_tables_of(rules: RuleCompiler, scores: TokenScores) -> TokenTables:

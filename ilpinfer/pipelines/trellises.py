@@ -10,6 +10,7 @@ from formulations import Trellis
 from formulations.labels import schemes
 from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
@@ -75,8 +76,35 @@ class ScoredSequence:
 
         assert self.trellis is not None
         found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
-        places = self.positions or range(len(self.trellis))
-        return [{**asdict(each), "token": places[each.token]} for each in found]
+        return [{**asdict(each), "token": self._places[each.token]} for each in found]
+
+    def probabilities(self, rules: Rules, solution: Solution) -> dict[str, Any]:
+        """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
+        from ilpinfer.exact.marginals import marginals
+
+        assert self.trellis is not None
+        try:
+            found = marginals(self.trellis, rules, given=solution.given)
+        except ValueError as error:
+            return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
+        entities = [
+            {"field": name, "tokens": list(self._places[begin:end]), "probability": chance}
+            for name, begin, end, chance in found.entities(solution.ids)
+        ]
+        return {"labelling": found.probability(solution.ids), "entities": entities, "reason": ""}
+
+    def with_places(self, changed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Changed runs with the positions of their tokens among all."""
+        return [{**each, "tokens": [self._places[t] for t in each["tokens"]]} for each in changed]
+
+    @property
+    def _places(self) -> Sequence[int]:
+        """The position of each token of the trellis among all."""
+        return (
+            range(0 if self.trellis is None else len(self.trellis))
+            if self.positions is None
+            else self.positions
+        )
 
     def covered(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Of the labels of all tokens those of the tokens that the trellis covers."""

@@ -35,12 +35,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model (None for sequences with scores), scheme and digest of a run, which are sent to each process once."""
+    """Decoder, model (None for sequences with scores), scheme, digest, threads of a run, and whether it explains labels, which are sent to each process once."""
 
     decoder: Decoder
     model: SequenceModel | None
     scheme: str
     run: str
+    threads: int = 1
+    explain: bool = False
 
 
 @dataclass
@@ -111,7 +113,7 @@ def decode_shard(
         (shard.begin + at, item, solution)
         for at, (item, solution) in enumerate(decode_examples(shard.examples, work, check))
     )
-    return table_of(rows, work.run, shard.number, shard.digest)
+    return table_of(rows, work.run, shard.number, shard.digest, explain=work.explain)
 
 
 def decode_examples(
@@ -128,5 +130,5 @@ def decode_examples(
                 yield ScoredSequence(example, None, None, error)
 
     trellises = Trellises(scored())
-    solutions = work.decoder.decode_many(trellises, on_error="row")
+    solutions = work.decoder.decode_many(trellises, threads=work.threads, on_error="row")
     yield from in_order(trellises, solutions, lambda error: failure(error, "none"))

@@ -27,6 +27,7 @@ TEXTS = (
     "given",
     "status",
     "violations",
+    "changed",
     "method",
     "certificate",
     "reason",
@@ -92,10 +93,10 @@ def shard_name(number: int) -> str:
 
 
 def table_of(
-    rows: Iterable[tuple[int, ScoredSequence, Solution]], run: str, number: int, digest: str
+    rows: Iterable[tuple[int, ScoredSequence, Solution]], run: str, number: int, digest: str, *, explain: bool
 ) -> tuple[bytes, ShardEntry]:
-    """The Parquet file of numbered sequences and their solutions, at least one, and its entry."""
-    made = [_row(*row) for row in rows]
+    """The Parquet file of numbered sequences and their solutions, at least one, perhaps explained, and its entry."""
+    made = [_row(*row, explain) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
     return shard_file(columns, run, number, digest)
 
@@ -201,17 +202,31 @@ NAMES = (
         "model_score",
         "feature_score",
     ),
-    *("penalty", "bound", "gap", "violations", "method", "certificate", "reason", "error", "seconds"),
+    *(
+        "penalty",
+        "bound",
+        "gap",
+        "violations",
+        "changed",
+        "method",
+        "certificate",
+        "reason",
+        "error",
+        "seconds",
+    ),
 )
 """The columns, in order."""
 
 
-def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any]:
+def _row(number: int, item: ScoredSequence, solution: Solution, explain: bool) -> dict[str, Any]:
     example = item.example
     labels = solution.labels if solution.has_labelling else None
     given = {str(t): label for t, label in solution.given.items()}
     broken = {rule: count for rule, count in solution.violations.items() if count}
     further = {name: value for name, value in example.about.items() if name not in ABOUT}
+    changed = None
+    if explain and solution.has_labelling:
+        changed = item.with_places(solution.explain(change=True).short())
     values = {
         "sequence": number,
         "file": _text(example.file),
@@ -224,6 +239,7 @@ def _row(number: int, item: ScoredSequence, solution: Solution) -> dict[str, Any
         "given": _note(item.row({"labels": None, "given": given})["given"] or None),
         "status": str(solution.status),
         "violations": json.dumps(broken, ensure_ascii=False),
+        "changed": _note(changed),
         "method": solution.method,
         "certificate": solution.certificate.kind,
         "reason": _text(solution.reason),

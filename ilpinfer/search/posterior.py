@@ -15,7 +15,6 @@ from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Floats, LabelIds
 from formulations.grid import FORBIDDEN, UNITS_PER_NAT, Grid, is_forbidden
 from formulations.labels.label_set import LabelSet
-from formulations.labels.schemes import OUTSIDE
 from formulations.problem.problem import Problem
 from ilpinfer.core.certificate import FOLDED_BOUND
 from ilpinfer.core.deadline import Deadline
@@ -163,7 +162,7 @@ def _where_possible(scores: Grid, units: Grid | int) -> Grid:
 
 def _spans(sample: _Sample, labels: LabelSet, product: Product | str, top: int) -> Iterator[Worded]:
     """Those of the best labellings whose spans have the greatest expected F1."""
-    expected = expected_f1([spans_of(path, labels) for path in sample.paths], sample.weights)
+    expected = expected_f1([frozenset(labels.runs(path)) for path in sample.paths], sample.weights)
     order = np.argsort(-expected, kind="stable")[:top].tolist()
     for place in order:
         words = f"F1 of spans expected to be {expected[place]:.4f}, {sample.words(product)}"
@@ -172,19 +171,7 @@ def _spans(sample: _Sample, labels: LabelSet, product: Product | str, top: int) 
         yield None, "no other labelling"
 
 
-Spans = frozenset[tuple[int, int, int]]  # field, first token, last token
-
-
-def spans_of(path: LabelIds, labels: LabelSet) -> Spans:
-    """Every run of every field, `O` left out; with hierarchical labels those of all levels."""
-    before, result = np.append(0, path[:-1] + 1), list[tuple[int, int, int]]()
-    fields = [field for name, field in labels.fields.items() if name != OUTSIDE]
-    for number, field in enumerate(fields):
-        inside, begins = field.member[path], field.begins[before, path]
-        stays = np.append(inside[1:] & ~begins[1:], False)
-        first, last = np.flatnonzero(begins), np.flatnonzero(inside & ~stays)
-        result += [(number, f, e) for f, e in zip(first.tolist(), last.tolist(), strict=True)]
-    return frozenset(result)
+Spans = frozenset[tuple[str, int, int]]  # as `LabelSet.runs`
 
 
 def expected_f1(candidates: Sequence[Spans], weights: Floats) -> Floats:

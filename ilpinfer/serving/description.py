@@ -125,12 +125,22 @@ class Change(BaseModel):
     words: str = Field(description="All of it for readers.")
 
 
+class EntityProbability(BaseModel):
+    """The probability that these tokens are one run of a field."""
+
+    field: str
+    tokens: list[int] = Field(description="Positions, from 0.")
+    probability: float
+
+
 class Probabilities(BaseModel):
     """Probabilities of labels, p proportional to exp(score)."""
 
     labels: list[list[float] | None] | None = Field(
         description="(T, K) probabilities; null for tokens that the model leaves out, and where there are none."
     )
+    entities: list[EntityProbability] = Field(description="Of the labelling, each as a whole.")
+    labelling: float | None = Field(description="Probability of the labelling; null where there is none.")
     constrained: bool = Field(description="Whether rules are included; else these are the model's alone.")
     left_out: list[str] = Field(description="Rules that are not included, the largest first.")
     reason: str = Field(description="Why they are not included.")

@@ -62,7 +62,7 @@ def further(
         result["explanation"]["change"] = _change(scored, trellis, solution, options.explain, left)
     if options.marginals:
         left()
-        result["marginals"] = _marginals(decoder, scored, trellis)
+        result["marginals"] = _marginals(decoder, scored, trellis, solution)
     if options.questions and solution.has_labelling:
         asked = replace(scored, trellis=trellis)
         try:
@@ -137,18 +137,28 @@ def fields_of(labels: LabelSet) -> list[str]:
     return result
 
 
-def _marginals(decoder: Decoder, scored: ScoredSequence, trellis: Trellis) -> dict[str, Any]:
+def _marginals(
+    decoder: Decoder, scored: ScoredSequence, trellis: Trellis, solution: Solution
+) -> dict[str, Any]:
     """Probabilities under the rules, but for those that take too many states; None for tokens without scores."""
+    known: dict[str, Any] = {"labels": None, "entities": [], "labelling": None}
     try:
         found, left_out = marginals_within(trellis, decoder.rules, BUDGET)
     except ValueError as error:
-        return {"labels": None, "constrained": False, "left_out": [], "reason": str(error)}
+        return {**known, "constrained": False, "left_out": [], "reason": str(error)}
+    positions = _positions(scored, trellis)
     rows: list[list[float] | None] = [None] * len(scored.example.tokens or trellis.tokens)
-    for t, row in zip(_positions(scored, trellis), found.labels.round(DIGITS).tolist(), strict=True):
+    for t, row in zip(positions, found.labels.round(DIGITS).tolist(), strict=True):
         rows[t] = row
+    if solution.has_labelling:
+        known["labelling"] = found.probability(solution.ids)
+        known["entities"] = [
+            {"field": name, "tokens": list(positions[begin:end]), "probability": round(chance, DIGITS)}
+            for name, begin, end, chance in found.entities(solution.ids)
+        ]
     constrained = not left_out or bool(found.problem.rules)
     reason = next(iter(left_out.values()), "")
-    return {"labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}
+    return {**known, "labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}
 
 
 def _positions(scored: ScoredSequence, trellis: Trellis) -> Sequence[int]:

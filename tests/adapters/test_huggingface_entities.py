@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 
+import ilpinfer
 from formulations import constraints as C
 from ilpinfer.adapters.decisions import AdapterError
 from ilpinfer.adapters.huggingface import entities
+from ilpinfer.models.external import from_logits
 
 LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"}
 TEXT = "Ada met Microsoft Ltd ."
@@ -159,6 +161,16 @@ def test_scores_of_the_model_are_those_without_rules():
         assert each["score"] == pytest.approx(p[each["index"], k], abs=1e-5)
     own = found("first", rules, score="model")[0]["score"]
     assert found("first", rules)[0]["score"] != pytest.approx(own, abs=0.01)
+
+
+def test_scores_of_entities_are_probabilities_of_the_whole():
+    rules = [C.at_most_runs("PER", 1)]
+    whole, means = (found("first", rules, score=score) for score in ("entity", "rules"))
+    assert [each["word"] for each in whole] == [each["word"] for each in means]
+    trellis = from_logits(LOGITS, LABELS, word_ids=WORD_IDS)
+    chances = ilpinfer.marginals(trellis, rules)
+    expected = [chance for *_, chance in chances.entities(ilpinfer.decode(trellis, rules).labels)]
+    assert sorted(each["score"] for each in whole) == pytest.approx(sorted(expected))
 
 
 def test_rules_look_at_the_text_of_words_and_may_be_named_or_written_out():

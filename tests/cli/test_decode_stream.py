@@ -93,9 +93,9 @@ def test_a_folder_is_decoded_in_order(folder, cli):
 def test_all_that_is_done_for_a_sequence_counts_in_its_seconds(folder, cli, monkeypatch, kind, method):
     honest = getattr(kind, method)
 
-    def slowly(self, *arguments):
+    def slowly(self, *arguments, **options):
         time.sleep(0.2)
-        return honest(self, *arguments)
+        return honest(self, *arguments, **options)
 
     monkeypatch.setattr(kind, method, slowly)
     cli.done(f"{DECODE.replace('in.tsv', 'train.tsv')} --explain --questions 1")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from support.command_line import rows
 
-import ilpinfer
+import ilpinfer.exact.marginals
 from formulations import Trellis, load_rules
+from formulations.automata.machine import TooManyStates
 from ilpinfer.core.solution_fields import ROW_KEYS
 
 
@@ -23,7 +24,7 @@ def trellis(folder):
     return Trellis.from_dict({**values, "scheme": "plain"})
 
 
-@pytest.mark.parametrize("options", ["", "--explain --trace", "--top 3", "--method cbc"])
+@pytest.mark.parametrize("options", ["", "--explain --trace --probabilities", "--top 3", "--method cbc"])
 def test_rows_verify(options, trellis, cli):
     rows, rules = rows_of(options, cli), load_rules("rules.toml")
     solutions = [ilpinfer.Solution.from_dict(row) for row in rows]
@@ -32,6 +33,33 @@ def test_rows_verify(options, trellis, cli):
     again = ilpinfer.decode(trellis, rules)
     assert (solutions[0].labels, solutions[0].score) == (again.labels, again.score)
     assert not ilpinfer.verify(trellis, rules, replace(solutions[0], score=again.score + 1)).ok
+
+
+def test_rows_say_what_changed_and_how_probable_it_is(trellis, cli):
+    (row,) = rows_of("--explain --probabilities", cli)
+    rules = load_rules("rules.toml")
+    chances, solution = ilpinfer.marginals(trellis, rules), ilpinfer.Solution.from_dict(row)
+    assert row["probabilities"]["labelling"] == chances.probability(solution.ids)
+    for each, (name, begin, end, chance) in zip(
+        row["probabilities"]["entities"], chances.entities(solution.labels), strict=True
+    ):
+        assert each == {"field": name, "tokens": [*range(begin, end)], "probability": chance}
+    plain = ilpinfer.decode(trellis, method="viterbi").labels
+    changed = {
+        t: pair for each in row["changed"] for t, *pair in zip(each["tokens"], each["from"], each["to"])
+    }
+    differs = {t: [a, b] for t, (a, b) in enumerate(zip(plain, solution.labels, strict=True)) if a != b}
+    assert changed == differs and all(each["rules"] for each in row["changed"])
+
+
+def test_probabilities_beyond_the_budget_say_why(trellis, cli, monkeypatch):
+    def too_many(*_):
+        raise TooManyStates("too many joint states", ())
+
+    monkeypatch.setattr(ilpinfer.exact.marginals, "product_of", too_many)
+    (row,) = rows_of("--probabilities", cli)
+    reason = "not exact: too many joint states"
+    assert row["probabilities"] == {"labelling": None, "entities": [], "reason": reason}
 
 
 def test_rows_of_two_phases_verify(trellis, cli):

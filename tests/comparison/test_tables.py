@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 import subprocess
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -67,6 +68,19 @@ def test_costs_of_stages_are_sums_over_sequences():
     assert found == [(FIRST_STAGE, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
 
 
+def test_the_rules_that_each_method_breaks_are_those_of_its_rows(comparison):
+    table = Counter[tuple[str, str]]()
+    for row in comparison.rows():
+        table.update({(row["method"], rule): count for rule, count in row["violations"].items() if count})
+    broken = lines_of(comparison.rules_broken())
+    assert {(line.method, line.rule): line.violations for line in broken} == dict(table) and table
+    for line in broken:
+        some = [
+            row for row in comparison.rows() if row["method"] == line.method and row["violations"][line.rule]
+        ]
+        assert line.sequences == len(some)
+
+
 def test_names_of_columns_are_unique():
     for columns in COLUMNS.values():
         names = [column.name for column in columns]
@@ -77,7 +91,7 @@ def test_every_figure_has_a_column_and_every_column_a_figure(comparison):
     """Or is one of those that tables leave out."""
     left_out = {"sequences", "infeasible", "seconds"}
     lines = comparison.lines()
-    for names in (["summary", "gaps", "gold", "errors"], ["matches"], ["fields"], ["stages"]):
+    for names in (["summary", "gaps", "gold", "errors"], ["matches"], ["fields"], ["stages"], ["rules"]):
         columns = {column.field for name in names for column in COLUMNS[name]}
         assert columns <= set(lines[names[0]]) <= columns | left_out
 
@@ -250,7 +264,7 @@ def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
             bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$|\$-\$", "", line)
             assert not re.search(r"[\\%$#_{}<>|~^]", bare.replace(" & ", ""))
         assert text.count("\\toprule") == text.count("\\midrule") == text.count("\\bottomrule") == 1
-        if name != "stages":
+        if name not in ("stages", "rules"):
             assert r"a\textless{}b\textgreater{}\&" in text and ODD not in text
 
 

@@ -1,6 +1,8 @@
 """Marginals against sums over all labellings, and what they promise."""
 
 import math
+from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -46,6 +48,27 @@ def check(problem: Problem, tolerance: float = 1e-9) -> None:
     tolerance = 10 * tolerance + 1e-10 * (largest + abs(log_partition))
     assert result.entropy == pytest.approx(entropy, abs=tolerance)
     check_model_alone(problem, result, near)
+    check_runs(problem, result, shares, near)
+
+
+def check_runs(problem: Problem, result: ilpinfer.Marginals, shares: dict, near: dict) -> None:
+    """The probability of each run that a labelling can have, and of each labelling."""
+    labels = problem.instance.trellis.labels
+    chances = Counter[tuple[str, int, int]]()
+    for y, share in shares.items():
+        assert result.probability(y) == pytest.approx(share, **near)
+        for name, field in labels.fields.items():
+            begins = [t for t, k in enumerate(y) if field.begins[y[t - 1] + 1 if t else 0, k]]
+            for begin in begins:
+                end = begin + 1
+                while end < len(y) and field.member[y[end]] and end not in begins:
+                    end += 1
+                chances[name, begin, end] += share
+    T = len(result.labels)
+    for name in labels.fields:
+        for begin, end in combinations(range(T + 1), 2):
+            expected = chances[name, begin, end]
+            assert result.run_probability(name, begin, end) == pytest.approx(expected, **near)
 
 
 def check_model_alone(problem: Problem, result: ilpinfer.Marginals, near: dict) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support.command_line import TRAIN, rows
+from support.command_line import TRAIN, rows, rule_text
 from support.processes import python
 
 from ilpinfer.decoding.decoder import Decoder
@@ -85,9 +85,32 @@ def test_a_run_says_all_of_its_sequences(whole, cli):
     assert whole["rejected.jsonl"] == whole["unproved.jsonl"] == b""
 
 
-def test_processes_come_to_the_same(whole, cli):
-    cli.done(f"{REPROCESS} --jobs 2 --output two")
+@pytest.mark.parametrize("options", ["--jobs 2", "--jobs 1 --threads 2"])
+def test_processes_and_threads_come_to_the_same(options, whole, cli):
+    cli.done(f"{REPROCESS} {options} --output two")
     assert contents("two") == whole
+
+
+def test_labels_are_explained(whole, cli):
+    Path("none.toml").write_text(rule_text("at_most_tokens", field="author", n=0))
+    given = "in.tsv --model hmm.json --rules none.toml"
+    cli.done(f"reprocess {given} --jobs 1 --explain --output two")
+    cli.done(f"decode {given} --explain --output x")
+    found, plain = (
+        [
+            row["changed"]
+            for file in sorted(Path(name).glob("*.parquet"))
+            for row in pq.read_table(file).to_pylist()
+        ]
+        for name in ("two", "whole")
+    )
+    assert [json.loads(each) for each in found] == [row["changed"] for row in rows(Path("x"))]
+    assert any(map(json.loads, found)) and {*plain} == {None}
+
+
+def test_threads_are_for_the_engine(whole, cli):
+    refused = cli.refused(f"{REPROCESS} --method beam --threads 2 --output two")
+    assert "threads are for one process, and for the method auto" in refused
 
 
 @pytest.mark.parametrize(

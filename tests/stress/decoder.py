@@ -40,7 +40,16 @@ from ilpinfer.exact.compiled import Tables, tables_of
 from stress import drawing
 from stress.brute_force import Optimum, Stated
 
-WAYS = (*("one by one", "threads") * 2, "function", "many", "pickled", "batch", "top", "texts")
+WAYS = (
+    *("one by one", "threads") * 2,
+    "function",
+    "many",
+    "pickled",
+    "batch",
+    "top",
+    "texts",
+    *("scores",) * 2,
+)
 MOST_FINDINGS = 50
 """After so many there is no need for more."""
 ROUND = 10
@@ -168,6 +177,8 @@ def decoded(
         number = {"n_jobs": 2} if way == "processes" else {"threads": rng.choice((1, 2, 3))}
         given = (trellises[n] for n in order)
         return dict(zip(order, decoder.decode_many(given, **number, on_error="row"), strict=True))
+    if way == "scores":
+        return by_scores(decoder, trellises, order, rng)
     if way == "threads":
         return in_threads(decoder.decode, trellises, order, rng.choice((1, 2, 4)))
     if way == "function":
@@ -182,6 +193,59 @@ def decoded(
     result = {n: outcome(decoder.decode, trellises[n]) for n in order[:half]}
     again = pickle.loads(pickle.dumps(decoder)) if way == "pickled" else decoder
     return result | {n: outcome(again.decode, trellises[n]) for n in order[half:]}
+
+
+def padded(trellises: Sequence[Trellis], rng: random.Random) -> dict[str, Any]:
+    """Trellises with the same transitions as a batch: padded with odd numbers, perhaps with holes, or as lists."""
+    tokens = (
+        [list(each.tokens) for each in trellises] if any(map(any, (t.tokens for t in trellises))) else None
+    )
+    steps = {"transitions": trellises[0].transitions, "tokens": tokens}
+    if rng.random() < 0.3:
+        return {"emissions": [each.emissions for each in trellises], **steps}
+    holes = rng.choice((0, 0, 2))
+    T, K = max(map(len, trellises)) + holes, len(trellises[0].labels)
+    emissions, mask = np.full((len(trellises), T, K), np.nan), np.zeros((len(trellises), T), bool)
+    for n, each in enumerate(trellises):
+        places = sorted(rng.sample(range(T), len(each))) if holes else list(range(len(each)))
+        emissions[n, places], mask[n, places] = each.emissions, True
+    if not holes and rng.random() < 0.5:
+        return {"emissions": emissions, "lengths": mask.sum(axis=1), **steps}
+    return {"emissions": emissions, "mask": mask, **steps}
+
+
+def by_scores(
+    decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], order: list[int], rng: random.Random
+) -> dict[int, Any]:
+    """Solutions of batches of scores, whose arrays say the same; of `decode` where sequences fit in none, or one is refused."""
+    groups, result = dict[Any, list[int]](), dict[int, Any]()
+    for n in order:
+        each = trellises[n]
+        alike = each.order == 1 and len(each.lattice.pool) == 1
+        groups.setdefault((each.lattice.pool.tobytes(), any(each.tokens)) if alike else n, []).append(n)
+    for key, some in groups.items():
+        known = {} if decoder.labels is not None else {"labels": trellises[some[0]].labels}
+        try:
+            if isinstance(key, int):
+                raise ValueError("no batch")
+            given = padded([trellises[n] for n in some], rng)
+            batch = decoder.decode_scores(**given, **known, threads=rng.choice((1, 2)))
+        except ValueError:
+            result |= {n: outcome(decoder.decode, trellises[n]) for n in some}
+            continue
+        for place, n in enumerate(some):
+            solution = result[n] = batch[place]
+            found = [] if solution.path is None else solution.ids.tolist()
+            arrays = (
+                batch.scores[place],
+                batch.bounds[place],
+                batch.status[place],
+                batch.violations[place].tolist(),
+            )
+            wanted = solution.score, solution.bound, solution.status, list(solution.violations.values())
+            assert arrays == wanted or solution.path is None, (arrays, wanted)
+            assert [k for k in batch.ids[place].tolist() if k >= 0] == found, (batch.ids[place], found)
+    return result
 
 
 def refused(trellis: Trellis, rules: RuleSet) -> bool:

@@ -8,7 +8,7 @@ from formulations.arguments import one_of
 from formulations.caches import remembered
 
 CLASSES: tuple[tuple[str, str], ...] = (
-    ("year", r"(19|20)\d\d"),
+    ("year", r"(?:19|20)\d\d"),
     ("digit", r"\d"),
     ("digits-2", r"\d\d"),
     ("digits-3", r"\d{3}"),
@@ -24,11 +24,15 @@ CLASSES: tuple[tuple[str, str], ...] = (
 )
 """Token classes, the first that matches; they stand in for words that training has not seen."""
 
-_PATTERNS = [re.compile(pattern, re.DOTALL) for _, pattern in CLASSES]
+_CLASS = re.compile("|".join(f"({pattern})" for _, pattern in CLASSES), re.DOTALL)
 
 
 def token_class(token: str) -> int:
-    return next(c for c, pattern in enumerate(_PATTERNS) if pattern.fullmatch(token))
+    """The first class whose pattern matches."""
+    match = _CLASS.fullmatch(token)
+    assert match is not None
+    assert match.lastindex is not None
+    return match.lastindex - 1
 
 
 def shape(token: str) -> str:

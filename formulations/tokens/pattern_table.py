@@ -1,0 +1,59 @@
+"""Patterns of tokens compiled together, so that a word is looked up once for all word lists and once for each class."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from formulations.tokens.token_pattern import TokenPattern, in_class
+
+Places = dict[str, tuple[int, ...]]
+"""The patterns that have a word in a list, by word."""
+
+
+class Pattern(Protocol):
+    def matches(self, token: str) -> bool: ...
+
+
+class PatternTable:
+    """Which of some patterns a token matches, as each of them says alone."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        plain = [(i, each) for i, each in enumerate(patterns) if isinstance(each, TokenPattern)]
+        self._others = [(i, each) for i, each in enumerate(patterns) if not isinstance(each, TokenPattern)]
+        folded = [(i, each) for i, each in plain if each.ignore_case]
+        exact = [(i, each) for i, each in plain if not each.ignore_case]
+        self._words = [_places((i, each.word_set) for i, each in some) for some in (folded, exact)]
+        self._exceptions = [_places((i, each.exception_set) for i, each in some) for some in (folded, exact)]
+        names = dict.fromkeys(each.token_class for _, each in plain if each.token_class)
+        self._classes = [(name, tuple(i for i, each in plain if each.token_class == name)) for name in names]
+        self._expressions = [(i, each.expression) for i, each in plain if each.expression is not None]
+        alone = {i for i, each in plain if not (each.words or each.token_class or each.pattern)}
+        self._without_conditions = bytes(i in alone for i in range(len(patterns)))
+
+    def held(self, token: str) -> bytes:
+        """A byte for each pattern, 1 where the token matches."""
+        held, lower = bytearray(self._without_conditions), token.lower()
+        for words, text in zip(self._words, (lower, token), strict=True):
+            for i in words.get(text, ()):
+                held[i] = 1
+        for name, places in self._classes:
+            if in_class(token, name):
+                for i in places:
+                    held[i] = 1
+        folded, exact = self._exceptions
+        left_out = (*folded.get(lower, ()), *exact.get(token, ()))
+        for i, expression in self._expressions:
+            if not held[i] and i not in left_out and expression.matches(token):
+                held[i] = 1
+        for i in left_out:
+            held[i] = 0
+        for i, pattern in self._others:
+            held[i] = pattern.matches(token)
+        return bytes(held)
+
+
+def _places(lists: Iterable[tuple[int, frozenset[str]]]) -> Places:
+    found = dict[str, list[int]]()
+    for i, words in lists:
+        for word in words:
+            found.setdefault(word, []).append(i)
+    return {word: tuple(places) for word, places in found.items()}

@@ -1,0 +1,268 @@
+"""Scores of many sequences as rows of their tokens: padded arrays with lengths or a mask, or lists of arrays."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from formulations import Trellis
+from formulations.arguments import iterable, texts
+from formulations.automata.lattice import Lattice
+from formulations.dtypes import Floats, Integers
+from formulations.grid import FORBIDDEN, LIMIT, Grid, add, check_total, is_forbidden, snap_scores
+from formulations.labels.label_set import LabelSet
+from formulations.messages import brief, counted
+from formulations.problem.known_labels import Given, known_ids
+from formulations.score_numbers import floats, one_notice
+from ilpinfer.exact.compiled import Sequences
+
+NO_TOKENS: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRows:
+    """The tokens of N sequences, one after the other, and their scores on the grid, with those of the ends."""
+
+    labels: LabelSet
+    node: Grid
+    """(R, K)"""
+    pool: Grid
+    """(1, K, K)"""
+    begins: Integers
+    """(N+1,) the first row of each sequence, then R."""
+    cells: Integers
+    """(R,) the place of each row in an array (N, T)."""
+    width: int
+    """T"""
+    words: Sequence[Sequence[str]] | None
+    """The tokens of each sequence; None where there are none."""
+    known: Sequence[dict[int, int]] | None
+    """Known label ids of each sequence."""
+
+    def __len__(self) -> int:
+        return len(self.begins) - 1
+
+    @property
+    def lengths(self) -> Integers:
+        """(N,) numbers of tokens."""
+        return np.diff(self.begins)
+
+    def tokens(self, n: int) -> Sequence[str]:
+        """The tokens of a sequence; empty texts where there are none."""
+        return ("",) * int(self.lengths[n]) if self.words is None else self.words[n]
+
+    def sequences(self, places: Integers) -> Sequences:
+        """Some of the sequences as arrays of a call."""
+        lengths = self.lengths[places]
+        ends = np.append(0, np.cumsum(lengths))
+        node = self.node
+        if len(places) < len(self):
+            node = node[np.repeat(self.begins[places] - ends[:-1], lengths) + np.arange(ends[-1])]
+        words: Sequence[str] = [""] * len(node)
+        if self.words is not None:
+            words = list(chain.from_iterable(self.words[n] for n in places.tolist()))
+        return Sequences(words, ends.tolist(), self.pool, emission=node)
+
+    def trellis(self, n: int) -> Trellis:
+        """The trellis of one sequence."""
+        node = self.node[self.begins[n] : self.begins[n + 1]]
+        lattice = Lattice(node, self.pool, np.zeros(max(len(node) - 1, 0), np.int64))
+        known = {} if self.known is None else self.known[n]
+        names = tuple((t, self.labels.names[k]) for t, k in sorted(known.items()))
+        return Trellis._of(lattice=lattice, labels=self.labels, tokens=tuple(self.tokens(n)), _given=names)
+
+
+@dataclass(frozen=True)
+class RowTrellises(Sequence[Trellis]):
+    """The trellises of some of the rows, which are made when they are read."""
+
+    rows: ScoreRows
+    places: Integers
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, n: Any) -> Any:
+        return self.rows.trellis(int(self.places[n]))
+
+
+@one_notice
+def score_rows(
+    emissions: Any,
+    transitions: Any,
+    labels: LabelSet | None,
+    *,
+    lengths: Any = None,
+    mask: Any = None,
+    start: Any = None,
+    end: Any = None,
+    tokens: Iterable[Sequence[str]] | None = None,
+    given: Iterable[Given | None] | None = None,
+) -> ScoreRows:
+    """The rows of a batch; see `Decoder.decode_scores`."""
+    values, begins, cells, width = _values(emissions, lengths, mask)
+    K, places = values.shape[1], np.stack(np.divmod(cells, max(width, 1)), axis=1)
+    labels = LabelSet(tuple(map(str, range(K)))) if labels is None else labels
+    if len(labels) != K:
+        raise ValueError(
+            f"emissions has {counted(K, 'column')}, but there are {counted(len(labels), 'label')}"
+        )
+    node = snap_scores(values, "emissions", places)
+    shapes = {"transitions": (K, K), "start": (K,), "end": (K,)}
+    steps = {"transitions": transitions, "start": start, "end": end}
+    extra = {name: snap_scores(x, name) for name, x in steps.items() if x is not None}
+    for name, array in extra.items():
+        if array.shape != shapes[name]:
+            raise ValueError(
+                f"{name} has shape {array.shape}; expected {shapes[name]}, as emissions has {counted(K, 'label')}"
+            )
+    pool = extra.get("transitions", np.zeros((K, K), np.int64))
+    _check_totals(node, begins, extra)
+    some = np.diff(begins) > 0
+    for name, rows in (("start", begins[:-1][some]), ("end", begins[1:][some] - 1)):
+        if name in extra:
+            node[rows] = add(node[rows], extra[name])
+    if len(labels.never_ids):
+        node[:, labels.never_ids] = FORBIDDEN
+    words = None if tokens is None else _words(tokens, begins, cells, width)
+    known = None if given is None else _known(given, labels, begins, cells, width, node)
+    return ScoreRows(labels, node, pool[None], begins, cells, width, words, known)
+
+
+def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, Integers, int]:
+    """Rows (R, K), the first row of each sequence (N+1,), their places in (N, T), and T."""
+    if isinstance(emissions, list | tuple):
+        if lengths is not None or mask is not None:
+            raise ValueError("lengths and mask are for padded emissions (N, T, K); a list has arrays (T, K)")
+        return _listed(emissions)
+    array = floats(emissions, "emissions")
+    if array.ndim != 3 or not array.shape[2]:
+        raise ValueError(
+            f"emissions has shape {array.shape}; expected (N, T, K), padded, or a list of arrays (T, K)"
+        )
+    N, T, K = array.shape
+    inside = _inside(N, T, lengths, mask)
+    if inside is None:
+        return array.reshape(N * T, K), np.arange(N + 1) * T, np.arange(N * T), T
+    cells = np.flatnonzero(inside)
+    return array.reshape(N * T, K)[cells], np.append(0, np.cumsum(inside.sum(axis=1))), cells, T
+
+
+def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
+    """(N, T) which places have a token; None where all have one."""
+    if lengths is not None and mask is not None:
+        raise ValueError("give lengths or a mask, not both")
+    if lengths is not None:
+        counts = floats(lengths, "lengths")
+        if counts.shape != (N,) or not ((counts >= 0) & (counts <= T) & (counts == np.rint(counts))).all():
+            raise ValueError(
+                f"lengths is {brief(counts.tolist())}; expected {counted(N, 'whole number')} from 0 to {T}"
+            )
+        return np.arange(T) < counts[:, None]
+    if mask is None:
+        return None
+    known = np.asarray(mask.tolist() if hasattr(mask, "tolist") else mask)
+    if known.shape != (N, T) or not np.isin(known, (0, 1)).all():
+        raise ValueError(
+            f"mask has shape {known.shape}; expected ({N}, {T}), true or 1 where emissions has a token"
+        )
+    return known.astype(bool)
+
+
+def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, int]:
+    """As `_values`, of a list of arrays (T, K)."""
+    kinds = {(type(each), getattr(each, "dtype", None)) for each in emissions}
+    plain = len(kinds) == 1 and kinds <= {(np.ndarray, np.dtype(kind)) for kind in ("f4", "f8")}
+    arrays = emissions if plain else [floats(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
+    shapes = [each.shape for each in arrays]
+    K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
+    if not K:
+        raise ValueError("emissions has no sequence with a token; expected a list of arrays (T, K)")
+    for n, shape in enumerate(shapes):
+        if shape[1:] != (K,) and shape != (0,):
+            raise ValueError(f"emissions[{n}] has shape {shape}; expected (T, {K})")
+    lengths = np.array([shape[0] for shape in shapes], np.int64)
+    begins, width = np.append(0, np.cumsum(lengths)), int(lengths.max())
+    values = np.concatenate([each for each in arrays if len(each)], dtype=np.float64)
+    cells = np.arange(len(values)) + np.repeat(np.arange(len(lengths)) * width - begins[:-1], lengths)
+    return values, begins, cells, width
+
+
+def _check_totals(node: Grid, begins: Integers, extra: dict[str, Grid]) -> None:
+    """Raise ValueError where the scores of a sequence could pass 2^31 nats."""
+    sizes = [np.abs(x).max(where=~is_forbidden(x), initial=0) for x in (node, *extra.values())]
+    if sum(sizes) * max(1, int(np.diff(begins).max(initial=1))) <= LIMIT:
+        return
+    for n, (begin, end) in enumerate(zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)):
+        T, own = end - begin, node[begin:end]
+        times = {"transitions": max(T - 1, 0), "start": 1, "end": 1}
+        terms: list[tuple[str, Grid, int | Grid]] = [(f"emissions[{n}]", own, np.ones(T, np.int64))]
+        check_total([*terms, *((name, x, times[name]) for name, x in extra.items())])
+
+
+def _words(
+    tokens: Iterable[Sequence[str]], begins: Integers, cells: Integers, width: int
+) -> list[Sequence[str]]:
+    """The tokens of each sequence: those of its rows, or as many as a padded array has places."""
+    each = list(iterable(tokens, "tokens", "a list of texts for each sequence"))
+    if len(each) != len(begins) - 1:
+        raise ValueError(
+            f"tokens has {counted(len(each), 'list')}, but emissions {counted(len(begins) - 1, 'sequence')}"
+        )
+    found = list[Sequence[str]]()
+    for n, own in enumerate(each):
+        own = texts(own, f"tokens[{n}]")
+        rows = cells[begins[n] : begins[n + 1]] - n * width
+        if len(own) == width != len(rows):
+            own = tuple(own[t] for t in rows.tolist())
+        if len(own) != len(rows):
+            raise ValueError(
+                f"tokens[{n}] has {counted(len(own), 'token')}, but emissions[{n}] {counted(len(rows), 'token')}"
+            )
+        found.append(own)
+    return found
+
+
+def _known(
+    given: Iterable[Given | None],
+    labels: LabelSet,
+    begins: Integers,
+    cells: Integers,
+    width: int,
+    node: Grid,
+) -> list[dict[int, int]]:
+    """Known label ids of each sequence by token; all other labels are forbidden there."""
+    each = list(iterable(given, "given", "a dictionary or None for each sequence"))
+    if len(each) != len(begins) - 1:
+        raise ValueError(
+            f"given has {counted(len(each), 'entry')}, but emissions {counted(len(begins) - 1, 'sequence')}"
+        )
+    found = list[dict[int, int]]()
+    for n, one in enumerate(each):
+        rows = (cells[begins[n] : begins[n + 1]] - n * width).tolist()
+        place = {column: t for t, column in enumerate(rows)}
+        known = dict[int, int]()
+        for column, label in known_ids(one, labels, width, {}).items():
+            if column not in place:
+                raise ValueError(f"given[{n}] has a label of token {column}, where emissions has none")
+            known[place[column]] = label
+            row = node[begins[n] + place[column]]
+            kept = row[label]
+            row[:] = FORBIDDEN
+            row[label] = kept
+        found.append(known)
+    return found
+
+
+def groups(lengths: Integers, kind: Any) -> Iterator[Integers]:
+    """The places of sequences of one kind of length, without empty ones."""
+    kinds = {T: kind(T) for T in np.unique(lengths).tolist() if T}
+    if len(set(kinds.values())) == 1 and lengths.all():
+        yield np.arange(len(lengths))
+        return
+    table = np.array([kinds.get(T, -1) for T in range(int(lengths.max(initial=0)) + 1)])
+    each = table[lengths]
+    for one in sorted(set(kinds.values())):
+        yield np.flatnonzero(each == one)
