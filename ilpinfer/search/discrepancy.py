@@ -18,6 +18,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
+from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.joint_states import joint_of, vector_size
 from ilpinfer.kernels.native import kernels
@@ -246,7 +247,9 @@ class Search:
     ) -> bool | None:
         """As `round`, under rules that are Python functions, which see each prefix, and `late` rules whole labellings."""
         floor, reach, width = limits
-        extension = Extension(self.early, self.completion, self.task.deadline)
+        relaxation = Relaxation(ground(self.early), {})
+        relaxation.expect(self.completion)
+        extension = Extension(self.early, relaxation, self.task.deadline)
         T, cut, before = len(self.shift), False, self.nodes
         waiting = [
             (extension.root, 0)
@@ -254,7 +257,7 @@ class Search:
         while waiting:
             prefix, spent = waiting.pop()
             t = len(prefix.path)
-            if t and prefix.worth + int(self.completion[t - 1, prefix.state]) < reach:
+            if t and prefix.reach - prefix.cost < reach:
                 continue
             if t == T:
                 value = self.folded.value(prefix.path).score if self.later.rules else prefix.worth
@@ -270,12 +273,12 @@ class Search:
                 return None
             self.nodes += 1
             try:
-                found = extension.children(t, [prefix])
+                found = list(extension.children(prefix))
             except OutOfTime:
                 return None
             choices = []
             for child in found:
-                could = child.worth + int(self.completion[t, child.state])
+                could = child.reach - child.cost
                 if child.worth - int(self.shift[t]) >= floor and could >= reach:
                     choices.append((could if reach > FORBIDDEN // 2 else child.worth, child))
             choices.sort(key=lambda choice: -choice[0])

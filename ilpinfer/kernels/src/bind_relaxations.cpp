@@ -102,13 +102,13 @@ struct JointProduct {
 class Search {
 public:
     Search(const Tables& tables, ConstInts edges, ConstInts classes, JointProduct& joint, ConstInts active, Int floor,
-           Int width, Int copies, Int budget, ConstInts cost, ConstInts last_cost, ConstInts inside)
+           Int width, Int copies, bool greedy, Int budget, ConstInts cost, ConstInts last_cost, ConstInts inside)
         : edges_(Array<Int>::copy_of(edges, {edges.size()})), classes_(Array<Int>::copy_of(classes, {classes.size()})),
           active_(Array<Int>::copy_of(active, {active.size()})), inside_(Array<Int>::copy_of(inside, {inside.size()})),
           search_({tables.instance.scores, tables.instance.machines, edges_, classes_, joint.product.joint, active_,
                    joint.product.completion.after, joint.product.completion.tail, joint.product.completion.total},
                   budget >= 0),
-          options_{.floor = floor, .work = 0, .copies = copies, .width = width, .budget = budget,
+          options_{.floor = floor, .work = 0, .greedy = greedy, .copies = copies, .width = width, .budget = budget,
                    .cost = cost, .last_cost = last_cost, .inside = inside_}
     {
         p.start(edges.size(), search_.relaxation.total, search_.places.words);
@@ -138,6 +138,31 @@ public:
             p.spell(ends[k], paths[k]);
         }
         return to_tuple(to_numpy(std::move(values)), to_numpy(std::move(costs)), to_numpy(std::move(paths)));
+    }
+
+    // The prefixes that are one token longer than one of t tokens, by label ids: their states, keys (n, W) and reach.
+    auto children(Int t, ConstInts key, Int reach)
+    {
+        options_.work = NO_LIMIT;
+        p.start(edges_.size(), reach, search_.places.words);
+        std::copy_n(key.begin(), p.words, p.key.begin());
+        p.token = t;
+        p.level[t + 1] = 1;
+        unlocked([&] { return search_.extend_token(options_, p); });
+        const auto reaches = [&](Int h) { return p.reach[h] >= options_.floor; };
+        std::vector<Int> places;
+        for (Int h = 1; h < p.made; ++h)
+            if (reaches(h)) places.push_back(h);
+        const Int n = static_cast<Int>(places.size());
+        Array<Int> states(n), reach_of(n);
+        Array<Int, 2> keys({n, p.words});
+        for (Int k = 0; k < n; ++k) {
+            states[k] = p.state[places[k]];
+            reach_of[k] = p.reach[places[k]];
+            keys[k].copy(p.keys()[places[k]]);
+        }
+        p.finish();
+        return to_tuple(to_numpy(std::move(states)), to_numpy(std::move(keys)), to_numpy(std::move(reach_of)));
     }
 
     // By token, the number of prefixes above a value.
@@ -207,15 +232,17 @@ void bind_relaxations(nb::module_& m)
             return inside;
         });
     nb::class_<Search>(m, "Search", "Label setting of one sequence over the machines outside a product.")
-        .def(nb::init<const Tables&, ConstInts, ConstInts, JointProduct&, ConstInts, Int, Int, Int, Int, ConstInts,
-                      ConstInts, ConstInts>(),
+        .def(nb::init<const Tables&, ConstInts, ConstInts, JointProduct&, ConstInts, Int, Int, Int, bool, Int,
+                      ConstInts, ConstInts, ConstInts>(),
              nb::arg("tables"), nb::arg("edges"), nb::arg("classes"), nb::arg("joint"), nb::arg("active"), nb::arg("floor"),
-             nb::arg("width"), nb::arg("copies"), nb::arg("budget"), nb::arg("cost"), nb::arg("last_cost"),
-             nb::arg("inside"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 11>(),
-             nb::keep_alive<1, 12>())
+             nb::arg("width"), nb::arg("copies"), nb::arg("greedy"), nb::arg("budget"), nb::arg("cost"),
+             nb::arg("last_cost"), nb::arg("inside"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 12>(),
+             nb::keep_alive<1, 13>())
         .def("advance", &Search::advance, nb::arg("work"))
+        .def("children", &Search::children, nb::arg("t"), nb::arg("key"), nb::arg("reach"))
         .def("labellings", &Search::labellings)
         .def("above", &Search::above, nb::arg("value"))
+        .def_prop_ro("words", [](const Search& one) { return one.p.words; })
         .def_prop_ro("made", [](const Search& one) { return one.p.made; })
         .def_prop_ro("cut", [](const Search& one) { return one.p.cut; });
 }

@@ -1,6 +1,5 @@
 #include <nanobind/stl/pair.h>
 
-#include "beam.hpp"
 #include "bindings.hpp"
 #include "discrepancy.hpp"
 #include "evolution.hpp"
@@ -18,12 +17,6 @@ template <typename Label>
 struct Members<Labellings<Label>> {
     using R = Labellings<Label>;
     static constexpr auto value = std::tuple(&R::values, &R::when, &R::paths);
-};
-template <>
-struct Members<Beam> {
-    using R = Beam;
-    static constexpr auto value =
-        std::tuple(&R::score, &R::states, &R::nodes, &R::parents, &R::size, &R::left_out);
 };
 template <>
 struct Members<LateMachines> {
@@ -88,11 +81,6 @@ auto free_running(Result (*kernel)(Arguments...))
 
 void bind_searches(nb::module_& m)
 {
-    m.def("beam_advance", free_running(beam_advance), nb::arg("chain"), nb::arg("completion"),
-          nb::arg("rules"), nb::arg("beam"), nb::arg("copies"), nb::arg("first"), nb::arg("last"),
-          "Extend a beam over the tokens from `first` to before `last`.");
-    m.def("beam_finish", free_running(beam_finish), nb::arg("rules"), nb::arg("beam"),
-          "Subtract the final costs of the machines from the scores of a beam.");
     m.def("dive", free_running(dive), nb::arg("chain"), nb::arg("ahead"), nb::arg("joint"), nb::arg("late"),
           nb::arg("stack"), nb::arg("limits"), nb::arg("counts"), nb::arg("records"), nb::arg("rule"),
           nb::arg("work"), "Search depth first until so much more work is done; why it has stopped.");

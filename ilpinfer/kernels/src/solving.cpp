@@ -317,6 +317,9 @@ Product multiply_jointly(const Instance& instance, const Sequence& sequence, con
                          ConstInts active, Int most, Int cells, bool steps)
 {
     const Int T = sequence.size(), width = instance.scores.width();
+    const auto copied = [](View<Int, 2> rows) { return Array<Int, 2>::copy_of(rows, {rows.shape(0), rows.shape(1)}); };
+    if (active.empty())
+        return {no_machines(T, instance.scores.states()), {copied(bare.after), copied(bare.tail), bare.total}, {}};
     const Array<Int> apart(instance.machines.size(), 0);
     auto made = multiply_machines(instance.machines, sequence.classes, instance.scores.states(), active, apart,
                                   std::max<Int>(1, std::min(most, cells / (T * width))), steps);
