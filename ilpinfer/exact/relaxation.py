@@ -57,7 +57,7 @@ class Relaxation:
         self.scores, self.machines = one.scores, one.machines
         if prices.any():
             edge, cost, last, owing, charged, self.emission, self.edge_at = kernels.reprice(
-                one.tables, *one.sequence, prices
+                one.tables, one.sequence, prices
             )
             self.scores = one.scores._replace(edge=edge)
             self.machines = one.machines._replace(
@@ -158,8 +158,9 @@ class Relaxation:
         own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
         held = np.zeros(len(self.ground.plain), np.int64)
         held[bounds.within] = 1
-        options = max(floor, DEAD), width, copies, greedy, budget, plain.cost, plain.final, held
-        return Search(self.tables, self.edge_at, self.classes, bounds.joint, own, *options)
+        account = budget, plain.cost, plain.final, held
+        options = max(floor, DEAD), width, copies, greedy, account
+        return Search(self.tables, self.sequence, bounds.joint, own, *options)
 
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:

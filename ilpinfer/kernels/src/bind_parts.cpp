@@ -4,7 +4,6 @@
 #include "evaluation.hpp"
 #include "losses.hpp"
 #include "records.hpp"
-#include "single.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -17,11 +16,11 @@ Int complete_sequence(const Scores& scores, View<const Int, 2> emission, ConstIn
     return completion.total;
 }
 
-auto complete_product(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+auto complete_product(const Instance& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
                            ConstInts active, Int most, Int least)
 {
-    const Single one(emission, edges, classes);
-    const auto& [windows, scores, machines, counts] = tables.instance;
+    const Single one({emission, edges, classes});
+    const auto& [windows, scores, machines, counts] = tables;
     const Int T = edges.size(), S = scores.states();
     auto result = unlocked([&] {
         Array<Int, 2> after({T, scores.width()}), tail({T, scores.width()});
@@ -34,12 +33,12 @@ auto complete_product(const Tables& tables, View<const Int, 2> emission, ConstIn
     return to_tuple(to_numpy(std::move(result.after)), result.total);
 }
 
-Int value_labelling(const Tables& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
+Int value_labelling(const Instance& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
                     ConstInts pool, ConstInts path, Ints parts, Ints violations)
 {
-    Walk walk(tables.instance.machines.size());
+    Walk walk(tables.machines.size());
     const Sequence sequence{emission, rows, classes[NODES], classes[EDGES], classes[MACHINES]};
-    return evaluate(tables.instance, sequence, classes[EDGES], pool, path, walk, false, parts, violations);
+    return evaluate(tables, sequence, classes[EDGES], pool, path, walk, false, parts, violations);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -80,12 +81,12 @@ public:
         const auto marks = output_.marks[n];
         const auto solved = solve({instance_, reader_.sequence, limits_, marks}, FORBIDDEN, path, space_);
         const bool found = solved.best.value >= DEAD;
-        result[CODE] = solved.code;
-        result[VALUE] = output_.values(n, 0) = found ? solved.best.value : FORBIDDEN;
-        result[BOUND] = solved.best.bound;
-        result[RELAXED] = solved.relaxed;
-        result[WORK] = solved.work;
-        if (!found) path.fill(-1);
+        solved.write(result);
+        if (!found) {
+            result[VALUE] = FORBIDDEN;
+            path.fill(-1);
+        }
+        output_.values(n, 0) = result[VALUE];
         count_marks(marks, result);
         if (solved.code == PROVED && !is_right(n, 0, path)) result[CODE] = WRONG_VALUE;
     }
@@ -223,7 +224,7 @@ Output::Output(Ints buffer, const Batch& batch, const Instance& instance, Int to
     Int at = 0;
     const auto take = [&](Int size) {
         at += size;
-        return buffer.slice(at - size, at);
+        return Ints(buffer.data() + at - size, {size});
     };
     paths = take(batch.begins[N] * top);
     values = take(N * top).reshaped<2>({N, top});
@@ -231,12 +232,7 @@ Output::Output(Ints buffer, const Batch& batch, const Instance& instance, Int to
     parts = take(N * top * PARTS).reshaped<3>({N, top, PARTS});
     marks = take(N * 2 * M).reshaped<3>({N, 2, M});
     violations = take(N * top * R).reshaped<3>({N, top, R});
-}
-
-Int Output::size(const Batch& batch, const Instance& instance, Int top)
-{
-    const Int each = RESULTS + 2 * instance.machines.size() + top * (1 + PARTS + instance.counts.rules.size());
-    return batch.begins[batch.size()] * top + batch.size() * each;
+    if (at != buffer.size()) throw std::length_error("the buffer has another length");
 }
 
 View<Int, 2> Output::paths_of(const Batch& batch, Int n) const

@@ -21,9 +21,6 @@ struct Batch {
 struct Output {
     Output(Ints buffer, const Batch& batch, const Instance& instance, Int top);
 
-    // The length of the buffer.
-    static Int size(const Batch& batch, const Instance& instance, Int top);
-
     // Labellings (top, T) of a sequence.
     View<Int, 2> paths_of(const Batch& batch, Int n) const;
 

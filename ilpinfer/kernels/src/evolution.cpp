@@ -201,8 +201,9 @@ bool value_individual(const Chain& chain, const MemoJoint& machines, const Indiv
     return true;
 }
 
-void sample(ConstInts order, Int n, double pressure, Random& random, Ints chosen)
+void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen)
 {
+    Random random(seed);
     const Int size = order.size(), pairs = size * std::max<Int>(1, size - 1);
     double arm = random.share() / static_cast<double>(n), total = 0;
     Int drawn = 0;
@@ -220,13 +221,12 @@ bool begin_population(const Chain& chain, const MemoJoint& machines, const Indiv
 {
     const Int T = individuals.label.shape(1);
     Array<Int> borders(T);
-    Random random(seed);
     for (Int who = 0; who < count; ++who) {
         look_for_interrupts();
         if (who) {
             copy(individuals, who, 0);
             for (Int n = 0; n < mutations; ++n)
-                mutate(individuals.label[who], random, borders, chain.choices(), settings.shift,
+                mutate(individuals.label[who], seed, borders, chain.choices(), settings.shift,
                        settings.both, runs);
         }
         if (!value_individual(chain, machines, individuals, who, 0, T, counts)) return false;

@@ -44,7 +44,7 @@ bool value_individual(const Chain& chain, const MemoJoint& machines, const Indiv
                       Int who, Int first, Int last, Ints counts);
 
 // Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66).
-void sample(ConstInts order, Int n, double pressure, Random& random, Ints chosen);
+void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen);
 
 // Make individuals 1 to before `count` by mutations of individual 0, and evaluate all; false where there is
 // no room.

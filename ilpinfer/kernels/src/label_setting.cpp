@@ -114,7 +114,7 @@ bool LabelSetting::extend_token(const Options& options, Prefixes& p)
 // Keep some of the prefixes from `first` on.
 void LabelSetting::choose(const Options& options, Prefixes& p, Int first)
 {
-    if (options.copies == 1 && options.budget >= 0) p.drop_dominated(first);
+    if (options.copies == 1 && options.account.budget >= 0) p.drop_dominated(first);
     if (!options.greedy && options.copies == 1 && p.made - first <= options.width) return;
     auto worth = Array<Int>::copy_of({p.reach.data() + first, {p.made - first}}, {p.made - first});
     for (Int h = first; options.greedy && h < p.made; ++h) worth[h - first] -= relaxation.after(p.token, p.state[h]);
@@ -184,7 +184,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
     const auto active = relaxation.active;
     const Int T = relaxation.size(), A = active.size();
     Int* const key = p.key.data() + p.made * p.words;
-    const bool accounted = options.budget >= 0;
+    const bool accounted = options.account.budget >= 0;
     Int spent = 0, account = 0;
     const auto pay = [&](Int a, Int cost, Int actual) {
         const Place& place = places.machine[a];
@@ -194,7 +194,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
         }
         if (accounted) {
             account = std::min(account + actual, HARD);
-            if (options.inside[active[a]]) cost = 0;
+            if (options.account.inside[active[a]]) cost = 0;
         }
         spent = std::min(spent + cost, HARD);
         return value - spent >= options.floor;
@@ -207,7 +207,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
         const Int state = state_of(a);
         arc += state * width;
         key[place.word] ^= (state ^ machines.next_state[arc]) << place.shift;
-        return pay(a, machines.cost[arc], accounted ? options.cost[arc] : 0);
+        return pay(a, machines.cost[arc], accounted ? options.account.cost[arc] : 0);
     };
     const auto read_step = [&] {
         const Int c = relaxation.classes[p.token];
@@ -224,7 +224,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
     const auto read_end = [&] {
         for (Int a = 0; a < A; ++a) {
             const Int at = machines.layout(active[a], FINAL) + state_of(a);
-            if (!pay(a, machines.last_cost[at], accounted ? options.last_cost[at] : 0)) return;
+            if (!pay(a, machines.last_cost[at], accounted ? options.account.last_cost[at] : 0)) return;
         }
     };
     if ((p.token == T || read_step()) && p.token == T - !options.greedy) read_end();
@@ -237,7 +237,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
     if (!accounted) return true;
     Int& paid = key[p.words - 1];
     paid += account;
-    return paid <= options.budget;
+    return paid <= options.account.budget;
 }
 
 // Enter the next prefix, or a step of a graph, under its key.

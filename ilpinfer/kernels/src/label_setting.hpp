@@ -16,6 +16,13 @@ inline constexpr Int FIRST_STEP = UNITS_PER_NAT * 3 / 2;  // distance of the fir
 inline constexpr Int WIDEST = Int{1} << 40;               // a width that is no limit
 inline constexpr Int NO_LIMIT = Int{1} << 62;             // work that is no limit
 
+// Costs of prefixes beside those of the relaxation.
+struct Account {
+    Int budget = -1;            // the most that they may be, grid units; -1 for no account
+    ConstInts cost, last_cost;  // as those of `Machines`
+    ConstInts inside;           // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+};
+
 struct Options {
     Int floor;             // prefixes that cannot reach it are left out; grid units
     Int work;              // limit of steps
@@ -24,9 +31,7 @@ struct Options {
     bool greedy = false;   // whether the score so far decides which prefixes are kept, rather than the reach; last costs follow later
     Int copies = 1;        // number of prefixes of a key that are kept
     Int width = WIDEST;    // number of prefixes of a length that are kept, the best
-    Int budget = -1;       // the most that an account of costs may be, grid units; -1 for no account
-    ConstInts cost{}, last_cost{};  // costs of the account, as those of `Machines`
-    ConstInts inside{};    // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+    Account account{};
 };
 
 // What is searched: the labellings of a sequence by scores, a joint automaton and active machines.

@@ -269,6 +269,15 @@ Workspace::Workspace(const Instance& instance, Int longest)
 {
 }
 
+void Solved::write(Ints result) const
+{
+    result[CODE] = code;
+    result[VALUE] = best.value;
+    result[BOUND] = best.bound;
+    result[RELAXED] = relaxed;
+    result[WORK] = work;
+}
+
 Solved solve(const Task& task, Int known, Ints path, Workspace& space)
 {
     const Int T = task.sequence.size(), most = task.limits.of(T);

@@ -47,6 +47,8 @@ struct Solved {
     Best best;
     Int relaxed = FORBIDDEN;  // the best value without machines
     Int work = 0;             // steps of label setting
+
+    void write(Ints result) const;
 };
 
 // The best labelling of a sequence whose tokens have classes; `path` and its value in `known` are known already. Viterbi and few
