@@ -135,7 +135,8 @@ class Relaxation:
                 return Prefixes([], [], bounds.total, complete=False)
             if search.advance(limits.WORK_PER_CALL):
                 break
-        reached, costs, paths = search.labellings()
+        reached, keys, paths = search.labellings()
+        costs = keys[:, -1] if budget >= 0 else np.zeros(len(keys), np.int64)
         order = np.lexsort((-reached, costs))
         labels = [self.ground.lattice.labels_of(path) for path in paths[order]]
         values, claim = reached[order].tolist(), search.cut

@@ -34,6 +34,8 @@ RUN_TIME = 0.8  # seconds that a search has where no limit is given (Stokman 201
 
 DONE, WORKED, FULL = range(3)
 """Why `dive` has stopped: the search is complete, the work is done, or there is no room for joint states or labellings."""
+NOTHING, VALUES, REACHES = range(3)
+"""The floor that a labelling raises: that of values, or that of values with the best score after them."""
 DEPTH, NODES, COMPLETE, CUT, BEST, WORK = range(6)
 """Places among the counts: token whose choices are tried, nodes expanded, labellings recorded, whether the branching
 factor or the discrepancies cut anything, the best value, and work done in nodes."""
@@ -55,15 +57,10 @@ class Ahead(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The choices for each token, best first."""
+    """The choices for each token, best first: state, joint state, value, and what they are ordered by."""
 
-    state: Small  # (T, W)
-    joint: Small  # (T, W)
-    value: Integers  # (T, W)
-    key: Integers  # (T, W)
-    size: Integers  # (T,) number of choices
-    following: Integers  # (T,) the next choice
-    spent: Integers  # (T,) discrepancies of the prefix
+    choices: Integers  # (T, W, 4)
+    tokens: Integers  # (T, 3) numbers of choices, the next choice, and discrepancies of the prefix
 
 
 class Records(NamedTuple):
@@ -159,8 +156,8 @@ class Search:
         """Run rounds until one finds a labelling, or to the deadline; whether the best labelling is proved to be optimal."""
         parameters = self.parameters
         while not self.task.deadline.passed:
-            limits, discrepancies, monotone, free = self._limits()
-            cut = self.round(limits, discrepancies, monotone)
+            limits, discrepancies, raised, free = self._limits()
+            cut = self.round(limits, discrepancies, raised)
             self.rounds += 1
             if cut is None:
                 return False
@@ -191,29 +188,26 @@ class Search:
         p, K = self.parameters, self.folded.lattice.pool.shape[2]
         if p.variant == "textbook":
             free = self.rounds >= len(self.folded.lattice.node)
-            return np.array([2 * FORBIDDEN, FORBIDDEN, K]), self.rounds, 0, free
+            return np.array([2 * FORBIDDEN, FORBIDDEN, K]), self.rounds, NOTHING, free
         width, distance = min(K, p.branching + self.rounds * p.branching_increase), self._distance()
         widest = width == K and distance <= -4 * LIMIT
         known = self.incumbents.value if self.incumbents.path is not None else None
         if p.variant == "admissible":
             reach = self.best + distance if known is None else max(self.best + distance, known + 1)
-            return np.array([2 * FORBIDDEN, reach, width]), -1, 2, widest
+            return np.array([2 * FORBIDDEN, reach, width]), -1, REACHES, widest
         floor = distance if known is None else max(distance, known - int(self.shift[-1]))
-        return np.array([floor, FORBIDDEN, width]), -1, 1, False
+        return np.array([floor, FORBIDDEN, width]), -1, VALUES, False
 
-    def round(
-        self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
-    ) -> bool | None:
+    def round(self, limits: Integers, discrepancies: int, raised: int, *, first: bool = False) -> bool | None:
         """Run a round; whether it cut anything, None where the time is over or the first labelling suffices."""
         if self.folded.functions:
-            return self._with_functions(limits.tolist(), discrepancies, monotone, first=first)
+            return self._with_functions(limits.tolist(), discrepancies, raised, first=first)
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
-        tables = small(T, width), small(T, width), integers(T, width), integers(T, width)
-        stack = Stack(*tables, integers(T), np.full(T, -1), integers(T))
+        stack = Stack(integers(T, width, 4), np.tile([0, -1, 0], (T, 1)))
         records = Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        ahead, rule = Ahead(self.completion, self.shift), (discrepancies, monotone)
+        ahead, rule = Ahead(self.completion, self.shift), (discrepancies, raised)
         code = WORKED
         while code != DONE:
             if self.task.deadline.passed or counts[NODES] >= self.most:
@@ -223,7 +217,7 @@ class Search:
             worked = int(counts[WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
             given = self.chain, ahead, self.joint, self.late
-            code = kernels.dive(*given, stack, limits, counts, records, rule, work)
+            code = kernels.dive(*given, stack, limits, counts, records, *rule, work)
             ended, after = self.task.deadline.elapsed, int(counts[NODES])
             done = int(counts[WORK]) - worked
             if done > 100:
@@ -243,7 +237,7 @@ class Search:
         return bool(counts[CUT])
 
     def _with_functions(
-        self, limits: list[int], discrepancies: int, monotone: int, *, first: bool
+        self, limits: list[int], discrepancies: int, raised: int, *, first: bool
     ) -> bool | None:
         """As `round`, under rules that are Python functions, which see each prefix, and `late` rules whole labellings."""
         floor, reach, width = limits
@@ -266,8 +260,8 @@ class Search:
                 self.incumbents.offer(prefix.path, value, self.task.deadline.elapsed, self.best)
                 if first and self.incumbents.path is not None:
                     return None
-                floor = max(floor, value - int(self.shift[-1])) if monotone == 1 else floor
-                reach = max(reach, value + 1) if monotone == 2 else reach
+                floor = max(floor, value - int(self.shift[-1])) if raised == VALUES else floor
+                reach = max(reach, value + 1) if raised == REACHES else reach
                 continue
             if self.nodes - before >= self.most:
                 return None
@@ -294,15 +288,15 @@ class Search:
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
             return
-        places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[DEPTH]))]
-        used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
+        joints = [stack.choices[t, : stack.tokens[t, 0], 1] for t in range(int(counts[DEPTH]))]
+        used = np.unique(np.concatenate([[0], *joints]))
         n = len(used)
         self.joint = joint_of(rules, symbols, max(64, 2 * n))
         vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.number
         vectors[:n], met[:] = memo.vectors[used], n
         kernels.enter_rows(slots, vectors, 0, n)
-        for at in places:
-            stack.joint[at] = np.searchsorted(used, stack.joint[at])
+        for each in joints:
+            each[:] = np.searchsorted(used, each)
 
 
 def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:

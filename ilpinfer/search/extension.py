@@ -53,14 +53,14 @@ class Extension:
         OutOfTime where the deadline passes.
         """
         t = len(prefix.path)
-        states, keys, reaches = self._search.children(t, prefix.key, prefix.reach)
-        for state, key, reach in zip(states.tolist(), keys, reaches.tolist(), strict=True):
+        reaches, keys, states = self._search.children(t, prefix.key, prefix.reach)
+        for reach, key, state in zip(reaches.tolist(), keys, states, strict=True):
             if self.deadline.passed:
                 raise OutOfTime
-            path = np.append(prefix.path, self.folded.lattice.labels_of(np.array([state])))
+            path = np.append(prefix.path, self.folded.lattice.labels_of(state))
             charged = self._charges(prefix, path)
             if charged is not None:
-                score = reach - int(self.relaxation.completion[t, state])
+                score = reach - int(self.relaxation.completion[t, state[0]])
                 yield Prefix(path, key, reach, score, *charged)
 
     def _charges(self, parent: Prefix, path: LabelIds) -> tuple[int, tuple[int, ...]] | None:

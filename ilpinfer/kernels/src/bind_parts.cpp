@@ -1,7 +1,7 @@
 // Parts of kernels, for tests.
 #include "bindings.hpp"
 #include "defaults.hpp"
-#include "evaluation.hpp"
+#include "follow.hpp"
 #include "losses.hpp"
 #include "records.hpp"
 
@@ -38,7 +38,7 @@ Int value_labelling(const Instance& tables, View<const Int, 2> emission, View<co
 {
     Walk walk(tables.machines.size());
     const Sequence sequence{emission, rows, classes[NODES], classes[EDGES], classes[MACHINES]};
-    return evaluate(tables, sequence, classes[EDGES], pool, path, walk, false, parts, violations);
+    return evaluate(tables, sequence, {pool, classes[EDGES]}, path, walk, false, parts, violations);
 }
 
 }  // namespace

@@ -105,22 +105,10 @@ public:
         return search_.extend(options_, p);
     }
 
-    // The values of labellings, those of an account of costs, and the labellings (n, T), of those that reach the floor.
-    auto labellings() const
-    {
-        const auto ends = reaching(p.level[p.token]);
-        const Int n = static_cast<Int>(ends.size());
-        Array<Int> values(n), costs(n);
-        Array<Int, 2> paths({n, p.token});
-        for (Int k = 0; k < n; ++k) {
-            values[k] = p.reach[ends[k]];
-            costs[k] = options_.account.budget >= 0 ? p.key[(ends[k] + 1) * p.words - 1] : 0;
-            p.spell(ends[k], paths[k]);
-        }
-        return std::tuple(std::move(values), std::move(costs), std::move(paths));
-    }
+    // Reach, keys (n, W) and states (n, T) of the labellings that reach the floor.
+    auto labellings() const { return reaching(p.level[p.token], p.token); }
 
-    // The prefixes that are one token longer than one of t tokens, by label ids: their states, keys (n, W) and reach.
+    // As `labellings`, the last states (n, 1) of the prefixes that are one token longer than one of t tokens, by label ids.
     auto children(Int t, ConstInts key, Int reach)
     {
         options_.work = NO_LIMIT;
@@ -129,17 +117,8 @@ public:
         p.token = t;
         p.level[t + 1] = 1;
         search_.extend_token(options_, p);
-        const auto places = reaching(1);
-        const Int n = static_cast<Int>(places.size());
-        Array<Int> states(n), reach_of(n);
-        Array<Int, 2> keys({n, p.words});
-        for (Int k = 0; k < n; ++k) {
-            states[k] = p.state[places[k]];
-            reach_of[k] = p.reach[places[k]];
-            std::copy_n(p.key.begin() + places[k] * p.words, p.words, keys[k].begin());
-        }
         p.finish();
-        return std::tuple(std::move(states), std::move(keys), std::move(reach_of));
+        return reaching(1, 1);
     }
 
     // By token, the number of prefixes above a value.
@@ -155,12 +134,20 @@ public:
     Prefixes p;
 
 private:
-    std::vector<Int> reaching(Int first) const
+    std::tuple<Array<Int>, Array<Int, 2>, Array<Int, 2>> reaching(Int first, Int states) const
     {
         std::vector<Int> places;
         for (Int h = first; h < p.made; ++h)
             if (p.reach[h] >= options_.floor) places.push_back(h);
-        return places;
+        const Int n = static_cast<Int>(places.size());
+        Array<Int> reach(n);
+        Array<Int, 2> keys({n, p.words}), paths({n, states});
+        for (Int k = 0; k < n; ++k) {
+            reach[k] = p.reach[places[k]];
+            std::copy_n(p.key.begin() + places[k] * p.words, p.words, keys[k].begin());
+            p.spell(places[k], paths[k]);
+        }
+        return {std::move(reach), std::move(keys), std::move(paths)};
     }
 
     LabelSetting search_;
@@ -224,7 +211,7 @@ void bind_relaxations(nb::module_& m)
     define(search, "advance", &Search::advance, {"work"});
     define(search, "children", &Search::children, {"t", "key", "reach"});
     define(search, "above", &Search::above, {"value"});
-    search.def("labellings", &Search::labellings);
+    search.def("labellings", &Search::labellings, "Reach, keys (n, W) and states (n, T) of the labellings that reach the floor.");
 }
 
 }  // namespace ilpinfer

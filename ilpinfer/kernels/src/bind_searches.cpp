@@ -20,8 +20,6 @@ struct Members<Ahead> {};
 template <>
 struct Members<Stack> {};
 template <>
-struct Members<DiveRule> {};
-template <>
 struct Members<Runs> {};
 template <>
 struct Members<IndividualArrays> {};
@@ -34,7 +32,9 @@ struct Members<Weights> {};
 
 void bind_searches(nb::module_& m)
 {
-    define(m, "dive", dive, {"chain", "ahead", "joint", "late", "stack", "limits", "counts", "records", "rule", "work"},
+    define(m, "dive", dive,
+           {"chain", "ahead", "joint", "late", "stack", "limits", "counts", "records", "discrepancies",
+            "raised", "work"},
            "Search depth first until so much more work is done; why it has stopped.");
     define(m, "value_individual", value_individual, {"chain", "machines", "individuals", "who", "first", "last", "counts"},
            "Evaluate an individual that has changed from `first` to `last`; False where there is no room.");

@@ -53,6 +53,7 @@ struct Machines {
     View<const Int, 1> last;
 
     Int size() const { return layout.size(); }
+    bool may_have_multiplier(Int m) const { return sums(m, LEAST) < sums(m, MOST); }
     bool listed() const { return begin.size() > 1; }
     Int symbol(Int m, Int token_class, Int before, Int state) const
     {

@@ -14,8 +14,7 @@ ConstInts view(const std::vector<Int>& values) { return {values.data(), {static_
 
 Int count_sums(const Machines& machines, const std::vector<Int>& active)
 {
-    return std::count_if(active.begin(), active.end(),
-                         [&](Int m) { return machines.sums(m, LEAST) < machines.sums(m, MOST); });
+    return std::count_if(active.begin(), active.end(), [&](Int m) { return machines.may_have_multiplier(m); });
 }
 
 // The scores, the machines in a product and those outside it, as one relaxation.

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "charges.hpp"
+#include "follow.hpp"
 #include "label_setting.hpp"
 #include "multipliers.hpp"
 
