@@ -20,9 +20,9 @@ from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels.joint_states import joint_of, vector_size
+from ilpinfer.kernels.joint_states import Joint, joint_of, vector_size
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import Rules, integers, small
+from ilpinfer.kernels.tables import Chain, Rules, integers, small
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
@@ -41,34 +41,31 @@ DEPTH, NODES, COMPLETE, CUT, BEST, WORK = range(6)
 factor or the discrepancies cut anything, the best value, and work done in nodes."""
 
 
-class LateMachines(NamedTuple):
-    """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
-
-    rules: Rules
-    kept: Small
-    vector: Small
-
-
-class Ahead(NamedTuple):
-    """What the floor applies to beside a prefix's value, grid units."""
-
-    completion: Integers  # (T, S) best score after a state
-    shift: Integers  # (T,) subtracted from the value
-
-
-class Stack(NamedTuple):
-    """The choices for each token, best first: state, joint state, value, and what they are ordered by."""
-
-    choices: Integers  # (T, W, 4)
-    tokens: Integers  # (T, 3) numbers of choices, the next choice, and discrepancies of the prefix
-
-
 class Records(NamedTuple):
     """Values (N,), nodes expanded before (N,) and states (N, T) of labellings, each better than the one before."""
 
     values: Integers
     when: Integers
     paths: Integers
+
+
+class Dive(NamedTuple):
+    """A round, as far as it has gone."""
+
+    chain: Chain
+    completion: Integers  # (T, S) best score after a state
+    shift: Integers  # (T,) what is subtracted from values to compare them with their floor
+    joint: Joint
+    late: Rules  # machines that are evaluated on whole labellings only
+    kept: Small  # work space for two of their joint states
+    vector: Small
+    choices: Integers  # (T, W, 4) for each token, best first: state, joint state, value, and what they are ordered by
+    tokens: Integers  # (T, 3) numbers of choices, the next choice, and discrepancies of the prefix
+    limits: Integers  # (3,) floors of values and of those with the best score after them, and number of choices kept
+    counts: Integers  # (6,) see `DEPTH`
+    records: Records
+    discrepancies: int  # their largest number, -1 for no limit
+    raised: int  # see `NOTHING`
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class Search:
         self.early, self.later = early, late
         one, rules = ground(early), ground(late).rules
         self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
-        self.late = LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
+        self.late = rules, small(vector_size(rules)), small(vector_size(rules))
         self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5
 
@@ -204,10 +201,11 @@ class Search:
             return self._with_functions(limits.tolist(), discrepancies, raised, first=first)
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
-        stack = Stack(integers(T, width, 4), np.tile([0, -1, 0], (T, 1)))
+        stack = integers(T, width, 4), np.tile([0, -1, 0], (T, 1))
         records = Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        ahead, rule = Ahead(self.completion, self.shift), (discrepancies, raised)
+        given = self.chain, self.completion, self.shift, self.joint, *self.late, *stack
+        dive = Dive(*given, limits, counts, records, discrepancies, raised)
         code = WORKED
         while code != DONE:
             if self.task.deadline.passed or counts[NODES] >= self.most:
@@ -216,8 +214,7 @@ class Search:
             began, before = self.task.deadline.elapsed, int(counts[NODES])
             worked = int(counts[WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
-            given = self.chain, ahead, self.joint, self.late
-            code = kernels.dive(*given, stack, limits, counts, records, *rule, work)
+            code = kernels.dive(dive, work)
             ended, after = self.task.deadline.elapsed, int(counts[NODES])
             done = int(counts[WORK]) - worked
             if done > 100:
@@ -232,7 +229,8 @@ class Search:
             if incumbents.blind:
                 counts[BEST] = incumbents.value
             if code == FULL and self.joint.memo.number[0] == len(self.joint.memo.vectors):
-                self._make_room(stack, counts)
+                self._make_room(dive)
+                dive = dive._replace(joint=self.joint)
         self.nodes += int(counts[NODES])
         return bool(counts[CUT])
 
@@ -282,13 +280,13 @@ class Search:
             waiting += reversed(allowed)
         return cut
 
-    def _make_room(self, stack: Stack, counts: Integers) -> None:
+    def _make_room(self, dive: Dive) -> None:
         """Make room for joint states; beyond a limit, remove those that are not on the stack."""
         rules, symbols, memo = self.joint
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
             return
-        joints = [stack.choices[t, : stack.tokens[t, 0], 1] for t in range(int(counts[DEPTH]))]
+        joints = [dive.choices[t, : dive.tokens[t, 0], 1] for t in range(int(dive.counts[DEPTH]))]
         used = np.unique(np.concatenate([[0], *joints]))
         n = len(used)
         self.joint = joint_of(rules, symbols, max(64, 2 * n))

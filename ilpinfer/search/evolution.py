@@ -110,8 +110,7 @@ def run_generations(population: Population, parameters: Evolution) -> None:
         before = int(a.counts[GENERATION])
         work = 1 if a.folded.functions else stretches.work
         last = before + min(work, stretches.most - stretches.done)
-        state = a.scores, a.machines, a.arrays, a.places, a.seed, a.runs
-        code = kernels.evolve(*state, a.individuals.settings, units, a.records, a.counts, last)
+        code = kernels.evolve(a.breeding, a.places, units, a.records, last)
         a.count_functions()
         generations = int(a.counts[GENERATION]) - before
         stretches.end(generations, full=code == FULL)

@@ -64,9 +64,8 @@ void bind_parts(nb::module_& m)
         },
         nb::arg("edge"),
         "The number of states with a default, and of exceptions, of scores of steps; and whether nothing has defaults.");
-    m.def("evaluate", value_labelling, nb::arg("tables"), nb::arg("emission"), nb::arg("classes"), nb::arg("rows"),
-          nb::arg("pool"), nb::arg("path"), nb::arg("parts"), nb::arg("violations"),
-          "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
+    define(m, "evaluate", value_labelling, {"tables", "emission", "classes", "rows", "pool", "path", "parts", "violations"},
+           "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
 }
 
 }  // namespace ilpinfer

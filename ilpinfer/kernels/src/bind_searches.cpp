@@ -14,15 +14,13 @@ struct Members<Chain> {
 template <typename Label>
 struct Members<Labellings<Label>> {};
 template <>
-struct Members<LateMachines> {};
-template <>
-struct Members<Ahead> {};
-template <>
-struct Members<Stack> {};
+struct Members<Dive> {};
 template <>
 struct Members<Runs> {};
 template <>
 struct Members<IndividualArrays> {};
+template <>
+struct Members<Breeding> {};
 template <>
 struct Members<Population> {};
 template <>
@@ -32,17 +30,16 @@ struct Members<Weights> {};
 
 void bind_searches(nb::module_& m)
 {
-    define(m, "dive", dive,
-           {"chain", "ahead", "joint", "late", "stack", "limits", "counts", "records", "discrepancies",
-            "raised", "work"},
+    define(m, "dive", [](const Dive& search, Int work) { return search.run(work); }, {"search", "work"},
            "Search depth first until so much more work is done; why it has stopped.");
-    define(m, "value_individual", value_individual, {"chain", "machines", "individuals", "who", "first", "last", "counts"},
+    define(m, "value_individual",
+           [](const Breeding& all, Int who, Int first, Int last) { return all.value(who, first, last); },
+           {"breeding", "who", "first", "last"},
            "Evaluate an individual that has changed from `first` to `last`; False where there is no room.");
-    define(m, "begin_population", begin_population,
-           {"chain", "machines", "individuals", "count", "mutations", "seed", "runs", "settings", "counts"},
+    define(m, "begin_population", [](const Breeding& all, Int count, Int mutations) { return all.begin(count, mutations); },
+           {"breeding", "count", "mutations"},
            "Make individuals by mutations of the first one, and evaluate all; False where there is no room.");
-    define(m, "evolve", evolve,
-           {"chain", "machines", "individuals", "places", "seed", "runs", "settings", "weights", "records", "counts", "last"},
+    define(m, "evolve", evolve, {"breeding", "places", "weights", "records", "last"},
            "Run generations until the `last` one; why it has stopped.");
     define(m, "sample", sample, {"order", "n", "pressure", "seed", "chosen"},
            "Draw n of those in `order`, worst first, by linear ranking.");

@@ -23,17 +23,11 @@ void copy(const IndividualArrays& individuals, Int target, Int source)
     breaks[target] = breaks[source];
 }
 
-struct Evolution {
-    const Chain& chain;
-    const MemoJoint& machines;
-    const IndividualArrays& individuals;
+struct Evolution : Breeding {
     const Ints living, free;
-    Random random;
-    const Runs& runs;
-    const Settings& settings;
     const Weights& weights;
     const Labellings<Small>& records;
-    const Ints counts;
+    Random random{seed};
     Array<Int> borders{individuals.label.shape(1)}, everyone{living.size() + free.size()}, fitness{everyone.size()};
     Array<Int> parents{free.size() + free.size() % 2}, survivors{living.size()};
     Int weight = 0;
@@ -103,7 +97,7 @@ struct Evolution {
                 first = std::min(first, low);
                 last = std::max(last, high);
             }
-            if (!value_individual(chain, machines, individuals, who, first, last, counts)) return false;
+            if (!value(who, first, last)) return false;
             record(who);
         }
         return true;
@@ -150,8 +144,7 @@ struct Evolution {
 
 }  // namespace
 
-bool value_individual(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int who, Int first, Int last, Ints counts)
+bool Breeding::value(Int who, Int first, Int last) const
 {
     const auto& [rules, symbols, memo] = machines;
     const auto y = individuals.label[who], at = individuals.joint[who];
@@ -202,9 +195,7 @@ void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, In
     }
 }
 
-bool begin_population(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int count, Int mutations, Row<std::uint64_t> seed, const Runs& runs,
-                      const Settings& settings, Ints counts)
+bool Breeding::begin(Int count, Int mutations) const
 {
     const Int T = individuals.label.shape(1);
     Array<Int> borders(T);
@@ -216,16 +207,15 @@ bool begin_population(const Chain& chain, const MemoJoint& machines, const Indiv
                 mutate(individuals.label[who], seed, borders, chain.choices(), settings.shift,
                        settings.both, runs);
         }
-        if (!value_individual(chain, machines, individuals, who, 0, T, counts)) return false;
+        if (!value(who, 0, T)) return false;
     }
     return true;
 }
 
-Int evolve(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-           const Population& places, Row<std::uint64_t> seed, const Runs& runs, const Settings& settings,
-           const Weights& weights, const Labellings<Small>& records, Ints counts, Int last)
+Int evolve(const Breeding& breeding, const Population& places, const Weights& weights, const Labellings<Small>& records,
+           Int last)
 {
-    return !Evolution{chain, machines, individuals, places.living, places.free, seed, runs, settings, weights, records, counts}.run(last);
+    return !Evolution{breeding, places.living, places.free, weights, records}.run(last);
 }
 
 }  // namespace ilpinfer
