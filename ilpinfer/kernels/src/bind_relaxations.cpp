@@ -5,9 +5,6 @@
 #include "records.hpp"
 
 namespace ilpinfer {
-template <>
-struct Members<Account> {};
-
 namespace {
 
 Int viterbi(const Scores& scores, View<const Int, 2> emission, ConstInts edges, View<Int, 2> after, View<Int, 2> tail,
@@ -91,7 +88,7 @@ public:
            Int copies, bool greedy, const Account& account)
         : search_({tables.scores, tables.machines, tokens.edges, tokens.classes, joint.product.joint, active,
                    joint.product.completion.after, joint.product.completion.tail, joint.product.completion.total},
-                  account.budget >= 0),
+                  account.kept()),
           options_{.floor = floor, .work = 0, .greedy = greedy, .copies = copies, .width = width, .account = account}
     {
         p.start(search_.relaxation.size(), search_.relaxation.total, search_.places.words);

@@ -3,7 +3,6 @@
 
 #include "chain.hpp"
 #include "joint_states.hpp"
-#include "labellings.hpp"
 
 namespace ilpinfer {
 

@@ -6,7 +6,6 @@
 
 #include "chain.hpp"
 #include "joint_states.hpp"
-#include "labellings.hpp"
 #include "runs.hpp"
 
 namespace ilpinfer {

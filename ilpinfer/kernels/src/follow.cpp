@@ -5,26 +5,6 @@ namespace {
 
 constexpr Int FEATURES = -1;  // the source of an event, where it is no rule; other negative ones are the model
 
-struct Scored {
-    Int model = 0, features = 0;
-};
-
-// Add the violations of one label or step; what the model and features add to its score.
-Scored count_events(const Counts& counts, View<const Small, 1> begin, Int number, Ints violations)
-{
-    Scored scored;
-    for (Int e = begin[number]; e < begin[number + 1]; ++e) {
-        const Int source = counts.event(e, 0), amount = counts.event(e, 1);
-        if (source >= 0)
-            violations[source] += amount;
-        else if (source == FEATURES)
-            scored.features += amount;
-        else
-            scored.model += amount;
-    }
-    return scored;
-}
-
 }  // namespace
 
 // Activate a machine, and with it the others of a rule that counts once.
@@ -94,18 +74,21 @@ Int evaluate(const Instance& instance, const Sequence& sequence, const ModelStep
     const auto& [windows, scores, machines, counts] = instance;
     const Int K = sequence.emission.shape(1);
     Int model = 0, features = 0, penalty = 0, broken = 0, overruled = 0;
-    const auto add = [&](Int score, const Scored& scored) {
-        model = std::max(model + score + scored.model, FORBIDDEN);
-        features += scored.features;
+    const auto count = [&](View<const Small, 1> begin, Int number, Int score) {
+        for (Int e = begin[number]; e < begin[number + 1]; ++e) {
+            const Int source = counts.event(e, 0), amount = counts.event(e, 1);
+            (source >= 0 ? violations[source] : source == FEATURES ? features : score) += amount;
+        }
+        model = std::max(model + score, FORBIDDEN);
     };
     violations.fill(0);
     for (Int t = 0; t < path.size(); ++t) {
         const Int j = path[t], node = sequence.nodes[t];
-        add(sequence.emission(sequence.rows[t], j), count_events(counts, counts.node_begin, node * K + j, violations));
+        count(counts.node_begin, node * K + j, sequence.emission(sequence.rows[t], j));
         overruled += counts.overruled[node];
         if (!t) continue;
         const Int i = path[t - 1], number = (steps.classes[t] * K + i) * K + j;
-        add(counts.pool(steps.entry(t), i, j), count_events(counts, counts.edge_begin, number, violations));
+        count(counts.edge_begin, number, counts.pool(steps.entry(t), i, j));
     }
     if (!silent)
         walk(

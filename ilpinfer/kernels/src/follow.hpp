@@ -14,7 +14,13 @@ void follow_events(const Scores& scores, const Machines& machines, ConstInts cla
 {
     Int before = 0;
     for (Int t = 0; t < path.size(); ++t) {
-        for_each_event(scores, machines, classes[t], before, path[t], visit);
+        if (machines.listed()) {
+            const Int step = step_of(scores, classes[t], before, path[t]);
+            for (Int e = machines.begin[step]; e < machines.begin[step + 1]; ++e)
+                visit(Int{machines.event(e, 0)}, Int{machines.event(e, 1)});
+        } else {
+            for (Int m = 0; m < machines.size(); ++m) visit(m, machines.symbol(m, classes[t], before, path[t]));
+        }
         before = path[t] + 1;
     }
 }

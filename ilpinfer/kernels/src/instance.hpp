@@ -100,19 +100,4 @@ inline Int step_of(const Scores& scores, Int token_class, Int before, Int state)
     return S == B ? (token_class * (B + 1) + before) * B + state : token_class * S + state;
 }
 
-// Visit the machines with an event at a step, or all where events are not listed, with their symbols.
-template <typename Visitor>
-void for_each_event(const Scores& scores, const Machines& machines, Int token_class, Int before, Int state,
-                    Visitor&& visit)
-{
-    if (machines.listed()) {
-        const Int step = step_of(scores, token_class, before, state);
-        for (Int e = machines.begin[step]; e < machines.begin[step + 1]; ++e)
-            visit(Int{machines.event(e, 0)}, Int{machines.event(e, 1)});
-        return;
-    }
-    for (Int m = 0; m < machines.size(); ++m)
-        visit(m, machines.symbol(m, token_class, before, state));
-}
-
 }  // namespace ilpinfer

@@ -114,7 +114,7 @@ bool LabelSetting::extend_token(const Options& options, Prefixes& p)
 // Keep some of the prefixes from `first` on.
 void LabelSetting::choose(const Options& options, Prefixes& p, Int first)
 {
-    if (options.copies == 1 && options.account.budget >= 0) p.drop_dominated(first);
+    if (options.copies == 1 && options.account.kept()) p.drop_dominated(first);
     if (!options.greedy && options.copies == 1 && p.made - first <= options.width) return;
     auto worth = Array<Int>::copy_of({p.reach.data() + first, {p.made - first}}, {p.made - first});
     for (Int h = first; options.greedy && h < p.made; ++h) worth[h - first] -= relaxation.after(p.token, p.state[h]);
@@ -184,7 +184,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
     const auto active = relaxation.active;
     const Int T = relaxation.size(), A = active.size();
     Int* const key = p.key.data() + p.made * p.words;
-    const bool accounted = options.account.budget >= 0;
+    const bool accounted = options.account.kept();
     Int spent = 0, account = 0;
     const auto pay = [&](Int a, Int cost, Int actual) {
         const Place& place = places.machine[a];

@@ -21,6 +21,8 @@ struct Account {
     Int budget = -1;            // the most that they may be, grid units; -1 for no account
     ConstInts cost, last_cost;  // as those of `Machines`
     ConstInts inside;           // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+
+    bool kept() const { return budget >= 0; }
 };
 
 struct Options {

@@ -28,5 +28,7 @@ template <>
 struct Members<Limits> {};
 template <>
 struct Members<Tokens> {};
+template <>
+struct Members<Account> {};
 
 }  // namespace ilpinfer
