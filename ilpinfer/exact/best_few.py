@@ -35,7 +35,7 @@ def _by_kernels(state: State, top: int, lowest: int) -> State:
     steps = max(limits.LIST_PASSES * S * (labels + -labels % 8) * T, limits.LIST_STEPS)
     _, most, _ = work_within((0, steps, limits.DIRECT), T, problem.deadline.remaining)
     work = most // limits.FIRST_SHARE, most, max(lowest, DEAD)
-    code, number = kernels.list_best(one.tables, *one.sequence, *work, paths, values, marks)
+    code, number = kernels.list_best(one.tables, one.sequence, *work, paths, values, marks)
     state = replace(state, answer=None, words="", multipliers={}).following(marks)
     if code in (NO_PATH, NO_LABELLING):
         return state.impossible()

@@ -108,7 +108,7 @@ class GroundProblem:
 
     def _evaluate(self, path: LabelIds) -> Evaluation:
         one, rules = self.ground, self.folded.rules
-        value, cost, machines = kernels.value_states(one.tables, *one.sequence, one.lattice.states_of(path))
+        value, cost, machines = kernels.value_states(one.tables, one.sequence, one.lattice.states_of(path))
         missed = [(r, p) for r, p in self._machineless if rules[r].components[p].violations(path)]
         if missed:
             counts = [(rule, rule.violations(path)) for rule in rules]

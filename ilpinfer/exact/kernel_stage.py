@@ -41,7 +41,7 @@ def by_kernels(state: State, share: float = 1.0) -> State:
     work = token, int(share * limits.LEAST_STEPS), limits.DIRECT
     given: Relaxation | Ground = Relaxation(one, state.multipliers) if state.multipliers else one
     kernels.solve(
-        given.tables, *given.sequence, work_within(work, T, problem.deadline.remaining), path, result, marks
+        given.tables, given.sequence, work_within(work, T, problem.deadline.remaining), path, result, marks
     )
     return _after(state.following(marks), path, result.tolist())
 

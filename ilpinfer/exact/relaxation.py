@@ -57,7 +57,7 @@ class Relaxation:
         self.scores, self.machines = one.scores, one.machines
         if prices.any():
             edge, cost, last, owing, charged, self.emission, self.edge_at = kernels.reprice(
-                one.tables, *one.sequence, prices
+                one.tables, one.sequence, prices
             )
             self.scores = one.scores._replace(edge=edge)
             self.machines = one.machines._replace(
@@ -78,6 +78,12 @@ class Relaxation:
         room = self.completion, self.tail, states
         self.total = kernels.viterbi(self.scores, self.emission, self.edge_at, *room)
         self.path = self.ground.lattice.labels_of(states)
+
+    def expect(self, completion: Integers) -> None:
+        """Use other best completions (T, S), by which the bound of a prefix is not that of its labellings."""
+        S = completion.shape[1]
+        self.completion[:, :S] = completion
+        self.tail[:, :S] = np.maximum(self.emission + completion, FORBIDDEN)
 
     def prune(self, floor: int) -> None:
         """Leave out the states through which no labelling reaches the floor."""
@@ -110,6 +116,7 @@ class Relaxation:
         floor: int = FORBIDDEN,
         width: int = kernels.WIDEST,
         copies: int = 1,
+        greedy: bool = False,
         most: int = limits.MOST_PREFIXES,
         budget: int = -1,
         inside: int = 1,
@@ -117,29 +124,44 @@ class Relaxation:
     ) -> Prefixes:
         """The best labellings under some machines, by label setting; with a budget of violations, the cheapest ones within it.
 
-        Unless `bounds` are given, the machines are multiplied up to `inside` joint states.
+        Unless `bounds` are given, the machines are multiplied up to `inside` joint states. A greedy search keeps the prefixes with the
+        best scores so far.
         """
-        one, S, floor = self.ground, self.emission.shape[1], max(floor, DEAD)
+        S = self.emission.shape[1]
         bounds = bounds or self.multiply(machines, inside, cells_within(kernels.MOST_CELLS, S, deadline))
-        plain, within = one.machines, set(bounds.within)
-        own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
-        held = np.zeros(len(one.plain), np.int64)
-        held[bounds.within] = 1
-        account = budget, plain.cost, plain.final, held
-        search = Search(
-            self.tables, self.edge_at, self.classes, bounds.joint, own, floor, width, copies, *account
-        )
+        search = self.search(machines, bounds, floor, width, copies, greedy=greedy, budget=budget)
         while True:
             if deadline.passed or search.made > most:
                 return Prefixes([], [], bounds.total, complete=False)
             if search.advance(limits.WORK_PER_CALL):
                 break
-        reached, costs, paths = search.labellings()
+        reached, keys, paths = search.labellings()
+        costs = keys[:, -1] if budget >= 0 else np.zeros(len(keys), np.int64)
         order = np.lexsort((-reached, costs))
-        labels = [one.lattice.labels_of(path) for path in paths[order]]
+        labels = [self.ground.lattice.labels_of(path) for path in paths[order]]
         values, claim = reached[order].tolist(), search.cut
         left = search.above(max([claim, *values[:1]]))
         return Prefixes(labels, values, claim, costs=costs[order].tolist(), left=left)
+
+    def search(
+        self,
+        machines: Sequence[int],
+        bounds: Bounds,
+        floor: int,
+        width: int = kernels.WIDEST,
+        copies: int = 1,
+        *,
+        greedy: bool = False,
+        budget: int = -1,
+    ) -> Search:
+        """A search over prefixes that has not begun."""
+        plain, within = self.ground.machines, set(bounds.within)
+        own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
+        held = np.zeros(len(self.ground.plain), np.int64)
+        held[bounds.within] = 1
+        account = budget, plain.cost, plain.final, held
+        options = max(floor, DEAD), width, copies, greedy, account
+        return Search(self.tables, self.sequence, bounds.joint, own, *options)
 
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:

@@ -42,5 +42,5 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
     paths, values, marks = np.empty((top, T), np.int64), np.empty(top, np.int64), np.zeros((2, 0), np.int64)
     no_limit = kernels.NO_LIMIT
     found = paths, values, marks
-    _, number = kernels.list_best(ground.tables, *ground.sequence, no_limit, no_limit, DEAD, *found)
+    _, number = kernels.list_best(ground.tables, ground.sequence, no_limit, no_limit, DEAD, *found)
     return [(int(values[k]), lattice.labels_of(paths[k])) for k in range(number)]

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from formulations.automata.machine import Machine
-from formulations.dtypes import Integers, LabelIds, Small
+from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.loss_bounds import best_score
@@ -15,14 +13,11 @@ from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground
-from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import integers, small
-from ilpinfer.search.extension import Beam, Extension, blind, unseen
+from ilpinfer.search.extension import Extension, blind, unseen
 from ilpinfer.search.incumbents import complete_search
 
-_WORK_PER_CALL = 500_000
 COMPLETE_BEAM = "the beam left out no prefix that could be better"
 
 
@@ -39,30 +34,26 @@ class Hypotheses:
 
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token; of those with the same future, `copies` stay (Chang et al. 2007, section 7)."""
-    lattice, one = folded.lattice, ground(folded, forced=True)
-    completion = completions(lattice)
-    best = int(np.max(lattice.node[0] + completion[0]))
+    relaxation = Relaxation(ground(folded, forced=True), {})
+    best = relaxation.total
     if is_forbidden(best):
         return Hypotheses([], [], FORBIDDEN, FORBIDDEN)
     if folded.functions:
-        return _with_functions(folded, width, deadline, completion, best)
-    T, K = folded.shape
-    prefixes = integers(width), small(width, vector_size(one.rules) + 1), small(T, width), small(T, width)
-    state = Beam(*prefixes, np.ones(1, np.int64), np.full(1, FORBIDDEN))
-    stretch = max(1, _WORK_PER_CALL // (width * K * (len(one.plain) + 1)))
-    for first in range(0, T, stretch):
-        if deadline.passed:
-            return Hypotheses([], [], best, best)
-        ends = first, min(first + stretch, T)
-        kernels.beam_advance(one.chain, completion, one.rules, state, copies, *ends)
-    kernels.beam_finish(one.rules, state)
-    score, _, nodes, parents, size, left = state
-    order = [h for h in np.argsort(-score[: size[0]], kind="stable") if not is_forbidden(score[h])]
-    left_out = int(left[0])
-    bound = max([left_out, *(int(score[h]) for h in order[:1])])
-    paths = [lattice.labels_of(_backtrack(nodes, parents, h)) for h in order]
-    scores_found = [int(score[h]) for h in order]
-    return _valued(folded, Hypotheses(paths, scores_found, left_out, min(best, bound)))
+        return _with_functions(folded, width, deadline, relaxation)
+    found = relaxation.prefixes(
+        range(len(relaxation.ground.plain)),
+        deadline,
+        width=width,
+        copies=copies,
+        greedy=True,
+        most=kernels.NO_LIMIT,
+        bounds=relaxation.multiply([], 1),
+    )
+    if not found.complete:
+        return Hypotheses([], [], best, best)
+    left_out = FORBIDDEN if is_forbidden(found.left_out) else found.left_out
+    bound = max([left_out, *found.values[:1]])
+    return _valued(folded, Hypotheses(found.paths, found.values, left_out, min(best, bound)))
 
 
 def _valued(folded: Problem, found: Hypotheses) -> Hypotheses:
@@ -75,32 +66,21 @@ def _valued(folded: Problem, found: Hypotheses) -> Hypotheses:
     return replace(found, paths=paths, scores=scores, blind=True)
 
 
-def _with_functions(
-    folded: Problem, width: int, deadline: Deadline, completion: Integers, best: int
-) -> Hypotheses:
+def _with_functions(folded: Problem, width: int, deadline: Deadline, relaxation: Relaxation) -> Hypotheses:
     """As `search`, under rules that are Python functions, which see each prefix; none of them has the same future as another."""
-    extension, left_out = Extension(folded, completion, deadline, forced=True), FORBIDDEN
+    extension, best, left_out = Extension(folded, relaxation, deadline), relaxation.total, FORBIDDEN
     prefixes = [extension.root]
     try:
-        for t in range(folded.shape[0]):
-            found = extension.children(t, prefixes)
+        for _ in range(folded.shape[0]):
+            found = [child for prefix in prefixes for child in extension.children(prefix)]
             order = sorted(range(len(found)), key=lambda n: -found[n].worth)
             prefixes = [found[n] for n in sorted(order[:width])]
-            ahead = (found[n].worth + int(completion[t, found[n].state]) for n in order[width:])
-            left_out = max([left_out, *ahead])
+            left_out = max([left_out, *(found[n].reach - found[n].cost for n in order[width:])])
     except OutOfTime:
         return Hypotheses([], [], best, best)
     prefixes.sort(key=lambda prefix: -prefix.worth)
     paths, scores = [prefix.path for prefix in prefixes], [prefix.worth for prefix in prefixes]
     return _valued(folded, Hypotheses(paths, scores, left_out, min(best, max([left_out, *scores[:1]]))))
-
-
-def _backtrack(nodes: Small, parents: Small, h: int) -> LabelIds:
-    states = np.empty(len(nodes), np.int64)
-    for t in range(len(nodes) - 1, -1, -1):
-        states[t] = nodes[t, h]
-        h = parents[t, h]
-    return states
 
 
 def beam_search(problem: Problem, task: Task, name: str) -> Iterator[Result]:

@@ -18,10 +18,11 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.ground import ground, joint_symbols
+from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels.joint_states import joint_of, vector_size
+from ilpinfer.kernels.joint_states import Joint, joint_of, vector_size
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import Rules, integers, small
+from ilpinfer.kernels.tables import Chain, Rules, integers, small
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
@@ -33,36 +34,11 @@ RUN_TIME = 0.8  # seconds that a search has where no limit is given (Stokman 201
 
 DONE, WORKED, FULL = range(3)
 """Why `dive` has stopped: the search is complete, the work is done, or there is no room for joint states or labellings."""
+NOTHING, VALUES, REACHES = range(3)
+"""The floor that a labelling raises: that of values, or that of values with the best score after them."""
 DEPTH, NODES, COMPLETE, CUT, BEST, WORK = range(6)
 """Places among the counts: token whose choices are tried, nodes expanded, labellings recorded, whether the branching
 factor or the discrepancies cut anything, the best value, and work done in nodes."""
-
-
-class LateMachines(NamedTuple):
-    """Machines that are evaluated on whole labellings only, and work space for two of their joint states."""
-
-    rules: Rules
-    kept: Small
-    vector: Small
-
-
-class Ahead(NamedTuple):
-    """What the floor applies to beside a prefix's value, grid units."""
-
-    completion: Integers  # (T, S) best score after a state
-    shift: Integers  # (T,) subtracted from the value
-
-
-class Stack(NamedTuple):
-    """The choices for each token, best first."""
-
-    state: Small  # (T, W)
-    joint: Small  # (T, W)
-    value: Integers  # (T, W)
-    key: Integers  # (T, W)
-    size: Integers  # (T,) number of choices
-    following: Integers  # (T,) the next choice
-    spent: Integers  # (T,) discrepancies of the prefix
 
 
 class Records(NamedTuple):
@@ -71,6 +47,25 @@ class Records(NamedTuple):
     values: Integers
     when: Integers
     paths: Integers
+
+
+class Dive(NamedTuple):
+    """A round, as far as it has gone."""
+
+    chain: Chain
+    completion: Integers  # (T, S) best score after a state
+    shift: Integers  # (T,) what is subtracted from values to compare them with their floor
+    joint: Joint
+    late: Rules  # machines that are evaluated on whole labellings only
+    kept: Small  # work space for two of their joint states
+    vector: Small
+    choices: Integers  # (T, W, 4) for each token, best first: state, joint state, value, and what they are ordered by
+    tokens: Integers  # (T, 3) numbers of choices, the next choice, and discrepancies of the prefix
+    limits: Integers  # (3,) floors of values and of those with the best score after them, and number of choices kept
+    counts: Integers  # (6,) see `DEPTH`
+    records: Records
+    discrepancies: int  # their largest number, -1 for no limit
+    raised: int  # see `NOTHING`
 
 
 @dataclass(frozen=True)
@@ -144,7 +139,7 @@ class Search:
         self.early, self.later = early, late
         one, rules = ground(early), ground(late).rules
         self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
-        self.late = LateMachines(rules, small(vector_size(rules)), small(vector_size(rules)))
+        self.late = rules, small(vector_size(rules)), small(vector_size(rules))
         self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5
 
@@ -158,8 +153,8 @@ class Search:
         """Run rounds until one finds a labelling, or to the deadline; whether the best labelling is proved to be optimal."""
         parameters = self.parameters
         while not self.task.deadline.passed:
-            limits, discrepancies, monotone, free = self._limits()
-            cut = self.round(limits, discrepancies, monotone)
+            limits, discrepancies, raised, free = self._limits()
+            cut = self.round(limits, discrepancies, raised)
             self.rounds += 1
             if cut is None:
                 return False
@@ -190,29 +185,27 @@ class Search:
         p, K = self.parameters, self.folded.lattice.pool.shape[2]
         if p.variant == "textbook":
             free = self.rounds >= len(self.folded.lattice.node)
-            return np.array([2 * FORBIDDEN, FORBIDDEN, K]), self.rounds, 0, free
+            return np.array([2 * FORBIDDEN, FORBIDDEN, K]), self.rounds, NOTHING, free
         width, distance = min(K, p.branching + self.rounds * p.branching_increase), self._distance()
         widest = width == K and distance <= -4 * LIMIT
         known = self.incumbents.value if self.incumbents.path is not None else None
         if p.variant == "admissible":
             reach = self.best + distance if known is None else max(self.best + distance, known + 1)
-            return np.array([2 * FORBIDDEN, reach, width]), -1, 2, widest
+            return np.array([2 * FORBIDDEN, reach, width]), -1, REACHES, widest
         floor = distance if known is None else max(distance, known - int(self.shift[-1]))
-        return np.array([floor, FORBIDDEN, width]), -1, 1, False
+        return np.array([floor, FORBIDDEN, width]), -1, VALUES, False
 
-    def round(
-        self, limits: Integers, discrepancies: int, monotone: int, *, first: bool = False
-    ) -> bool | None:
+    def round(self, limits: Integers, discrepancies: int, raised: int, *, first: bool = False) -> bool | None:
         """Run a round; whether it cut anything, None where the time is over or the first labelling suffices."""
         if self.folded.functions:
-            return self._with_functions(limits.tolist(), discrepancies, monotone, first=first)
+            return self._with_functions(limits.tolist(), discrepancies, raised, first=first)
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
-        tables = small(T, width), small(T, width), integers(T, width), integers(T, width)
-        stack = Stack(*tables, integers(T), np.full(T, -1), integers(T))
+        stack = integers(T, width, 4), np.tile([0, -1, 0], (T, 1))
         records = Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
-        ahead, rule = Ahead(self.completion, self.shift), (discrepancies, monotone)
+        given = self.chain, self.completion, self.shift, self.joint, *self.late, *stack
+        dive = Dive(*given, limits, counts, records, discrepancies, raised)
         code = WORKED
         while code != DONE:
             if self.task.deadline.passed or counts[NODES] >= self.most:
@@ -221,8 +214,7 @@ class Search:
             began, before = self.task.deadline.elapsed, int(counts[NODES])
             worked = int(counts[WORK])
             work = min(max(1, int(STRETCH * self.speed)), self.most - before)
-            given = self.chain, ahead, self.joint, self.late
-            code = kernels.dive(*given, stack, limits, counts, records, rule, work)
+            code = kernels.dive(dive, work)
             ended, after = self.task.deadline.elapsed, int(counts[NODES])
             done = int(counts[WORK]) - worked
             if done > 100:
@@ -237,16 +229,19 @@ class Search:
             if incumbents.blind:
                 counts[BEST] = incumbents.value
             if code == FULL and self.joint.memo.number[0] == len(self.joint.memo.vectors):
-                self._make_room(stack, counts)
+                self._make_room(dive)
+                dive = dive._replace(joint=self.joint)
         self.nodes += int(counts[NODES])
         return bool(counts[CUT])
 
     def _with_functions(
-        self, limits: list[int], discrepancies: int, monotone: int, *, first: bool
+        self, limits: list[int], discrepancies: int, raised: int, *, first: bool
     ) -> bool | None:
         """As `round`, under rules that are Python functions, which see each prefix, and `late` rules whole labellings."""
         floor, reach, width = limits
-        extension = Extension(self.early, self.completion, self.task.deadline)
+        relaxation = Relaxation(ground(self.early), {})
+        relaxation.expect(self.completion)
+        extension = Extension(self.early, relaxation, self.task.deadline)
         T, cut, before = len(self.shift), False, self.nodes
         waiting = [
             (extension.root, 0)
@@ -254,7 +249,7 @@ class Search:
         while waiting:
             prefix, spent = waiting.pop()
             t = len(prefix.path)
-            if t and prefix.worth + int(self.completion[t - 1, prefix.state]) < reach:
+            if t and prefix.reach - prefix.cost < reach:
                 continue
             if t == T:
                 value = self.folded.value(prefix.path).score if self.later.rules else prefix.worth
@@ -263,19 +258,19 @@ class Search:
                 self.incumbents.offer(prefix.path, value, self.task.deadline.elapsed, self.best)
                 if first and self.incumbents.path is not None:
                     return None
-                floor = max(floor, value - int(self.shift[-1])) if monotone == 1 else floor
-                reach = max(reach, value + 1) if monotone == 2 else reach
+                floor = max(floor, value - int(self.shift[-1])) if raised == VALUES else floor
+                reach = max(reach, value + 1) if raised == REACHES else reach
                 continue
             if self.nodes - before >= self.most:
                 return None
             self.nodes += 1
             try:
-                found = extension.children(t, [prefix])
+                found = list(extension.children(prefix))
             except OutOfTime:
                 return None
             choices = []
             for child in found:
-                could = child.worth + int(self.completion[t, child.state])
+                could = child.reach - child.cost
                 if child.worth - int(self.shift[t]) >= floor and could >= reach:
                     choices.append((could if reach > FORBIDDEN // 2 else child.worth, child))
             choices.sort(key=lambda choice: -choice[0])
@@ -285,21 +280,21 @@ class Search:
             waiting += reversed(allowed)
         return cut
 
-    def _make_room(self, stack: Stack, counts: Integers) -> None:
+    def _make_room(self, dive: Dive) -> None:
         """Make room for joint states; beyond a limit, remove those that are not on the stack."""
         rules, symbols, memo = self.joint
         if memo.after.size <= _LARGEST_MEMO:
             self.joint = self.joint.grown()
             return
-        places = [(t, slice(0, int(stack.size[t]))) for t in range(int(counts[DEPTH]))]
-        used = np.unique(np.concatenate([[0], *(stack.joint[at] for at in places)]))
+        joints = [dive.choices[t, : dive.tokens[t, 0], 1] for t in range(int(dive.counts[DEPTH]))]
+        used = np.unique(np.concatenate([[0], *joints]))
         n = len(used)
         self.joint = joint_of(rules, symbols, max(64, 2 * n))
         vectors, slots, met = self.joint.memo.vectors, self.joint.memo.slots, self.joint.memo.number
         vectors[:n], met[:] = memo.vectors[used], n
         kernels.enter_rows(slots, vectors, 0, n)
-        for at in places:
-            stack.joint[at] = np.searchsorted(used, stack.joint[at])
+        for each in joints:
+            each[:] = np.searchsorted(used, each)
 
 
 def _apart(folded: Problem, *, all_early: bool) -> tuple[Problem, Problem]:

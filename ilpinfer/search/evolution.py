@@ -14,7 +14,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.native import kernels
-from ilpinfer.search.discrepancy import Discrepancy, Search, limited_discrepancy
+from ilpinfer.search.discrepancy import VALUES, Discrepancy, Search, limited_discrepancy
 from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
 from ilpinfer.search.population import (
     FULL,
@@ -79,7 +79,7 @@ def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None
     most = _FEW_NODES if folded.functions else _MOST_NODES
     search.most = most if deadline.remaining is None else 2**62
     search.completion = completions(folded.lattice)
-    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, 1, first=True)
+    search.round(np.array([2 * FORBIDDEN, FORBIDDEN, folded.lattice.pool.shape[2]]), -1, VALUES, first=True)
     return search.incumbents.path
 
 
@@ -110,8 +110,7 @@ def run_generations(population: Population, parameters: Evolution) -> None:
         before = int(a.counts[GENERATION])
         work = 1 if a.folded.functions else stretches.work
         last = before + min(work, stretches.most - stretches.done)
-        state = a.scores, a.machines, a.arrays, a.places, a.seed, a.runs
-        code = kernels.evolve(*state, a.individuals.settings, units, a.records, a.counts, last)
+        code = kernels.evolve(a.breeding, a.places, units, a.records, last)
         a.count_functions()
         generations = int(a.counts[GENERATION]) - before
         stretches.end(generations, full=code == FULL)

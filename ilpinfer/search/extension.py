@@ -1,38 +1,27 @@
 """Prefixes under rules that are Python functions, extended by one label at a time: kernels read machines, and functions count."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from formulations.automata.components import FunctionCount
-from formulations.dtypes import Integers, LabelIds, Small
-from formulations.grid import is_forbidden
+from formulations.dtypes import Integers, LabelIds
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.exact.ground import ground
-from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import integers, small
-
-
-class Beam(NamedTuple):
-    """Prefixes, W of them at most, as kernels extend them."""
-
-    score: Integers  # (W,)
-    states: Small  # (W, J+1) the joint state of the machines, then the state of the lattice
-    nodes: Small  # (T, W) the states of the prefixes of each token
-    parents: Small  # (T, W)
-    size: Integers  # (1,) number of prefixes
-    left_out: Integers  # (1,) an upper bound on the labellings of all prefixes that were dropped
+from ilpinfer.kernels.tables import DEAD
 
 
 class Prefix(NamedTuple):
-    """Labels, joint state of the machines and then state of the lattice, score by both, and what each function counts so far."""
+    """Labels, their key in a search, bound and score by machines, and what each function counts so far."""
 
     path: LabelIds
-    states: Small
+    key: Integers
+    reach: int
     score: int
     cost: int  # of the functions, grid units
     counts: tuple[int, ...]
@@ -41,64 +30,41 @@ class Prefix(NamedTuple):
     def worth(self) -> int:
         return self.score - self.cost
 
-    @property
-    def state(self) -> int:
-        return int(self.states[-1])
-
 
 @dataclass
 class Extension:
-    """Extends prefixes of a folded problem, given the best scores after each state (T, S)."""
+    """Extends prefixes of a folded problem, given a relaxation without multipliers and its machines."""
 
     folded: Problem
-    completion: Integers
+    relaxation: Relaxation
     deadline: Deadline
-    forced: bool = False  # whether forced rules may emit late
 
     def __post_init__(self) -> None:
-        one = ground(self.folded, forced=self.forced)
-        self.chain, self.rules = one.chain, one.rules
+        one, bounds = self.relaxation, self.relaxation.multiply([], 1)
+        every = range(len(one.ground.plain))
+        self._search = one.search(every, bounds, DEAD, copies=kernels.WIDEST, greedy=True)
         self._functions = [(rule, rule.functions) for rule in self.folded.functions]
-        self._room = 0
-        self.root = Prefix(
-            np.zeros(0, np.int64), small(vector_size(one.rules) + 1), 0, 0, (0,) * self._count()
-        )
+        none, counts = np.zeros(0, np.int64), (0,) * sum(len(functions) for _, functions in self._functions)
+        self.root = Prefix(none, np.zeros(self._search.words, np.int64), one.total, 0, 0, counts)
 
-    def _count(self) -> int:
-        return sum(len(functions) for _, functions in self._functions)
-
-    def children(self, t: int, prefixes: list[Prefix]) -> list[Prefix]:
-        """All prefixes of t + 1 labels that begin with one of t labels and break no hard rule, in the order of label ids.
+    def children(self, prefix: Prefix) -> Iterator[Prefix]:
+        """All prefixes with one more label that break no hard rule, in the order of label ids.
 
         OutOfTime where the deadline passes.
         """
-        width, T = len(prefixes) * self.chain.pool.shape[2], len(self.chain.node)
-        if width > self._room:
-            self._room, self._tables = width, (small(T, width), small(T, width))
-        room = self._room
-        states, score = small(room, len(self.root.states)), integers(room)
-        for h, prefix in enumerate(prefixes):
-            states[h], score[h] = prefix.states, prefix.score
-        beam = Beam(score, states, *self._tables, np.array([len(prefixes)]), np.zeros(1, np.int64))
-        kernels.beam_advance(self.chain, self.completion, self.rules, beam, room, t, t + 1)
-        parents = beam.parents[t, : beam.size[0]].tolist()
-        reached = states[: beam.size[0]].copy()
-        if t == T - 1:
-            kernels.beam_finish(self.rules, beam)
-        values = score[: beam.size[0]].tolist()
-        made = (
-            self._charged(prefixes[h], row, value)
-            for h, row, value in zip(parents, reached, values, strict=True)
-        )
-        return [child for child in made if child is not None]
+        t = len(prefix.path)
+        reaches, keys, states = self._search.children(t, prefix.key, prefix.reach)
+        for reach, key, state in zip(reaches.tolist(), keys, states, strict=True):
+            if self.deadline.passed:
+                raise OutOfTime
+            path = np.append(prefix.path, self.folded.lattice.labels_of(state))
+            charged = self._charges(prefix, path)
+            if charged is not None:
+                score = reach - int(self.relaxation.completion[t, state[0]])
+                yield Prefix(path, key, reach, score, *charged)
 
-    def _charged(self, parent: Prefix, states: Small, score: int) -> Prefix | None:
-        """A prefix with the costs of the functions; None where it breaks a hard rule."""
-        if is_forbidden(score):
-            return None
-        if self.deadline.passed:
-            raise OutOfTime
-        path = np.append(parent.path, self.folded.lattice.labels_of(states[-1:].astype(np.int64)))
+    def _charges(self, parent: Prefix, path: LabelIds) -> tuple[int, tuple[int, ...]] | None:
+        """Cost and counts of the functions on a prefix; None where it breaks a hard rule."""
         cost, counts = 0, list[int]()
         for rule, functions in self._functions:
             first = len(counts)
@@ -107,7 +73,7 @@ class Extension:
             if broken and rule.hard:
                 return None
             cost += rule.finite_penalty * broken
-        return Prefix(path, states, score, cost, tuple(counts))
+        return cost, tuple(counts)
 
 
 def unseen(problem: Problem) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,13 +161,18 @@ class Population:
         self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
 
+    @property
+    def breeding(self) -> tuple[Any, ...]:
+        """The individuals and how they change, as kernels read them."""
+        state = self.scores, self.machines, self.arrays, self.seed, self.runs
+        return *state, self.individuals.settings, self.counts
+
     def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
         p = self.individuals
         mu = 1 if self.task.deadline.passed else p.size
         self.arrays[0][0] = self.start
-        more = p.mutations, self.seed, self.runs, p.settings, self.counts
-        while not kernels.begin_population(self.scores, self.machines, self.arrays, mu, *more):
+        while not kernels.begin_population(self.breeding, mu, p.mutations):
             self.make_room()
         label, _, _, _, total, breaks = self.arrays
         kept = [n for n in range(mu) if not breaks[n]]
@@ -218,7 +223,7 @@ class Population:
         for who in self.places[0].tolist():
             check()
             self.arrays[1][who] = -1
-            if not kernels.value_individual(self.scores, self.machines, self.arrays, who, 0, T, self.counts):
+            if not kernels.value_individual(self.breeding, who, 0, T):
                 return False
         return bool(int(self.machines.memo.number[0]) + (lam + SPARE) * T <= n)
 

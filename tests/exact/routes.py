@@ -30,6 +30,6 @@ def priced(state: State) -> State:
     """With multipliers of the sums, by Polyak's steps from 0."""
     one = state.problem.ground
     prices = np.zeros(len(one.plain), np.int64)
-    kernels.price(one.tables, *one.sequence, prices)
+    kernels.price(one.tables, one.sequence, prices)
     multipliers = {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
     return replace(state, multipliers=multipliers)

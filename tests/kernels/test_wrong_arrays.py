@@ -60,7 +60,7 @@ def test_the_array_that_is_written(change):
     with pytest.raises(TypeError, match="incompatible function arguments"):
         kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, change(buffer), 1, END)
     for wrong in (0, size - 1, size + 1):
-        with pytest.raises(TypeError, match="the buffer has another length"):
+        with pytest.raises(ValueError, match="the buffer has another length"):
             kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, np.zeros(wrong, np.int64), 1, END)
     kernels.decode_best(CASE.tables, CASE.batch, LIMITS, 1, buffer, 1, END)
 

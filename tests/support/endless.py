@@ -10,7 +10,7 @@ from ilpinfer.exact.ground import plain_ground
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.native import Search, Tables, kernels
+from ilpinfer.kernels.native import Tables, kernels
 from ilpinfer.kernels.tables import DEAD, Windows
 
 ENDLESS = 2**40
@@ -44,18 +44,14 @@ class Hard:
 
     def search(self):
         """Label setting over all machines, of which the worst labellings are wanted, too."""
-        one, machines = self.relaxation, np.arange(self.M)
-        account = -1, one.machines.cost, one.machines.final, np.zeros(self.M, np.int64)
-        joint = one.multiply([], 1).joint
-        return Search(
-            one.tables, one.edge_at, one.classes, joint, machines, DEAD, kernels.WIDEST, 1, *account
-        )
+        one = self.relaxation
+        return one.search(range(self.M), one.multiply([], 1), DEAD)
 
     def list_best(self, top=1000):
         """The best labellings."""
         paths, values = np.zeros((top, self.T), np.int64), np.zeros(top, np.int64)
         marks, one = np.zeros((2, self.M), np.int64), self.relaxation
-        kernels.list_best(one.tables, *one.sequence, ENDLESS, ENDLESS, DEAD, paths, values, marks)
+        kernels.list_best(one.tables, one.sequence, ENDLESS, ENDLESS, DEAD, paths, values, marks)
 
     def decode_best(self, threads=1):
         """The best labelling, as one sequence of a batch."""

@@ -46,8 +46,7 @@ class Problem:
     def hand_over(self) -> float:
         """Seconds for a call into a kernel that has nothing to do."""
         p = self.population(Evolution().individuals, None)
-        start = p.scores, p.machines, p.arrays, p.places, p.seed, p.runs, p.individuals.settings
-        arguments = *start, Weights(0, 0), p.records, p.counts, 0
+        arguments = p.breeding, p.places, Weights(0, 0), p.records, 0
         began = time.process_time()
         for _ in range(CALLS):
             kernels.evolve(*arguments)

@@ -1,10 +1,9 @@
 // Parts of kernels, for tests.
 #include "bindings.hpp"
 #include "defaults.hpp"
-#include "evaluation.hpp"
+#include "follow.hpp"
 #include "losses.hpp"
 #include "records.hpp"
-#include "single.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -17,11 +16,11 @@ Int complete_sequence(const Scores& scores, View<const Int, 2> emission, ConstIn
     return completion.total;
 }
 
-auto complete_product(const Tables& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
+auto complete_product(const Instance& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
                            ConstInts active, Int most, Int least)
 {
-    const Single one(emission, edges, classes);
-    const auto& [windows, scores, machines, counts] = tables.instance;
+    const Single one({emission, edges, classes});
+    const auto& [windows, scores, machines, counts] = tables;
     const Int T = edges.size(), S = scores.states();
     auto result = unlocked([&] {
         Array<Int, 2> after({T, scores.width()}), tail({T, scores.width()});
@@ -34,12 +33,12 @@ auto complete_product(const Tables& tables, View<const Int, 2> emission, ConstIn
     return to_tuple(to_numpy(std::move(result.after)), result.total);
 }
 
-Int value_labelling(const Tables& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
+Int value_labelling(const Instance& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
                     ConstInts pool, ConstInts path, Ints parts, Ints violations)
 {
-    Walk walk(tables.instance.machines.size());
+    Walk walk(tables.machines.size());
     const Sequence sequence{emission, rows, classes[NODES], classes[EDGES], classes[MACHINES]};
-    return evaluate(tables.instance, sequence, classes[EDGES], pool, path, walk, false, parts, violations);
+    return evaluate(tables, sequence, {pool, classes[EDGES]}, path, walk, false, parts, violations);
 }
 
 }  // namespace
@@ -65,9 +64,8 @@ void bind_parts(nb::module_& m)
         },
         nb::arg("edge"),
         "The number of states with a default, and of exceptions, of scores of steps; and whether nothing has defaults.");
-    m.def("evaluate", value_labelling, nb::arg("tables"), nb::arg("emission"), nb::arg("classes"), nb::arg("rows"),
-          nb::arg("pool"), nb::arg("path"), nb::arg("parts"), nb::arg("violations"),
-          "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
+    define(m, "evaluate", value_labelling, {"tables", "emission", "classes", "rows", "pool", "path", "parts", "violations"},
+           "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
 }
 
 }  // namespace ilpinfer

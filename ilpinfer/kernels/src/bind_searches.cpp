@@ -1,6 +1,5 @@
 #include <nanobind/stl/pair.h>
 
-#include "beam.hpp"
 #include "bindings.hpp"
 #include "discrepancy.hpp"
 #include "evolution.hpp"
@@ -10,129 +9,50 @@ namespace ilpinfer {
 
 template <>
 struct Members<Chain> {
-    using R = Chain;
     static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.tables.Chain");
-    static constexpr auto value = std::tuple(&R::node, &R::pool, &R::step, &R::base);
 };
 template <typename Label>
-struct Members<Labellings<Label>> {
-    using R = Labellings<Label>;
-    static constexpr auto value = std::tuple(&R::values, &R::when, &R::paths);
-};
+struct Members<Labellings<Label>> {};
 template <>
-struct Members<Beam> {
-    using R = Beam;
-    static constexpr auto value =
-        std::tuple(&R::score, &R::states, &R::nodes, &R::parents, &R::size, &R::left_out);
-};
+struct Members<Dive> {};
 template <>
-struct Members<LateMachines> {
-    using R = LateMachines;
-    static constexpr auto value = std::tuple(&R::rules, &R::kept, &R::vector);
-};
+struct Members<Runs> {};
 template <>
-struct Members<Ahead> {
-    using R = Ahead;
-    static constexpr auto value = std::tuple(&R::completion, &R::shift);
-};
+struct Members<IndividualArrays> {};
 template <>
-struct Members<Stack> {
-    using R = Stack;
-    static constexpr auto value =
-        std::tuple(&R::state, &R::joint, &R::value, &R::key, &R::size, &R::following, &R::spent);
-};
+struct Members<Breeding> {};
 template <>
-struct Members<DiveRule> {
-    using R = DiveRule;
-    static constexpr auto value = std::tuple(&R::discrepancies, &R::raised);
-};
+struct Members<Population> {};
 template <>
-struct Members<Runs> {
-    using R = Runs;
-    static constexpr auto value = std::tuple(&R::joins, &R::forms);
-};
+struct Members<Settings> {};
 template <>
-struct Members<IndividualArrays> {
-    using R = IndividualArrays;
-    static constexpr auto value =
-        std::tuple(&R::label, &R::joint, &R::worth, &R::broken, &R::total, &R::breaks);
-};
-template <>
-struct Members<Population> {
-    using R = Population;
-    static constexpr auto value = std::tuple(&R::living, &R::free);
-};
-template <>
-struct Members<Settings> {
-    using R = Settings;
-    static constexpr auto value = std::tuple(&R::rate, &R::pressure, &R::shift, &R::ranked, &R::both);
-};
-template <>
-struct Members<Weights> {
-    using R = Weights;
-    static constexpr auto value = std::tuple(&R::start, &R::increase);
-};
-
-namespace {
-
-// A kernel that runs without the interpreter's lock.
-template <typename Result, typename... Arguments>
-auto free_running(Result (*kernel)(Arguments...))
-{
-    return [kernel](std::decay_t<Arguments>... arguments) {
-        return unlocked([&] { return kernel(arguments...); });
-    };
-}
-
-}  // namespace
+struct Members<Weights> {};
 
 void bind_searches(nb::module_& m)
 {
-    m.def("beam_advance", free_running(beam_advance), nb::arg("chain"), nb::arg("completion"),
-          nb::arg("rules"), nb::arg("beam"), nb::arg("copies"), nb::arg("first"), nb::arg("last"),
-          "Extend a beam over the tokens from `first` to before `last`.");
-    m.def("beam_finish", free_running(beam_finish), nb::arg("rules"), nb::arg("beam"),
-          "Subtract the final costs of the machines from the scores of a beam.");
-    m.def("dive", free_running(dive), nb::arg("chain"), nb::arg("ahead"), nb::arg("joint"), nb::arg("late"),
-          nb::arg("stack"), nb::arg("limits"), nb::arg("counts"), nb::arg("records"), nb::arg("rule"),
-          nb::arg("work"), "Search depth first until so much more work is done; why it has stopped.");
-    m.def("value_individual", free_running(value_individual), nb::arg("chain"), nb::arg("machines"),
-          nb::arg("individuals"), nb::arg("who"), nb::arg("first"), nb::arg("last"), nb::arg("counts"),
-          "Evaluate an individual that has changed from `first` to `last`; False where there is no room.");
-    m.def("begin_population", free_running(begin_population), nb::arg("chain"), nb::arg("machines"),
-          nb::arg("individuals"), nb::arg("count"), nb::arg("mutations"), nb::arg("seed"), nb::arg("runs"),
-          nb::arg("settings"), nb::arg("counts"),
-          "Make individuals by mutations of the first one, and evaluate all; False where there is no room.");
-    m.def("evolve", free_running(evolve), nb::arg("chain"), nb::arg("machines"), nb::arg("individuals"),
-          nb::arg("places"), nb::arg("seed"), nb::arg("runs"), nb::arg("settings"), nb::arg("weights"),
-          nb::arg("records"), nb::arg("counts"), nb::arg("last"),
-          "Run generations until the `last` one; why it has stopped.");
-    m.def(
-        "sample",
-        [](ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen) {
-            Random random(seed);
-            sample(order, n, pressure, random, chosen);
-        },
-        nb::arg("order"), nb::arg("n"), nb::arg("pressure"), nb::arg("seed"), nb::arg("chosen"),
-        "Draw n of those in `order`, worst first, by linear ranking.");
-    m.def("cuts", cuts, nb::arg("y"), nb::arg("joins"), nb::arg("borders"),
-          "Fill borders with the first tokens of runs; the number of runs.");
-    m.def("put", put, nb::arg("y"), nb::arg("begin"), nb::arg("end"), nb::arg("k"), nb::arg("runs"),
-          "Make tokens one run; the first and the last token that may have changed.");
-    m.def("shift_back", shift_back, nb::arg("y"), nb::arg("t"), nb::arg("runs"),
-          "Let a run begin one token earlier; the first and the last token that may have changed.");
-    m.def("shift_on", shift_on, nb::arg("y"), nb::arg("t"), nb::arg("runs"),
-          "Extend the run before token t by it; the first and the last token that may have changed.");
-    m.def(
-        "mutate",
-        [](Row<Small> y, Row<std::uint64_t> seed, Ints borders, Int labels, double shift, bool both,
-           const Runs& runs) {
-            Random random(seed);
-            return mutate(y, random, borders, labels, shift, both, runs);
-        },
-        nb::arg("y"), nb::arg("seed"), nb::arg("borders"), nb::arg("labels"), nb::arg("shift"),
-        nb::arg("both"), nb::arg("runs"),
-        "Shift a border or relabel a run; the first and the last token that may have changed.");
+    define(m, "dive", [](const Dive& search, Int work) { return search.run(work); }, {"search", "work"},
+           "Search depth first until so much more work is done; why it has stopped.");
+    define(m, "value_individual",
+           [](const Breeding& all, Int who, Int first, Int last) { return all.value(who, first, last); },
+           {"breeding", "who", "first", "last"},
+           "Evaluate an individual that has changed from `first` to `last`; False where there is no room.");
+    define(m, "begin_population", [](const Breeding& all, Int count, Int mutations) { return all.begin(count, mutations); },
+           {"breeding", "count", "mutations"},
+           "Make individuals by mutations of the first one, and evaluate all; False where there is no room.");
+    define(m, "evolve", evolve, {"breeding", "places", "weights", "records", "last"},
+           "Run generations until the `last` one; why it has stopped.");
+    define(m, "sample", sample, {"order", "n", "pressure", "seed", "chosen"},
+           "Draw n of those in `order`, worst first, by linear ranking.");
+    define(m, "cuts", cuts, {"y", "joins", "borders"},
+           "Fill borders with the first tokens of runs; the number of runs.");
+    define(m, "put", put, {"y", "begin", "end", "k", "runs"},
+           "Make tokens one run; the first and the last token that may have changed.");
+    define(m, "shift_back", shift_back, {"y", "t", "runs"},
+           "Let a run begin one token earlier; the first and the last token that may have changed.");
+    define(m, "shift_on", shift_on, {"y", "t", "runs"},
+           "Extend the run before token t by it; the first and the last token that may have changed.");
+    define(m, "mutate", mutate, {"y", "seed", "borders", "labels", "shift", "both", "runs"},
+           "Shift a border or relabel a run; the first and the last token that may have changed.");
 }
 
 }  // namespace ilpinfer

@@ -1,4 +1,4 @@
-// Scores of one sequence for searches.
+// Scores of one sequence for searches, and the labellings that they record.
 #pragma once
 
 #include "grid.hpp"
@@ -21,6 +21,14 @@ struct Chain {
     {
         return node(t, state) + (t ? pool(step[t - 1], before, choice) : 0);
     }
+};
+
+// Room for N labellings: their values, the work done before each, and their states or labels.
+template <typename Label>
+struct Labellings {
+    Ints values;           // (N,)
+    Ints when;             // (N,)
+    View<Label, 2> paths;  // (N, T)
 };
 
 }  // namespace ilpinfer

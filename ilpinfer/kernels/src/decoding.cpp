@@ -1,13 +1,13 @@
 #include "decoding.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
+#include <future>
+#include <stdexcept>
 #include <system_error>
-#include <thread>
 
 #include "interrupts.hpp"
+#include "ordering.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -16,103 +16,48 @@ constexpr Int LIST_SHARE = 64;             // the attempt before machines are mu
 constexpr Int MOST_LISTED = Int{1} << 24;  // labels of all labellings of a list together
 enum ListResult { NUMBER = 1, LIST_WORK = 2 };
 
-// A sequence of a batch, and room for its classes.
-class Reader {
-public:
-    Reader(const Instance& instance, const Batch& batch, Int longest)
-        : instance_(instance), batch_(batch), classes_({4, longest})
-    {
-    }
-
-    // Read a sequence; false where a token has an unknown class.
-    bool read(Int n)
-    {
-        first_ = batch_.begins[n];
-        const Int T = batch_.begins[n + 1] - first_;
-        const View<Int, 2> classes(classes_.data(), {4, T});
-        if (classify(instance_.windows, batch_.tokens.slice(first_, first_ + T), classes) >= 0) return false;
-        pool = batch_.pool.empty() ? batch_.pool : batch_.pool.slice(first_, first_ + T);
-        edge_classes = classes[EDGES];
-        const auto edges = classes[3];
-        edges[0] = 0;
-        for (Int t = 1; t < T; ++t) edges[t] = instance_.scores.which(pool.empty() ? 0 : pool[t], edge_classes[t]);
-        sequence = {batch_.emission, batch_.rows.slice(first_, first_ + T), classes[NODES], edges, classes[MACHINES]};
-        return true;
-    }
-
-    Sequence sequence;
-    ConstInts edge_classes, pool;
-
-private:
-    const Instance& instance_;
-    const Batch& batch_;
-    Array<Int, 2> classes_;
-    Int first_ = 0;
-};
-
-// Fill the numbers of active machines and of sums with multipliers.
-void count_marks(View<Int, 2> marks, Ints result)
-{
-    const auto nonzero = [](Ints values) {
-        return std::count_if(values.begin(), values.end(), [](Int value) { return value != 0; });
-    };
-    result[ACTIVE] = nonzero(marks[0]);
-    result[MULTIPLIERS] = nonzero(marks[1]);
-}
-
 // One thread's work on a batch.
 class Worker {
 public:
     Worker(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, Int longest)
         : instance_(instance), batch_(batch), limits_(limits), output_(output), space_(instance, longest),
-          reader_(instance, batch, longest), walk_(instance.machines.size())
+          classes_({4, longest}), walk_(instance.machines.size())
     {
     }
 
-    void best(Int n)
+    // Decode a sequence by `search`, which fills paths and its results, and says how many labellings there are.
+    template <typename Search>
+    void decode(Int n, Search&& search)
     {
         const auto result = output_.results[n];
-        const auto path = output_.paths_of(batch_, n)[0];
-        if (!reader_.read(n)) {
+        if (!read(n)) {
             result[CODE] = UNKNOWN_CLASS;
             return;
         }
-        const auto marks = output_.marks[n];
-        const auto solved = solve({instance_, reader_.sequence, limits_, marks}, FORBIDDEN, path, space_);
-        const bool found = solved.best.value >= DEAD;
-        result[CODE] = solved.code;
-        result[VALUE] = output_.values(n, 0) = found ? solved.best.value : FORBIDDEN;
-        result[BOUND] = solved.best.bound;
-        result[RELAXED] = solved.relaxed;
-        result[WORK] = solved.work;
-        if (!found) path.fill(-1);
-        count_marks(marks, result);
-        if (solved.code == PROVED && !is_right(n, 0, path)) result[CODE] = WRONG_VALUE;
-    }
-
-    void list(Int n)
-    {
-        const auto result = output_.results[n];
-        if (!reader_.read(n)) {
-            result[CODE] = UNKNOWN_CLASS;
-            return;
-        }
-        const Int T = reader_.sequence.size(), top = output_.top, most = limits_.of(T);
         const auto marks = output_.marks[n];
         const auto paths = output_.paths_of(batch_, n);
-        Listed listed;
-        if (T * top <= MOST_LISTED)
-            listed = list_best({instance_, reader_.sequence, limits_, marks}, most / LIST_SHARE, most, DEAD, paths,
-                               output_.values[n], space_);
-        result[CODE] = listed.code;
-        result[NUMBER] = listed.number;
-        result[LIST_WORK] = listed.work;
-        count_marks(marks, result);
-        for (Int k = 0; listed.code == PROVED && k < listed.number; ++k)
+        const Int number = search(Task{instance_, sequence_, limits_, marks}, paths, output_.values[n], result, space_);
+        result[ACTIVE] = count_nonzero(marks[0]);
+        result[MULTIPLIERS] = count_nonzero(marks[1]);
+        for (Int k = 0; result[CODE] == PROVED && k < number; ++k)
             if (!is_right(n, k, paths[k])) result[CODE] = WRONG_VALUE;
     }
 
 private:
+    // Read a sequence; false where a token has an unknown class.
+    bool read(Int n)
+    {
+        const Int first = batch_.begins[n], last = batch_.begins[n + 1], T = last - first;
+        const View<Int, 2> classes(classes_.data(), {4, T});
+        if (classify(instance_.windows, batch_.tokens.slice(first, last), classes) >= 0) return false;
+        steps_ = {batch_.pool.empty() ? batch_.pool : batch_.pool.slice(first, last), classes[EDGES]};
+        const auto edges = classes[3];
+        edges[0] = 0;
+        for (Int t = 1; t < T; ++t) edges[t] = instance_.scores.which(steps_.entry(t), steps_.classes[t]);
+        sequence_ = {batch_.emission, batch_.rows.slice(first, last), classes[NODES], edges, classes[MACHINES]};
+        return true;
+    }
+
     // Whether the value of a labelling is that of its parts, which are filled, and its violations. Where no machine is active, and no
     // sum has a multiplier, machines were asked and have no cost. Tables without counts have neither.
     bool is_right(Int n, Int k, ConstInts path)
@@ -120,8 +65,8 @@ private:
         if (instance_.counts.node_begin.empty()) return true;
         const auto result = output_.results[n];
         const bool silent = result[ACTIVE] == 0 && result[MULTIPLIERS] == 0;
-        return evaluate(instance_, reader_.sequence, reader_.edge_classes, reader_.pool, path, walk_, silent,
-                        output_.parts[n][k], output_.violations[n][k]) == output_.values(n, k);
+        return evaluate(instance_, sequence_, steps_, path, walk_, silent, output_.parts[n][k],
+                        output_.violations[n][k]) == output_.values(n, k);
     }
 
     const Instance& instance_;
@@ -129,23 +74,39 @@ private:
     const Limits& limits_;
     const Output& output_;
     Workspace space_;
-    Reader reader_;
+    Sequence sequence_;
+    ModelSteps steps_;
+    Array<Int, 2> classes_;
     Walk walk_;
 };
 
-// Threads that end before their scope does; not every standard library has std::jthread.
-struct Joined {
-    std::vector<std::thread> threads;
-    ~Joined()
-    {
-        for (std::thread& each : threads) each.join();
+Int find_best(const Task& task, View<Int, 2> paths, Ints values, Ints result, Workspace& space)
+{
+    const auto solved = solve(task, FORBIDDEN, paths[0], space);
+    solved.write(result);
+    if (solved.best.value < DEAD) {
+        result[VALUE] = FORBIDDEN;
+        paths.fill(-1);
     }
-};
+    values[0] = result[VALUE];
+    return 1;
+}
+
+Int find_list(const Task& task, View<Int, 2> paths, Ints values, Ints result, Workspace& space)
+{
+    const Int most = task.limits.of(task.sequence.size());
+    Listed listed;
+    if (paths.count() <= MOST_LISTED) listed = list_best(task, most / LIST_SHARE, most, DEAD, paths, values, space);
+    result[CODE] = listed.code;
+    result[NUMBER] = listed.number;
+    result[LIST_WORK] = listed.work;
+    return listed.number;
+}
 
 // Run all sequences in some threads; the first error of any ends all of them.
-template <typename Work>
-void in_threads(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                int threads, Work&& work)
+template <typename Search>
+void in_threads(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads,
+                Search&& search)
 {
     const Int last = batch.size();
     Int longest = 0;
@@ -155,63 +116,52 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         Worker worker(instance, batch, limits, output, longest);
         for (Int n = next++; n < last; n = next++) {
             look_for_interrupts();
-            work(worker, n);
+            worker.decode(n, search);
         }
     };
     if (threads <= 1) {
         run();
         return;
     }
-    std::exception_ptr error, interrupted;
-    std::mutex lock;
-    std::condition_variable ended;
-    int others = 0;
-    const Watched own = watched;
-    const auto guarded = [&](bool own_thread, auto&& part) {
-        watched = {own.watch, own_thread};
+    Watch* const watch = watched.watch;
+    const auto guarded = [&](auto&& part) {
         try {
             part();
-        } catch (const Interrupted&) {
-            const std::lock_guard held(lock);
-            interrupted = std::current_exception();
         } catch (...) {
-            const std::lock_guard held(lock);
-            if (!error) error = std::current_exception();
             next = last;
-            own.watch->stop();
-        }
-    };
-    const auto another = [&] {
-        guarded(false, run);
-        const std::lock_guard held(lock);
-        --others;
-        ended.notify_one();
-    };
-    const auto start = [&](Joined& joined) {
-        for (int k = 1; k < threads; ++k) {
-            const std::lock_guard held(lock);
-            try {
-                joined.threads.emplace_back(another);
-            } catch (const std::system_error&) {
-                return;  // the system has no more threads; those that there are do the work
-            }
-            ++others;
+            watch->stop();
+            throw;
         }
     };
     // Other threads do not look for signals.
-    const auto wait = [&] {
-        for (std::unique_lock held(lock); others; ended.wait_for(held, std::chrono::milliseconds(10)))
-            look_for_interrupts();
+    const auto another = [&] {
+        watched = {watch, false};
+        guarded(run);
     };
-    {
-        Joined joined;
-        guarded(true, [&] {
-            start(joined);
-            run();
-            wait();
-        });
-    }
-    watched = own;
+    std::vector<std::future<void>> others;
+    const auto run_all = [&] {
+        others.reserve(threads - 1);
+        try {
+            for (int k = 1; k < threads; ++k) others.push_back(std::async(std::launch::async, another));
+        } catch (const std::system_error&) {
+            // The system has no more threads; those that there are do the work.
+        }
+        run();
+        for (const auto& each : others)
+            while (each.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready) look_for_interrupts();
+    };
+    std::exception_ptr error, interrupted;
+    const auto keep_error = [&](auto&& part) {
+        try {
+            part();
+        } catch (const Interrupted&) {
+            interrupted = std::current_exception();
+        } catch (...) {
+            if (!error) error = std::current_exception();
+        }
+    };
+    keep_error([&] { guarded(run_all); });
+    for (auto& each : others) keep_error([&] { each.get(); });
     if (error || interrupted) std::rethrow_exception(error ? error : interrupted);
 }
 
@@ -223,7 +173,7 @@ Output::Output(Ints buffer, const Batch& batch, const Instance& instance, Int to
     Int at = 0;
     const auto take = [&](Int size) {
         at += size;
-        return buffer.slice(at - size, at);
+        return Ints(buffer.data() + at - size, {size});
     };
     paths = take(batch.begins[N] * top);
     values = take(N * top).reshaped<2>({N, top});
@@ -231,12 +181,7 @@ Output::Output(Ints buffer, const Batch& batch, const Instance& instance, Int to
     parts = take(N * top * PARTS).reshaped<3>({N, top, PARTS});
     marks = take(N * 2 * M).reshaped<3>({N, 2, M});
     violations = take(N * top * R).reshaped<3>({N, top, R});
-}
-
-Int Output::size(const Batch& batch, const Instance& instance, Int top)
-{
-    const Int each = RESULTS + 2 * instance.machines.size() + top * (1 + PARTS + instance.counts.rules.size());
-    return batch.begins[batch.size()] * top + batch.size() * each;
+    if (at != buffer.size()) throw std::length_error("the buffer has another length");
 }
 
 View<Int, 2> Output::paths_of(const Batch& batch, Int n) const
@@ -268,16 +213,14 @@ Int classify(const Windows& windows, ConstInts tokens, View<Int, 2> classes)
     return unknown < T ? unknown : -1;
 }
 
-void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                 int threads)
+void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads)
 {
-    in_threads(instance, batch, limits, output, threads, [](Worker& worker, Int n) { worker.best(n); });
+    in_threads(instance, batch, limits, output, threads, find_best);
 }
 
-void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                  int threads)
+void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads)
 {
-    in_threads(instance, batch, limits, output, threads, [](Worker& worker, Int n) { worker.list(n); });
+    in_threads(instance, batch, limits, output, threads, find_list);
 }
 
 }  // namespace ilpinfer

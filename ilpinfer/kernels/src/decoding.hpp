@@ -1,7 +1,6 @@
 // The best labellings of many sequences under compiled rules.
 #pragma once
 
-#include "evaluation.hpp"
 #include "solving.hpp"
 
 namespace ilpinfer {
@@ -21,9 +20,6 @@ struct Batch {
 struct Output {
     Output(Ints buffer, const Batch& batch, const Instance& instance, Int top);
 
-    // The length of the buffer.
-    static Int size(const Batch& batch, const Instance& instance, Int top);
-
     // Labellings (top, T) of a sequence.
     View<Int, 2> paths_of(const Batch& batch, Int n) const;
 
@@ -39,9 +35,7 @@ Int classify(const Windows& windows, ConstInts tokens, View<Int, 2> classes);
 
 // Decode the sequences in so many threads: the best labelling of each, or the best few. Columns of the
 // results of lists are CODE, number of labellings, work, MULTIPLIERS and ACTIVE.
-void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                 int threads);
-void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output,
-                  int threads);
+void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads);
+void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads);
 
 }  // namespace ilpinfer

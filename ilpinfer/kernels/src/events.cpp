@@ -1,5 +1,7 @@
 #include "events.hpp"
 
+#include <vector>
+
 #include "interrupts.hpp"
 
 namespace ilpinfer {
@@ -18,13 +20,17 @@ Array<bool> find_changes(const Arcs& arcs, Int m)
     return changes;
 }
 
-// Visit the events of all steps: the number of the step, the machine and the symbol; those of a step by
-// machine.
-template <typename Visitor>
-void for_each_change(const Arcs& arcs, Visitor&& visit)
+}  // namespace
+
+EventLists index_events(const Arcs& arcs)
 {
     const Int C = arcs.table.shape(0), M = arcs.table.shape(1), S = arcs.states;
     const Int befores = S == arcs.labels ? arcs.labels + 1 : 1;
+    struct Change {
+        Int step;
+        Short machine, symbol;
+    };
+    std::vector<Change> found;
     Array<Int> changed(S);
     for (Int m = 0; m < M; ++m) {
         look_for_interrupts();
@@ -34,7 +40,6 @@ void for_each_change(const Arcs& arcs, Visitor&& visit)
             Int count = 0;
             for (Int before = 0; before < befores; ++before) {
                 const Short* const symbols = arcs.symbols.data() + arcs.table(c, m) + before * stride;
-                const Int step = (c * befores + before) * S;
                 if (stride || before == 0) {
                     count = 0;
                     for (Int j = 0; j < S; ++j) {
@@ -42,27 +47,21 @@ void for_each_change(const Arcs& arcs, Visitor&& visit)
                         count += changes[symbols[j]];
                     }
                 }
-                for (Int n = 0; n < count; ++n) visit(step + changed[n], m, symbols[changed[n]]);
+                for (Int j : changed.slice(0, count))
+                    found.push_back({(c * befores + before) * S + j, static_cast<Short>(m), symbols[j]});
             }
         }
     }
-}
-
-}  // namespace
-
-EventLists index_events(const Arcs& arcs)
-{
-    const Int C = arcs.table.shape(0), S = arcs.states, befores = S == arcs.labels ? arcs.labels + 1 : 1;
     Array<Small> begin(C * befores * S + 1, 0);
-    for_each_change(arcs, [&](Int step, Int, Short) { ++begin[step + 1]; });
+    for (const Change& change : found) ++begin[change.step + 1];
     for (Int step = 1; step < begin.size(); ++step) begin[step] += begin[step - 1];
     auto place = Array<Small>::copy_of(begin, {begin.size()});
-    Array<Short, 2> event({begin[begin.size() - 1], 2});
-    for_each_change(arcs, [&](Int step, Int m, Short symbol) {
+    Array<Short, 2> event({static_cast<Int>(found.size()), 2});
+    for (const auto& [step, machine, symbol] : found) {
         const Int e = place[step]++;
-        event(e, 0) = static_cast<Short>(m);
+        event(e, 0) = machine;
         event(e, 1) = symbol;
-    });
+    }
     return {std::move(begin), std::move(event)};
 }
 

@@ -23,27 +23,23 @@ void copy(const IndividualArrays& individuals, Int target, Int source)
     breaks[target] = breaks[source];
 }
 
-class Evolution {
-public:
-    Evolution(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-              const Population& places, Row<std::uint64_t> seed, const Runs& runs, const Settings& settings,
-              const Weights& weights, const Labellings<Small>& records, Ints counts)
-        : chain_(chain), machines_(machines), individuals_(individuals), living_(places.living),
-          free_(places.free), random_(seed), runs_(runs), settings_(settings), weights_(weights),
-          records_(records), counts_(counts), borders_(individuals.label.shape(1)),
-          fitness_(living_.size() + free_.size()), everyone_(fitness_.size()),
-          parents_(free_.size() + free_.size() % 2), survivors_(living_.size())
-    {
-    }
+struct Evolution : Breeding {
+    const Ints living, free;
+    const Weights& weights;
+    const Labellings<Small>& records;
+    Random random{seed};
+    Array<Int> borders{individuals.label.shape(1)}, everyone{living.size() + free.size()}, fitness{everyone.size()};
+    Array<Int> parents{free.size() + free.size() % 2}, survivors{living.size()};
+    Int weight = 0;
 
     // Run generations until the `last` one; whether there was room for all of them.
     bool run(Int last)
     {
-        for (; counts_[GENERATION] < last; ++counts_[GENERATION]) {
+        for (; counts[GENERATION] < last; ++counts[GENERATION]) {
             if (full()) return false;
-            weight_ = weights_.start + weights_.increase * counts_[GENERATION];
+            weight = weights.start + weights.increase * counts[GENERATION];
             choose_parents();
-            for (Int n = 0; n < free_.size(); n += 2) {
+            for (Int n = 0; n < free.size(); n += 2) {
                 look_for_interrupts();
                 if (!breed(n)) return false;
             }
@@ -52,33 +48,31 @@ public:
         return true;
     }
 
-private:
     // Whether there is too little room for joint states, or for labellings.
     bool full() const
     {
-        const auto& memo = machines_.memo;
-        return counts_[RECORDED] + free_.size() > records_.values.size() ||
-               memo.number[0] + SPARE * chain_.size() > memo.vectors.size();
+        const auto& memo = machines.memo;
+        return counts[RECORDED] + free.size() > records.values.size() ||
+               memo.number[0] + SPARE * chain.size() > memo.vectors.size();
     }
 
     // Individuals from the worst to the best.
-    std::vector<Int> ranked(ConstInts individuals)
+    std::vector<Int> ranked(ConstInts some)
     {
-        const auto fitness = fitness_.slice(0, individuals.size());
-        for (Int n = 0; n < individuals.size(); ++n)
-            fitness[n] = weight_ * individuals_.breaks[individuals[n]] - individuals_.total[individuals[n]];
-        auto order = descending(fitness);
-        for (Int& n : order) n = individuals[n];
+        for (Int n = 0; n < some.size(); ++n)
+            fitness[n] = weight * individuals.breaks[some[n]] - individuals.total[some[n]];
+        auto order = descending(fitness.slice(0, some.size()));
+        for (Int& n : order) n = some[n];
         return order;
     }
 
     void choose_parents()
     {
-        if (settings_.ranked) {
-            const auto order = ranked(living_);
-            sample({order.data(), {living_.size()}}, parents_.size(), settings_.pressure, random_, parents_);
+        if (settings.ranked) {
+            const auto order = ranked(living);
+            sample({order.data(), {living.size()}}, parents.size(), settings.pressure, random, parents);
         } else {
-            for (Int& parent : parents_) parent = living_[random_.below(living_.size())];
+            for (Int& parent : parents) parent = living[random.below(living.size())];
         }
     }
 
@@ -86,24 +80,24 @@ private:
     // there is no room.
     bool breed(Int n)
     {
-        const auto& label = individuals_.label;
-        const Int pair = settings_.ranked ? random_.below(free_.size()) : n + 1;
-        const Int one = parents_[n], two = parents_[std::min(pair, parents_.size() - 1)];
-        const auto [begin, end] = section(label[one], random_, runs_.joins, borders_);
-        for (Int child = n; child < std::min(n + 2, free_.size()); ++child) {
-            const Int who = free_[child];
-            copy(individuals_, who, child == n ? one : two);
+        const auto& label = individuals.label;
+        const Int pair = settings.ranked ? random.below(free.size()) : n + 1;
+        const Int one = parents[n], two = parents[std::min(pair, parents.size() - 1)];
+        const auto [begin, end] = section(label[one], random, runs.joins, borders);
+        for (Int child = n; child < std::min(n + 2, free.size()); ++child) {
+            const Int who = free[child];
+            copy(individuals, who, child == n ? one : two);
             label[who].slice(begin, end).copy(label[child == n ? two : one].slice(begin, end));
-            repair_border(label[who], begin, runs_);
-            repair_border(label[who], end, runs_);
-            Int first = std::max<Int>(0, begin - 1), last = std::min(chain_.size() - 1, end);
-            if (random_.share() < settings_.rate) {
-                const auto [low, high] = mutate(label[who], random_, borders_, chain_.choices(),
-                                                settings_.shift, settings_.both, runs_);
+            repair_border(label[who], begin, runs);
+            repair_border(label[who], end, runs);
+            Int first = std::max<Int>(0, begin - 1), last = std::min(chain.size() - 1, end);
+            if (random.share() < settings.rate) {
+                const auto [low, high] = mutate(label[who], random, borders, chain.choices(),
+                                                settings.shift, settings.both, runs);
                 first = std::min(first, low);
                 last = std::max(last, high);
             }
-            if (!value_individual(chain_, machines_, individuals_, who, first, last, counts_)) return false;
+            if (!value(who, first, last)) return false;
             record(who);
         }
         return true;
@@ -112,22 +106,22 @@ private:
     // Record an individual if it keeps the hard rules, no recorded one is better, and there is room.
     void record(Int who)
     {
-        const Int n = counts_[RECORDED], total = individuals_.total[who];
-        if (individuals_.breaks[who] || total <= counts_[HIGHEST] || n == records_.values.size()) return;
-        counts_[HIGHEST] = records_.values[n] = total;
-        counts_[RECORDED] = n + 1;
-        records_.when[n] = counts_[VALUATIONS];
-        records_.paths[n].copy(individuals_.label[who]);
+        const Int n = counts[RECORDED], total = individuals.total[who];
+        if (individuals.breaks[who] || total <= counts[HIGHEST] || n == records.values.size()) return;
+        counts[HIGHEST] = records.values[n] = total;
+        counts[RECORDED] = n + 1;
+        records.when[n] = counts[VALUATIONS];
+        records.paths[n].copy(individuals.label[who]);
     }
 
     // Choose the survivors: the best, the best that keeps the hard rules, and others by ranking, each at most
     // once.
     void survive()
     {
-        const Int mu = living_.size();
-        everyone_.slice(0, mu).copy(living_);
-        everyone_.slice(mu, everyone_.size()).copy(free_);
-        const auto order = ranked(everyone_);
+        const Int mu = living.size();
+        everyone.slice(0, mu).copy(living);
+        everyone.slice(mu, everyone.size()).copy(free);
+        const auto order = ranked(everyone);
         std::vector<bool> survives(order.size());
         Int kept = 0;
         const auto keep = [&](Int who) {
@@ -135,36 +129,22 @@ private:
             survives[who] = true;
         };
         keep(order.back());
-        const auto is_feasible = [&](Int who) { return individuals_.breaks[who] == 0; };
+        const auto is_feasible = [&](Int who) { return individuals.breaks[who] == 0; };
         const auto keeper = std::find_if(order.rbegin(), order.rend(), is_feasible);
         if (keeper != order.rend()) keep(*keeper);
         while (kept < mu) {
-            sample({order.data(), {everyone_.size()}}, mu, settings_.pressure, random_, survivors_);
-            for (Int who : survivors_)
+            sample({order.data(), {everyone.size()}}, mu, settings.pressure, random, survivors);
+            for (Int who : survivors)
                 if (kept < mu) keep(who);
         }
         Int a = 0, b = 0;
-        for (Int who : everyone_) (survives[who] && a < mu ? living_[a++] : free_[b++]) = who;
+        for (Int who : everyone) (survives[who] && a < mu ? living[a++] : free[b++]) = who;
     }
-
-    const Chain& chain_;
-    const MemoJoint& machines_;
-    const IndividualArrays& individuals_;
-    const Ints living_, free_;
-    Random random_;
-    const Runs& runs_;
-    const Settings& settings_;
-    const Weights& weights_;
-    const Labellings<Small>& records_;
-    const Ints counts_;
-    Array<Int> borders_, fitness_, everyone_, parents_, survivors_;
-    Int weight_ = 0;
 };
 
 }  // namespace
 
-bool value_individual(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int who, Int first, Int last, Ints counts)
+bool Breeding::value(Int who, Int first, Int last) const
 {
     const auto& [rules, symbols, memo] = machines;
     const auto y = individuals.label[who], at = individuals.joint[who];
@@ -201,8 +181,9 @@ bool value_individual(const Chain& chain, const MemoJoint& machines, const Indiv
     return true;
 }
 
-void sample(ConstInts order, Int n, double pressure, Random& random, Ints chosen)
+void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen)
 {
+    Random random(seed);
     const Int size = order.size(), pairs = size * std::max<Int>(1, size - 1);
     double arm = random.share() / static_cast<double>(n), total = 0;
     Int drawn = 0;
@@ -214,32 +195,27 @@ void sample(ConstInts order, Int n, double pressure, Random& random, Ints chosen
     }
 }
 
-bool begin_population(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int count, Int mutations, Row<std::uint64_t> seed, const Runs& runs,
-                      const Settings& settings, Ints counts)
+bool Breeding::begin(Int count, Int mutations) const
 {
     const Int T = individuals.label.shape(1);
     Array<Int> borders(T);
-    Random random(seed);
     for (Int who = 0; who < count; ++who) {
         look_for_interrupts();
         if (who) {
             copy(individuals, who, 0);
             for (Int n = 0; n < mutations; ++n)
-                mutate(individuals.label[who], random, borders, chain.choices(), settings.shift,
+                mutate(individuals.label[who], seed, borders, chain.choices(), settings.shift,
                        settings.both, runs);
         }
-        if (!value_individual(chain, machines, individuals, who, 0, T, counts)) return false;
+        if (!value(who, 0, T)) return false;
     }
     return true;
 }
 
-Int evolve(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-           const Population& places, Row<std::uint64_t> seed, const Runs& runs, const Settings& settings,
-           const Weights& weights, const Labellings<Small>& records, Ints counts, Int last)
+Int evolve(const Breeding& breeding, const Population& places, const Weights& weights, const Labellings<Small>& records,
+           Int last)
 {
-    Evolution search(chain, machines, individuals, places, seed, runs, settings, weights, records, counts);
-    return !search.run(last);
+    return !Evolution{breeding, places.living, places.free, weights, records}.run(last);
 }
 
 }  // namespace ilpinfer

@@ -6,7 +6,6 @@
 
 #include "chain.hpp"
 #include "joint_states.hpp"
-#include "labellings.hpp"
 #include "runs.hpp"
 
 namespace ilpinfer {
@@ -38,25 +37,28 @@ struct Weights {
     Int start, increase;
 };
 
-// Evaluate an individual that has changed from `first` to `last`; false where there is no room for joint
-// states. Counts (4,) are generations and valuations so far, labellings recorded, and the best value.
-bool value_individual(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int who, Int first, Int last, Ints counts);
+// Individuals, and how they change.
+struct Breeding {
+    Chain chain;
+    MemoJoint machines;  // which count hard violations
+    IndividualArrays individuals;
+    Row<std::uint64_t> seed;
+    Runs runs;
+    Settings settings;
+    Ints counts;  // (4,) generations and valuations so far, labellings recorded, and the best value
+
+    // Evaluate an individual that has changed from `first` to `last`; false where there is no room for joint states.
+    bool value(Int who, Int first, Int last) const;
+    // Make individuals 1 to before `count` by mutations of individual 0, and evaluate all; false where there is no room.
+    bool begin(Int count, Int mutations) const;
+};
 
 // Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66).
-void sample(ConstInts order, Int n, double pressure, Random& random, Ints chosen);
+void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen);
 
-// Make individuals 1 to before `count` by mutations of individual 0, and evaluate all; false where there is
-// no room.
-bool begin_population(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-                      Int count, Int mutations, Row<std::uint64_t> seed, const Runs& runs,
-                      const Settings& settings, Ints counts);
-
-// Run generations until the `last` one; the machines count hard violations. Why it has stopped: all
-// generations are done (0), or there is no room for joint states or for labellings (1). Labellings that keep
-// the hard rules are recorded, each better than the one before.
-Int evolve(const Chain& chain, const MemoJoint& machines, const IndividualArrays& individuals,
-           const Population& places, Row<std::uint64_t> seed, const Runs& runs, const Settings& settings,
-           const Weights& weights, const Labellings<Small>& records, Ints counts, Int last);
+// Run generations until the `last` one. Why it has stopped: all generations are done (0), or there is no room for joint states or for
+// labellings (1). Labellings that keep the hard rules are recorded, each better than the one before.
+Int evolve(const Breeding& breeding, const Population& places, const Weights& weights, const Labellings<Small>& records,
+           Int last);
 
 }  // namespace ilpinfer

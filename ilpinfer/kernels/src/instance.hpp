@@ -53,6 +53,7 @@ struct Machines {
     View<const Int, 1> last;
 
     Int size() const { return layout.size(); }
+    bool may_have_multiplier(Int m) const { return sums(m, LEAST) < sums(m, MOST); }
     bool listed() const { return begin.size() > 1; }
     Int symbol(Int m, Int token_class, Int before, Int state) const
     {
@@ -97,21 +98,6 @@ inline Int step_of(const Scores& scores, Int token_class, Int before, Int state)
 {
     const Int S = scores.states(), B = scores.labels;
     return S == B ? (token_class * (B + 1) + before) * B + state : token_class * S + state;
-}
-
-// Visit the machines with an event at a step, or all where events are not listed, with their symbols.
-template <typename Visitor>
-void for_each_event(const Scores& scores, const Machines& machines, Int token_class, Int before, Int state,
-                    Visitor&& visit)
-{
-    if (machines.listed()) {
-        const Int step = step_of(scores, token_class, before, state);
-        for (Int e = machines.begin[step]; e < machines.begin[step + 1]; ++e)
-            visit(Int{machines.event(e, 0)}, Int{machines.event(e, 1)});
-        return;
-    }
-    for (Int m = 0; m < machines.size(); ++m)
-        visit(m, machines.symbol(m, token_class, before, state));
 }
 
 }  // namespace ilpinfer

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <functional>
 
 namespace ilpinfer {
 
@@ -18,7 +17,9 @@ struct Interrupted : std::exception {
 // the call. `signals` throws where there was one.
 class Watch {
 public:
-    Watch(std::function<void()> signals, std::int64_t* end) : signals_(std::move(signals)), end_(end) {}
+    explicit Watch(void (*signals)()) : signals_(signals) {}
+
+    void end_by(std::int64_t* number) { end_ = number; }
 
     void look(bool own_thread)
     {
@@ -38,8 +39,8 @@ public:
     void stop() { stop_.store(true, std::memory_order_relaxed); }
 
 private:
-    std::function<void()> signals_;
-    std::int64_t* end_;
+    void (*signals_)();
+    std::int64_t* end_ = nullptr;
     std::atomic<bool> stop_{false};
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };

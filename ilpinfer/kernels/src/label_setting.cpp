@@ -86,28 +86,49 @@ LabelSetting::LabelSetting(const Relaxation& r, Int words_of_account)
 
 bool LabelSetting::extend(const Options& options, Prefixes& p)
 {
-    const Int T = relaxation.size(), B = relaxation.scores.labels;
-    for (; p.token < T; ++p.token) {
-        look_for_interrupts();
-        const Int first = p.level[p.token + 1];
-        for (; p.next < first; ++p.next) {
-            if (p.next % PREFIXES_A_LOOK == 0) look_for_interrupts();
-            if (p.reach[p.next] < options.floor) {
-                if (options.graph) p.begin[p.next] = static_cast<Small>(p.edges);
-                continue;
-            }
-            if (p.steps > options.work || (p.edges > MOST_EDGES && options.work < NO_LIMIT)) return false;
-            p.reserve(B, options.indexed, options.graph);
-            extend_prefix(options, p, p.next, first);
-        }
-        if (options.copies > 1)
-            p.keep_copies(first, options.copies);
-        else if (options.budget >= 0)
-            p.drop_dominated(first);
-        if (p.made - first > options.width) p.cut = std::max(p.cut, p.narrow(first, options.width));
-        p.level[p.token + 2] = p.made;
-    }
+    while (p.token < relaxation.size())
+        if (!extend_token(options, p)) return false;
     return true;
+}
+
+bool LabelSetting::extend_token(const Options& options, Prefixes& p)
+{
+    look_for_interrupts();
+    const Int first = p.level[p.token + 1];
+    for (; p.next < first; ++p.next) {
+        if (p.next % PREFIXES_A_LOOK == 0) look_for_interrupts();
+        if (p.reach[p.next] < options.floor) {
+            if (options.graph) p.begin[p.next] = static_cast<Small>(p.edges);
+            continue;
+        }
+        if (p.steps > options.work || (p.edges > MOST_EDGES && options.work < NO_LIMIT)) return false;
+        p.reserve(relaxation.scores.labels, options.indexed, options.graph);
+        extend_prefix(options, p, p.next, first);
+    }
+    choose(options, p, first);
+    p.level[++p.token + 1] = p.made;
+    if (options.greedy && p.token == relaxation.size()) close(options, p);
+    return true;
+}
+
+// Keep some of the prefixes from `first` on.
+void LabelSetting::choose(const Options& options, Prefixes& p, Int first)
+{
+    if (options.copies == 1 && options.account.kept()) p.drop_dominated(first);
+    if (!options.greedy && options.copies == 1 && p.made - first <= options.width) return;
+    auto worth = Array<Int>::copy_of({p.reach.data() + first, {p.made - first}}, {p.made - first});
+    for (Int h = first; options.greedy && h < p.made; ++h) worth[h - first] -= relaxation.after(p.token, p.state[h]);
+    p.cut = std::max(p.cut, p.choose(first, options.copies, options.width, worth));
+}
+
+// Charge labellings for the last states of the machines.
+void LabelSetting::close(const Options& options, Prefixes& p)
+{
+    p.reserve(1, options.indexed, options.graph);
+    for (Int h = p.level[p.token]; h < p.made; ++h) {
+        std::copy_n(p.key.begin() + h * p.words, p.words, p.key.begin() + p.made * p.words);
+        if (!step(options, p, 0, 0, p.reach[h])) p.reach[h] = FORBIDDEN;
+    }
 }
 
 // Try each state after a prefix whose value can still reach the floor.
@@ -155,15 +176,15 @@ void LabelSetting::extend_prefix(const Options& options, Prefixes& p, Int h, Int
     }
 }
 
-// Let the active machines read a step into state j in the key of the next prefix; false where the value, less their costs, does not
-// reach the floor, or an account is too high.
+// Let the active machines read a step into state j, or the end, in the key of the next prefix; false where the value, less their
+// costs, does not reach the floor, or an account is too high.
 bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, Int& value)
 {
     const auto& machines = relaxation.machines;
     const auto active = relaxation.active;
-    const Int c = relaxation.classes[p.token], A = active.size();
+    const Int T = relaxation.size(), A = active.size();
     Int* const key = p.key.data() + p.made * p.words;
-    const bool accounted = options.budget >= 0;
+    const bool accounted = options.account.kept();
     Int spent = 0, account = 0;
     const auto pay = [&](Int a, Int cost, Int actual) {
         const Place& place = places.machine[a];
@@ -173,7 +194,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
         }
         if (accounted) {
             account = std::min(account + actual, HARD);
-            if (options.inside[active[a]]) cost = 0;
+            if (options.account.inside[active[a]]) cost = 0;
         }
         spent = std::min(spent + cost, HARD);
         return value - spent >= options.floor;
@@ -186,23 +207,27 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
         const Int state = state_of(a);
         arc += state * width;
         key[place.word] ^= (state ^ machines.next_state[arc]) << place.shift;
-        return pay(a, machines.cost[arc], accounted ? options.cost[arc] : 0);
+        return pay(a, machines.cost[arc], accounted ? options.account.cost[arc] : 0);
     };
-    const auto read_all = [&] {
+    const auto read_step = [&] {
+        const Int c = relaxation.classes[p.token];
         const auto [begin, end] = events(c, before, j);
         for (const auto* event = begin; event != end; ++event)
-            if (!read(event->place, event->arc, event->width)) return;
+            if (!read(event->place, event->arc, event->width)) return false;
         for (Int a : events.apart) {
             const Int m = active[a];
             if (!read(a, machines.layout(m, ARC) + machines.symbol(m, c, before, j), machines.layout(m, WIDTH)))
-                return;
+                return false;
         }
-        for (Int a = 0; p.token == relaxation.size() - 1 && a < A; ++a) {
+        return true;
+    };
+    const auto read_end = [&] {
+        for (Int a = 0; a < A; ++a) {
             const Int at = machines.layout(active[a], FINAL) + state_of(a);
-            if (!pay(a, machines.last_cost[at], accounted ? options.last_cost[at] : 0)) return;
+            if (!pay(a, machines.last_cost[at], accounted ? options.account.last_cost[at] : 0)) return;
         }
     };
-    read_all();
+    if ((p.token == T || read_step()) && p.token == T - !options.greedy) read_end();
     p.steps += A + 4;
     value -= spent;
     if (value < options.floor) {
@@ -212,7 +237,7 @@ bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, 
     if (!accounted) return true;
     Int& paid = key[p.words - 1];
     paid += account;
-    return paid <= options.budget;
+    return paid <= options.account.budget;
 }
 
 // Enter the next prefix, or a step of a graph, under its key.
@@ -237,11 +262,12 @@ void LabelSetting::enter(const Options& options, Prefixes& p, Int h, Int j, Int 
         p.worth[p.edges++] = value - p.reach[h];
         return;
     }
-    if (options.copies == 1 && other >= first) {
+    const bool one = options.copies == 1 && !options.greedy;
+    if (one && other >= first) {
         if (value <= p.reach[other]) return;
         p.reach[other] = FORBIDDEN;
     }
-    if (options.copies == 1 || other < first) {
+    if (one || other < first) {
         slot = p.clock + count;
         other = count;
     }

@@ -16,16 +16,24 @@ inline constexpr Int FIRST_STEP = UNITS_PER_NAT * 3 / 2;  // distance of the fir
 inline constexpr Int WIDEST = Int{1} << 40;               // a width that is no limit
 inline constexpr Int NO_LIMIT = Int{1} << 62;             // work that is no limit
 
+// Costs of prefixes beside those of the relaxation.
+struct Account {
+    Int budget = -1;            // the most that they may be, grid units; -1 for no account
+    ConstInts cost, last_cost;  // as those of `Machines`
+    ConstInts inside;           // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+
+    bool kept() const { return budget >= 0; }
+};
+
 struct Options {
     Int floor;             // prefixes that cannot reach it are left out; grid units
     Int work;              // limit of steps
     bool indexed = false;  // whether slots are indexed by the key itself
     bool graph = false;    // whether all steps are kept
+    bool greedy = false;   // whether the score so far decides which prefixes are kept, rather than the reach; last costs follow later
     Int copies = 1;        // number of prefixes of a key that are kept
-    Int width = WIDEST;    // number of prefixes of a length that are kept, those with the highest reach
-    Int budget = -1;       // the most that an account of costs may be, grid units; -1 for no account
-    ConstInts cost{}, last_cost{};  // costs of the account, as those of `Machines`
-    ConstInts inside{};    // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+    Int width = WIDEST;    // number of prefixes of a length that are kept, the best
+    Account account{};
 };
 
 // What is searched: the labellings of a sequence by scores, a joint automaton and active machines.
@@ -80,12 +88,16 @@ public:
 
     // Extend prefixes until all are labellings; false where the limit of work is reached.
     bool extend(const Options& options, Prefixes& p);
+    // As `extend`, by one token.
+    bool extend_token(const Options& options, Prefixes& p);
 
     const Relaxation relaxation;
     Places places;
     Events events;
 
 private:
+    void choose(const Options& options, Prefixes& p, Int first);
+    void close(const Options& options, Prefixes& p);
     void extend_prefix(const Options& options, Prefixes& p, Int h, Int first);
     bool step(const Options& options, Prefixes& p, Int h, Int j, Int& value);
     void enter(const Options& options, Prefixes& p, Int h, Int j, Int value, Int first);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ordering.hpp"
+
 namespace ilpinfer {
 namespace {
 
@@ -12,28 +14,6 @@ constexpr double SHORTEST = 0.1;            // fraction of Polyak's step below w
 constexpr Int GUESS = 4 * UNITS_PER_NAT;    // distance between bound and target while no labelling is known
 constexpr Int CELLS = 4;                    // scores that are changed in about the time of one step of label setting
 constexpr Int MOST_PAIRS = Int{1} << 22;    // pairs of step class and machine class for which multipliers are used
-
-struct Pair {
-    Int edge, token_class;
-};
-
-// Different pairs of edge scores and classes of machines; the number of its pair is put at each token.
-std::vector<Pair> number_pairs(const Instance& instance, const Sequence& sequence, Ints number_of)
-{
-    const Int C = instance.machines.table.shape(0);
-    std::vector<Small> number(instance.scores.edge.size() * C, -1);
-    std::vector<Pair> pairs;
-    for (Int t = 0; t < sequence.size(); ++t) {
-        const Pair pair{sequence.edges[t], sequence.classes[t]};
-        Small& known = number[pair.edge * C + pair.token_class];
-        if (known < 0) {
-            known = static_cast<Small>(pairs.size());
-            pairs.push_back(pair);
-        }
-        number_of[t] = known;
-    }
-    return pairs;
-}
 
 // Subtract the multiplier of sum m from the scores of the steps from state i, -1 for START, to B states from `base` on, into a token
 // of a class.
@@ -45,29 +25,23 @@ void charge_row(const Machines& machines, Int m, Int multiplier, Int token_class
     for (Int b = 0; b < B; ++b) row[b] -= multiplier * weight[symbols[b]];
 }
 
-// Fill edge (P, S, Bp) with scores less multipliers, and own (S,) with `first` (S,), the scores of the first token, less
-// multipliers.
-void charge_all(const Instance& instance, const std::vector<Pair>& pairs, ConstInts multipliers, ConstInts first,
-                View<Int, 3> edge, Ints own)
+// Fill the edge scores (P, S, Bp) and the scores of the first token with those of the instance less multipliers.
+void charge_all(Repriced& r, ConstInts multipliers)
 {
-    const auto& [windows, scores, machines, counts] = instance;
+    const auto& [windows, scores, machines, counts] = r.instance;
+    const auto& pairs = r.pairs;
+    const auto own = r.emission[0];
     const Int S = own.size(), B = scores.labels, P = static_cast<Int>(pairs.size());
     for (Int p = 0; p < P; ++p)
-        for (Int i = 0; i < S; ++i) std::copy_n(scores.edge[pairs[p].edge][i].data(), B, edge[p][i].data());
-    own.copy(first);
+        for (Int i = 0; i < S; ++i) std::copy_n(scores.edge[pairs[p].edge][i].data(), B, r.edge[p][i].data());
+    own.copy(r.first);
     for (Int m = 0; m < multipliers.size(); ++m) {
         if (!multipliers[m]) continue;
         charge_row(machines, m, multipliers[m], pairs[0].token_class, -1, 0, own.data(), B);
         for (Int p = 0; p < P; ++p)
             for (Int i = 0; i < S; ++i)
-                charge_row(machines, m, multipliers[m], pairs[p].token_class, i, scores.base[i],
-                           edge[p][i].data(), B);
+                charge_row(machines, m, multipliers[m], pairs[p].token_class, i, scores.base[i], r.edge[p][i].data(), B);
     }
-}
-
-Int count_nonzero(ConstInts values)
-{
-    return std::count_if(values.begin(), values.end(), [](Int value) { return value != 0; });
 }
 
 // The constant of the dual function: the sum of multiplier · side over all sums.
@@ -77,19 +51,6 @@ Int constant(const Machines& machines, ConstInts multipliers)
     for (Int m = 0; m < multipliers.size(); ++m)
         if (multipliers[m]) total += multipliers[m] * machines.sums(m, multipliers[m] > 0 ? HIGH : LOW);
     return total;
-}
-
-// Fill units (M,) with the value of each sum on a labelling, 0 for other machines.
-void weigh(const Instance& instance, ConstInts classes, ConstInts path, Ints units)
-{
-    const auto& [windows, scores, machines, counts] = instance;
-    Int before = 0;
-    units.fill(0);
-    for (Int t = 0; t < path.size(); ++t) {
-        for_each_event(scores, machines, classes[t], before, path[t],
-                       [&](Int m, Int symbol) { units[m] += machines.weight[machines.layout(m, WEIGHT) + symbol]; });
-        before = path[t] + 1;
-    }
 }
 
 // Replace units by a negative subgradient of the bound, with 0 where a multiplier is at the end of its range; its squared norm.
@@ -153,7 +114,7 @@ Int give_back(const Machines& machines, Int m, Int multiplier, Ints cost, Ints l
 
 // The costs of machines after the best future of each, at its multiplier, is moved to the start, and the scores; `multipliers` that
 // are not 0 are of sums.
-void move_multipliers(Repriced& r, const std::vector<Pair>& pairs, ConstInts multipliers, ConstInts first)
+void move_multipliers(Repriced& r, ConstInts multipliers)
 {
     auto& [windows, scores, machines, counts] = r.instance;
     const Int M = machines.size(), S = scores.states();
@@ -168,9 +129,8 @@ void move_multipliers(Repriced& r, const std::vector<Pair>& pairs, ConstInts mul
         if (multipliers[m]) total += give_back(machines, m, multipliers[m], r.cost, r.last_cost);
         if (r.last_cost[machines.layout(m, FINAL)]) r.owing[owing++] = static_cast<Small>(m);
     }
-    const Ints own = r.emission[0];
-    charge_all(r.instance, pairs, multipliers, first, r.edge, own);
-    for (Int j = 0; j < S; ++j) own[j] += total;
+    charge_all(r, multipliers);
+    for (Int j = 0; j < S; ++j) r.emission(0, j) += total;
     scores.edge = r.edge;
     machines.cost = r.cost;
     machines.last_cost = r.last_cost;
@@ -179,17 +139,29 @@ void move_multipliers(Repriced& r, const std::vector<Pair>& pairs, ConstInts mul
     machines.charged = r.charged;
 }
 
-// A sequence with its own emission and edge scores, in which no multiplier is yet.
+// A sequence with its own emission and room for its own edge scores, in which no multiplier is yet.
 std::unique_ptr<Repriced> own_copy(const Instance& instance, const Sequence& sequence)
 {
-    const Int T = sequence.size(), S = sequence.emission.shape(1);
+    const Int T = sequence.size(), S = sequence.emission.shape(1), C = instance.machines.table.shape(0);
+    const auto& edge = instance.scores.edge;
     auto r = std::make_unique<Repriced>();
     r->instance = instance;
+    r->first = sequence.emission[sequence.rows[0]];
     r->emission = Array<Int, 2>({T, S});
     r->rows = Array<Int>(T);
     r->edges = Array<Int>(T);
     std::iota(r->rows.begin(), r->rows.end(), 0);
-    for (Int t = 0; t < T; ++t) r->emission[t].copy(sequence.emission[sequence.rows[t]]);
+    std::vector<Small> number(edge.size() * C, -1);
+    for (Int t = 0; t < T; ++t) {
+        r->emission[t].copy(sequence.emission[sequence.rows[t]]);
+        Small& known = number[sequence.edges[t] * C + sequence.classes[t]];
+        if (known < 0) {
+            known = static_cast<Small>(r->pairs.size());
+            r->pairs.push_back({sequence.edges[t], sequence.classes[t]});
+        }
+        r->edges[t] = known;
+    }
+    r->edge = Array<Int, 3>({static_cast<Int>(r->pairs.size()), S, edge.shape(2)}, FORBIDDEN);
     r->sequence = {r->emission, r->rows, sequence.nodes, r->edges, sequence.classes};
     return r;
 }
@@ -206,9 +178,6 @@ std::unique_ptr<Repriced> tighten(const Instance& instance, const Sequence& sequ
     Array<Int> trial(T);
     trace(scores, sequence.edges, completion, trial);
     auto r = own_copy(instance, sequence);
-    const auto first = sequence.emission[sequence.rows[0]];
-    const auto pairs = number_pairs(instance, sequence, r->edges);
-    r->edge = Array<Int, 3>({static_cast<Int>(pairs.size()), S, scores.edge.shape(2)}, FORBIDDEN);
     auto charged = scores;
     charged.edge = r->edge;
     Array<Int> at(M, 0), units(M), best_path = Array<Int>::copy_of(trial, {T});
@@ -241,9 +210,9 @@ std::unique_ptr<Repriced> tighten(const Instance& instance, const Sequence& sequ
             moved |= after != at[m];
             at[m] = after;
         }
-        spent += (T + static_cast<Int>(pairs.size()) * (1 + count_nonzero(at))) * S * scores.labels / CELLS;
+        spent += (T + static_cast<Int>(r->pairs.size()) * (1 + count_nonzero(at))) * S * scores.labels / CELLS;
         if (!moved || spent > steps) break;
-        charge_all(instance, pairs, at, first, r->edge, r->emission[0]);
+        charge_all(*r, at);
         complete(charged, r->sequence, completion);
         bound = completion.total + constant(machines, at);
         trace(charged, r->edges, completion, trial);
@@ -267,17 +236,14 @@ std::unique_ptr<Repriced> tighten(const Instance& instance, const Sequence& sequ
     marks.fill(IDLE);
     active.list.clear();
     if (final_step && best.proved) return nullptr;
-    move_multipliers(*r, pairs, multipliers, first);
+    move_multipliers(*r, multipliers);
     return r;
 }
 
 std::unique_ptr<Repriced> reprice(const Instance& instance, const Sequence& sequence, ConstInts multipliers)
 {
     auto r = own_copy(instance, sequence);
-    const auto pairs = number_pairs(instance, sequence, r->edges);
-    const auto& edge = instance.scores.edge;
-    r->edge = Array<Int, 3>({static_cast<Int>(pairs.size()), edge.shape(1), edge.shape(2)}, FORBIDDEN);
-    move_multipliers(*r, pairs, multipliers, sequence.emission[sequence.rows[0]]);
+    move_multipliers(*r, multipliers);
     return r;
 }
 

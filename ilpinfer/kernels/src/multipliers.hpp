@@ -7,13 +7,18 @@
 
 #include <memory>
 
-#include "charges.hpp"
+#include "follow.hpp"
 #include "recursion.hpp"
 
 namespace ilpinfer {
 
 // An instance and a sequence with multipliers in them, and the arrays that they own.
 struct Repriced {
+    struct Pair {
+        Int edge, token_class;
+    };
+    std::vector<Pair> pairs;  // of edge scores and classes of machines, which have their own edge scores
+    ConstInts first;          // (S,) the scores of the first token without multipliers
     Array<Int, 3> edge;
     Array<Int, 2> emission;
     Array<Int> rows, edges;

@@ -3,8 +3,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
-#include <tuple>
+#include <string_view>
 
 #include "interrupts.hpp"
 #include "view.hpp"
@@ -13,12 +14,12 @@ namespace nb = nanobind;
 
 namespace ilpinfer {
 
-// The members of a record, in the order of the named tuple in Python, and its name there, if it has one.
+// Records have a specialization, with the name that a named tuple has in Python, if there is one.
 template <typename Record>
 struct Members;
 
 template <typename Record>
-concept IsRecord = requires { Members<Record>::value; };
+concept IsRecord = requires { sizeof(Members<Record>); };
 
 template <IsRecord Record>
 constexpr auto name_of()
@@ -29,46 +30,40 @@ constexpr auto name_of()
         return nb::detail::const_name("tuple[typing.Any, ...]");
 }
 
-// A record, and the tuple that keeps its arrays.
-template <IsRecord Record>
-struct Kept {
-    Record record;
-    nb::typed<nb::object, Record> source;
+// The number of members of a record.
+struct Anything {
+    template <typename T>
+    operator T() const;
 };
+template <IsRecord Record, typename... Known>
+consteval std::size_t members()
+{
+    if constexpr (requires { Record{Known()..., Anything()}; })
+        return members<Record, Known..., Anything>();
+    else
+        return sizeof...(Known);
+}
 
-// The code of a type in the buffer protocol, and its name in numpy.
+// The name of a type in numpy, and its letters in the buffer protocol, of any size.
 template <typename T>
-struct Letters;
-template <>
-struct Letters<bool> {
-    static constexpr char letters[] = "?";
-    static constexpr auto name = nb::detail::const_name("bool_");
-};
-template <>
-struct Letters<Short> {
-    static constexpr char letters[] = "h";
-    static constexpr auto name = nb::detail::const_name("int16");
-};
-template <>
-struct Letters<Small> {
-    static constexpr char letters[] = "il";
-    static constexpr auto name = nb::detail::const_name("int32");
-};
-template <>
-struct Letters<Int> {
-    static constexpr char letters[] = "lq";
-    static constexpr auto name = nb::detail::const_name("int64");
-};
-template <>
-struct Letters<std::uint64_t> {
-    static constexpr char letters[] = "LQ";
-    static constexpr auto name = nb::detail::const_name("uint64");
-};
-template <>
-struct Letters<double> {
-    static constexpr char letters[] = "d";
-    static constexpr auto name = nb::detail::const_name("float64");
-};
+constexpr auto numpy_name()
+{
+    using nb::detail::const_name;
+    constexpr auto size = const_name<8 * sizeof(T)>();
+    if constexpr (std::is_same_v<T, bool>)
+        return const_name("bool_");
+    else if constexpr (std::is_floating_point_v<T>)
+        return const_name("float") + size;
+    else if constexpr (std::is_signed_v<T>)
+        return const_name("int") + size;
+    else
+        return const_name("uint") + size;
+}
+template <typename T>
+constexpr std::string_view letters = std::is_same_v<T, bool>       ? "?"
+                                     : std::is_floating_point_v<T> ? "fd"
+                                     : std::is_signed_v<T>         ? "hilq"
+                                                                   : "HILQ";
 
 // A new numpy array with the memory of an array.
 template <typename T, int D>
@@ -88,21 +83,37 @@ nb::typed<nb::tuple, Values...> to_tuple(Values... values)
     return nb::make_tuple(std::move(values)...);
 }
 
-// Run a kernel without the interpreter's lock; signals, and a number that ends the kernel, are looked for where it does so.
-template <typename Kernel>
-auto unlocked(Kernel&& kernel, Int* end = nullptr)
-{
-    struct Reset {
-        ~Reset() { watched = {}; }
-    };
-    const nb::gil_scoped_release release;
-    Watch watch([] {
+// No lock of the interpreter while a kernel runs, which looks for signals.
+class Unlocked {
+public:
+    Unlocked() { watched = {&watch_, true}; }
+    ~Unlocked() { watched = {}; }
+
+private:
+    static void look_for_signals()
+    {
         const nb::gil_scoped_acquire acquire;
         if (PyErr_CheckSignals()) throw nb::python_error();
-    }, end);
-    watched = {&watch, true};
-    const Reset reset;
+    }
+
+    const nb::gil_scoped_release release_;
+    Watch watch_{look_for_signals};
+};
+
+template <typename Kernel>
+auto unlocked(Kernel&& kernel)
+{
+    const Unlocked guard;
     return kernel();
+}
+
+// Bind a kernel, which runs without the interpreter's lock, with the names of its arguments.
+template <typename Target, typename Kernel, std::size_t N>
+void define(Target& target, const char* name, Kernel&& kernel, const char* const (&names)[N], const char* doc = "")
+{
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        target.def(name, std::forward<Kernel>(kernel), nb::arg(names[I])..., doc, nb::call_guard<Unlocked>());
+    }(std::make_index_sequence<N>());
 }
 
 }  // namespace ilpinfer
@@ -113,7 +124,7 @@ template <typename T, int D>
 struct type_caster<ilpinfer::View<T, D>> {
     using Viewed = ilpinfer::View<T, D>;
     using Plain = std::remove_const_t<T>;
-    NB_TYPE_CASTER(Viewed, const_name("numpy.typing.NDArray[numpy.") + ilpinfer::Letters<Plain>::name + const_name("]"))
+    NB_TYPE_CASTER(Viewed, const_name("numpy.typing.NDArray[numpy.") + ilpinfer::numpy_name<Plain>() + const_name("]"))
 
     // Arrays of this type and order alone; nothing is converted.
     bool from_python(handle source, uint32_t, cleanup_list*) noexcept
@@ -125,8 +136,7 @@ struct type_caster<ilpinfer::View<T, D>> {
             return false;
         }
         const char letter = buffer.format ? buffer.format[0] : 'B';
-        const bool known = std::char_traits<char>::find(ilpinfer::Letters<Plain>::letters,
-                                                        sizeof(ilpinfer::Letters<Plain>::letters) - 1, letter);
+        const bool known = ilpinfer::letters<Plain>.find(letter) != std::string_view::npos;
         const bool fits = buffer.ndim == D && known && buffer.itemsize == sizeof(T);
         if (fits) {
             std::array<ilpinfer::Int, D> shape;
@@ -138,48 +148,48 @@ struct type_caster<ilpinfer::View<T, D>> {
     }
 };
 
+template <typename T, int D>
+struct type_caster<ilpinfer::Array<T, D>> {
+    static constexpr auto Name = make_caster<ilpinfer::View<T, D>>::Name;
+
+    static handle from_cpp(ilpinfer::Array<T, D>&& array, rv_policy, cleanup_list*)
+    {
+        return ilpinfer::to_numpy(std::move(array)).release();
+    }
+};
+
 template <ilpinfer::IsRecord Record>
 struct type_caster<Record> {
     NB_TYPE_CASTER(Record, ilpinfer::name_of<Record>())
 
     bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept
     {
-        constexpr auto members = ilpinfer::Members<Record>::value;
-        constexpr std::size_t size = std::tuple_size_v<decltype(members)>;
+        constexpr std::size_t size = ilpinfer::members<Record>();
         if (!PyTuple_Check(source.ptr()) || PyTuple_GET_SIZE(source.ptr()) != static_cast<Py_ssize_t>(size)) return false;
-        return read(source, members, flags, cleanup, std::make_index_sequence<size>());
+        bool fits = true;
+        [&]<std::size_t... I>(std::index_sequence<I...>) {
+            value = Record{Item{PyTuple_GET_ITEM(source.ptr(), I), flags, cleanup, fits}...};
+        }(std::make_index_sequence<size>());
+        return fits;
     }
 
 private:
-    template <typename List, std::size_t... I>
-    bool read(handle source, const List& members, uint32_t flags, cleanup_list* cleanup,
-              std::index_sequence<I...>) noexcept
-    {
-        return (read_one(PyTuple_GET_ITEM(source.ptr(), I), value.*std::get<I>(members), flags, cleanup) && ...);
-    }
+    // Becomes what a member of the record is.
+    struct Item {
+        handle source;
+        uint32_t flags;
+        cleanup_list* cleanup;
+        bool& fits;
 
-    template <typename Member>
-    static bool read_one(handle source, Member& member, uint32_t flags, cleanup_list* cleanup) noexcept
-    {
-        make_caster<Member> caster;
-        if (!caster.from_python(source, flags, cleanup)) return false;
-        member = caster.operator cast_t<Member>();
-        return true;
-    }
-};
-
-template <typename Record>
-struct type_caster<ilpinfer::Kept<Record>> {
-    using One = ilpinfer::Kept<Record>;
-    NB_TYPE_CASTER(One, ilpinfer::name_of<Record>())
-
-    bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept
-    {
-        make_caster<Record> caster;
-        if (!caster.from_python(source, flags, cleanup)) return false;
-        value = {caster.operator cast_t<Record>(), borrow(source)};
-        return true;
-    }
+        template <typename T>
+        operator T() const noexcept
+        {
+            make_caster<T> caster;
+            if (fits && caster.from_python(source, flags, cleanup)) return caster.operator cast_t<T>();
+            fits = false;
+            return T();
+        }
+    };
 };
 
 }  // namespace nanobind::detail

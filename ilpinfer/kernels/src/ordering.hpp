@@ -1,4 +1,4 @@
-// Sorting and selection.
+// Sorting, selection and counts.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,11 @@ inline std::vector<Int> descending(ConstInts values)
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](Int a, Int b) { return values[a] > values[b]; });
     return order;
+}
+
+inline Int count_nonzero(ConstInts values)
+{
+    return std::count_if(values.begin(), values.end(), [](Int value) { return value != 0; });
 }
 
 // The value at a place of the values in ascending order.

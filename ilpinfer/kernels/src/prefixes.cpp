@@ -74,12 +74,32 @@ void Prefixes::spell(Int end, Ints path) const
     }
 }
 
-void Prefixes::keep_copies(Int first, Int copies)
+Int Prefixes::choose(Int first, Int copies, Int width, ConstInts worth)
 {
-    const ConstInts worths{reach.data() + first, {made - first}};
     std::vector<Int> number(made - first);
-    for (Int c : descending(worths))
-        if (++number[group[first + c] - first] > copies) reach[first + c] = FORBIDDEN;
+    Int highest = FORBIDDEN, kept = 0;
+    for (Int c : descending(worth)) {
+        const Int h = first + c;
+        if (reach[h] <= DEAD) continue;
+        if (kept == width)
+            highest = std::max(highest, reach[h]);
+        else if (++number[group[h] - first] <= copies) {
+            ++kept;
+            continue;
+        }
+        reach[h] = FORBIDDEN;
+    }
+    Int end = first;
+    for (Int h = first; h < made; ++h) {
+        if (reach[h] <= DEAD) continue;
+        reach[end] = reach[h];
+        state[end] = state[h];
+        parent[end] = parent[h];
+        std::copy_n(key.begin() + h * words, words, key.begin() + end++ * words);
+    }
+    clock += made - end;
+    made = end;
+    return highest;
 }
 
 void Prefixes::drop_dominated(Int first)
@@ -100,25 +120,6 @@ void Prefixes::drop_dominated(Int first)
         else
             cheapest = c;
     }
-}
-
-Int Prefixes::narrow(Int first, Int width)
-{
-    const Int left = std::count_if(reach.begin() + first, reach.begin() + made, [](Int r) { return r > DEAD; });
-    if (left <= width) return FORBIDDEN;
-    const ConstInts all{reach.data() + first, {made - first}};
-    const Int threshold = nth_smallest(all, made - first - width);
-    Int equal = width - std::count_if(all.begin(), all.end(), [&](Int r) { return r > threshold; });
-    Int highest = FORBIDDEN;
-    for (Int h = first; h < made; ++h) {
-        if (reach[h] == threshold && equal) {
-            --equal;
-        } else if (reach[h] <= threshold) {
-            highest = std::max(highest, reach[h]);
-            reach[h] = FORBIDDEN;
-        }
-    }
-    return highest;
 }
 
 }  // namespace ilpinfer

@@ -43,12 +43,11 @@ struct Prefixes {
     View<Int, 2> keys() { return {key.data(), {static_cast<Int>(reach.size()), words}}; }
     void spell(Int end, Ints path) const;
 
-    // Keep the best `copies` of prefixes with the same key, of those from `first` on; of equal ones, the first.
-    void keep_copies(Int first, Int copies);
+    // Keep the best `width` prefixes from `first` on by their worth, and of those with the same key the best `copies`; of equal ones, the
+    // first. The others leave no gap. The highest reach of those that are worth less than all that are kept, if the width is full.
+    Int choose(Int first, Int copies, Int width, ConstInts worth);
     // Drop prefixes where another one with the same states costs no more and has at least the same score without costs.
     void drop_dominated(Int first);
-    // Keep the `width` prefixes with the highest reach, of equal ones the first; the highest reach that is left out.
-    Int narrow(Int first, Int width);
 };
 
 inline constexpr Int ROOM = 1024;  // initial number of prefixes and of slots, a power of 2

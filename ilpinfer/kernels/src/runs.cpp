@@ -101,9 +101,10 @@ Span shift_on(Row<Small> y, Int t, const Runs& runs)
     return {t - 1, std::min(y.size() - 1, t + 1)};
 }
 
-Span mutate(Row<Small> y, Random& random, Ints borders, Int labels, double shift, bool both,
+Span mutate(Row<Small> y, Row<std::uint64_t> seed, Ints borders, Int labels, double shift, bool both,
             const Runs& runs)
 {
+    Random random(seed);
     const Int count = cuts(y, runs.joins, borders);
     if (random.share() < shift && count > 1) {
         const Int t = borders[1 + random.below(count - 1)];

@@ -19,7 +19,8 @@ struct Runs {
 // Random numbers by splitmix64 (Steele, Lea, Flood 2014), from a seed (1,) that changes.
 class Random {
 public:
-    explicit Random(Row<std::uint64_t> seed) : seed_(seed) {}
+    Random(Row<std::uint64_t> seed) : seed_(seed) {}
+    operator Row<std::uint64_t>() const { return seed_; }
 
     // One of the numbers from 0 to before n.
     Int below(Int n) { return static_cast<Int>(bits() % static_cast<std::uint64_t>(n)); }
@@ -61,7 +62,7 @@ Span shift_back(Row<Small> y, Int t, const Runs& runs);
 Span shift_on(Row<Small> y, Int t, const Runs& runs);
 
 // Shift a border by a token, or give a run a random label; what may have changed.
-Span mutate(Row<Small> y, Random& random, Ints borders, Int labels, double shift, bool both,
+Span mutate(Row<Small> y, Row<std::uint64_t> seed, Ints borders, Int labels, double shift, bool both,
             const Runs& runs);
 
 }  // namespace ilpinfer

@@ -7,11 +7,17 @@
 
 namespace ilpinfer {
 
-// A sequence whose tokens have an emission row each, and no node scores of classes.
+// What tells one sequence from others: its emission has a row for each token, and there are no node scores of classes.
+struct Tokens {
+    View<const Int, 2> emission;
+    ConstInts edges, classes;
+};
+
 class Single {
 public:
-    Single(View<const Int, 2> emission, ConstInts edges, ConstInts classes)
-        : rows_(emission.size()), nodes_(emission.size(), 0), sequence{emission, rows_, nodes_, edges, classes}
+    Single(const Tokens& tokens)
+        : rows_(tokens.emission.size()), nodes_(tokens.emission.size(), 0),
+          sequence{tokens.emission, rows_, nodes_, tokens.edges, tokens.classes}
     {
         std::iota(rows_.begin(), rows_.end(), 0);
     }

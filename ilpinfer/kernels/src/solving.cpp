@@ -14,8 +14,7 @@ ConstInts view(const std::vector<Int>& values) { return {values.data(), {static_
 
 Int count_sums(const Machines& machines, const std::vector<Int>& active)
 {
-    return std::count_if(active.begin(), active.end(),
-                         [&](Int m) { return machines.sums(m, LEAST) < machines.sums(m, MOST); });
+    return std::count_if(active.begin(), active.end(), [&](Int m) { return machines.may_have_multiplier(m); });
 }
 
 // The scores, the machines in a product and those outside it, as one relaxation.
@@ -269,6 +268,15 @@ Workspace::Workspace(const Instance& instance, Int longest)
 {
 }
 
+void Solved::write(Ints result) const
+{
+    result[CODE] = code;
+    result[VALUE] = best.value;
+    result[BOUND] = best.bound;
+    result[RELAXED] = relaxed;
+    result[WORK] = work;
+}
+
 Solved solve(const Task& task, Int known, Ints path, Workspace& space)
 {
     const Int T = task.sequence.size(), most = task.limits.of(T);
@@ -317,6 +325,9 @@ Product multiply_jointly(const Instance& instance, const Sequence& sequence, con
                          ConstInts active, Int most, Int cells, bool steps)
 {
     const Int T = sequence.size(), width = instance.scores.width();
+    const auto copied = [](View<Int, 2> rows) { return Array<Int, 2>::copy_of(rows, {rows.shape(0), rows.shape(1)}); };
+    if (active.empty())
+        return {no_machines(T, instance.scores.states()), {copied(bare.after), copied(bare.tail), bare.total}, {}};
     const Array<Int> apart(instance.machines.size(), 0);
     auto made = multiply_machines(instance.machines, sequence.classes, instance.scores.states(), active, apart,
                                   std::max<Int>(1, std::min(most, cells / (T * width))), steps);

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "charges.hpp"
+#include "follow.hpp"
 #include "label_setting.hpp"
 #include "multipliers.hpp"
 
@@ -47,6 +47,8 @@ struct Solved {
     Best best;
     Int relaxed = FORBIDDEN;  // the best value without machines
     Int work = 0;             // steps of label setting
+
+    void write(Ints result) const;
 };
 
 // The best labelling of a sequence whose tokens have classes; `path` and its value in `known` are known already. Viterbi and few
