@@ -2,9 +2,9 @@
 #include "recursion.hpp"
 
 #include <bit>
-#include <numeric>
 
 #include "backward.hpp"
+#include "joint_rows.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -13,175 +13,16 @@ constexpr Int TOKENS_A_LOOK = 16;  // between two looks for interrupts
 
 // The most that units of 16-bit losses add up to over the tokens of a sequence: a loss is rounded down by about three units at each
 // token.
-constexpr Int MOST_ROUNDED = Int{1} << 20;
-
-// Sequences without machines: a row for each token.
-class Bare {
-public:
-    Bare(Int tokens, Int states) : tokens_(tokens), states_(states) { std::iota(states_.begin(), states_.end(), 0); }
-
-    Int tokens() const { return tokens_; }
-    Int first(Int t) const { return t; }
-    void begin(Int) {}
-    Int end(Int) const { return 0; }
-    void for_each_group(Int, auto&& visit) const { visit(ConstInts(states_)); }
-    void for_each_arc(Int row, Int, auto&& visit) const
-    {
-        for (Int j = 0; j < states_.size(); ++j) visit(j, row + 1, Int{0});
-    }
-
-private:
-    Int tokens_;
-    Array<Int> states_;
-};
-
-// States in the order of their classes before the next step; those with the same kinds of steps into them are beside each other.
-struct Alike {
-    std::vector<Int> order, begin;  // part n is order[begin[n]] to before order[begin[n + 1]]
-
-    Int size() const { return static_cast<Int>(begin.size()) - 1; }
-    Int first(Int n) const { return order[begin[n]]; }
-    ConstInts states(Int n) const { return {&order[begin[n]], {begin[n + 1] - begin[n]}}; }
-};
-
-Alike alike(const Joint& joint, Int r)
-{
-    const Int C = joint.kind.shape(1), S = joint.kind.shape(2);
-    const auto key = [&](Int j, Int c) { return c < 0 ? joint.before[j + 1] : joint.kind(r, c, j); };
-    const auto compare = [&](Int i, Int j) {
-        Int c = -1;
-        while (c < C && key(i, c) == key(j, c)) ++c;
-        return c == C ? 0 : key(i, c) - key(j, c);
-    };
-    Alike result{std::vector<Int>(S), {}};
-    std::iota(result.order.begin(), result.order.end(), 0);
-    std::stable_sort(result.order.begin(), result.order.end(), [&](Int i, Int j) { return compare(i, j) < 0; });
-    for (Int n = 0; n < S; ++n)
-        if (!n || compare(result.order[n - 1], result.order[n])) result.begin.push_back(n);
-    result.begin.push_back(S);
-    return result;
-}
-
-// The joint states of machines: row t · Q + q is for joint state q at token t.
-class JointRows {
-public:
-    JointRows(const Joint& joint, Int tokens)
-        : joint_(joint), tokens_(tokens), Q_(joint.states()), parts_(joint.kind.shape(0)),
-          led_({joint.after.shape(1), Q_}, false), changed_(joint.kind.shape(1)), states_(joint.kind.shape(2))
-    {
-        for (Int q = 0; q < Q_; ++q)
-            for (Int k = 0; k < led_.size(); ++k) led_(k, joint.after(q, k)) = true;
-    }
-
-    Int tokens() const { return tokens_; }
-    Int first(Int t) const { return t * Q_; }
-    Int end(Int row) const { return joint_.last[row % Q_]; }
-    void begin(Int t);
-
-    // Visit the states of each class through which a joint state is entered.
-    void for_each_group(Int row, auto&& visit)
-    {
-        const auto entered = entered_[row % Q_];
-        for (Int n = 0; n < here_->size();) {
-            const Int c = class_of(here_->first(n));
-            Int count = 0;
-            for (; n < here_->size() && class_of(here_->first(n)) == c; ++n)
-                if (entered[n]) {
-                    const auto states = here_->states(n);
-                    std::copy(states.begin(), states.end(), states_.begin() + count);
-                    count += states.size();
-                }
-            if (count) visit(ConstInts(states_.slice(0, count)));
-        }
-    }
-
-    // Visit the arcs after a state: all of a row, then those that differ from the arcs that were visited last.
-    void for_each_arc(Int row, Int i, auto&& visit)
-    {
-        const Int q = row % Q_, next = row - q + Q_, c = class_of(i);
-        const auto kind = joint_.kind[later_row_][c];
-        const auto after = joint_.after[q];
-        const auto cost = joint_.cost[q];
-        const auto enter = [&](Int n) {
-            const Int k = kind[later_->first(n)];
-            for (Int j : later_->states(n)) visit(j, next + after[k], cost[k]);
-        };
-        if (row != known_) {
-            for (Int j = 0; j < states_.size(); ++j) visit(j, next + q, Int{0});
-            for (Int n = 0; n < later_->size(); ++n) {
-                const Int k = kind[later_->first(n)];
-                if (after[k] != q || cost[k]) enter(n);
-            }
-        } else {
-            for (Int n : changed_[class_]) enter(n);
-            for (Int n : changed_[c]) enter(n);
-        }
-        known_ = row;
-        class_ = c;
-    }
-
-private:
-    Int class_of(Int i) const { return joint_.before[i + 1]; }
-
-    const Joint& joint_;
-    Int tokens_, Q_;
-    std::vector<Alike> parts_;                // by row of kinds, as far as tokens were seen
-    Array<bool, 2> led_;                      // (kinds, Q) whether a step of a kind leads to a joint state
-    std::vector<std::vector<Int>> changed_;   // by class, the parts of the token after with other kinds than for class 0
-    Array<Int> states_;
-    Array<bool, 2> entered_;                  // (Q, parts) at the token
-    const Alike *here_ = nullptr, *later_ = nullptr;
-    Int row_ = -1, later_row_ = -1, known_ = -1, class_ = 0;
-};
-
-void JointRows::begin(Int t)
-{
-    const Int row = joint_.row[t], C = joint_.kind.shape(1);
-    if (later_row_ != row_) {
-        later_ = here_;
-        later_row_ = row_;
-        for (Int c = 1; c < C; ++c) {
-            changed_[c].clear();
-            for (Int n = 0; n < later_->size(); ++n) {
-                const Int j = later_->first(n);
-                if (joint_.kind(row_, c, j) != joint_.kind(row_, 0, j)) changed_[c].push_back(n);
-            }
-        }
-    }
-    if (row == row_) return;
-    row_ = row;
-    if (parts_[row].order.empty()) parts_[row] = alike(joint_, row);
-    here_ = &parts_[row];
-    entered_ = Array<bool, 2>({Q_, here_->size()}, false);
-    for (Int c = 0; c < C; ++c)
-        for (Int n = 0; n < here_->size(); ++n) {
-            const auto led = led_[joint_.kind(row, c, here_->first(n))];
-            for (Int q = 0; q < Q_; ++q) entered_(q, n) |= led[q];
-        }
-}
-
-// What semirings of scores know of the steps after a token.
-class Steps {
-public:
-    Steps(const Scores& scores, ConstInts edges) : scores_(scores), edges_(edges) {}
-
-    Int width() const { return scores_.padded(); }
-    Int base(Int i) const { return scores_.base[i]; }
-    bool any_follows() const { return scores_.labels == scores_.states(); }
-
-protected:
-    const Scores& scores_;
-    ConstInts edges_;
-};
+constexpr Int MOST_ROUNDED = Int{1} << 22;
 
 // Best values, in grid units. Sums are compared as the double numbers with the same bits, which is quicker, and the same where both
 // are above 0.
-class Best : public Steps {
+class Best : public StepScores {
 public:
     using Sum = double;
 
     Best(const Scores& scores, ConstInts edges, View<const Int, 2> own, View<Int, 2> after)
-        : Steps(scores, edges), own_(own), after_(after), ahead_(after.shape(1), FORBIDDEN + BIAS)
+        : StepScores(scores, edges), own_(own), after_(after), ahead_(after.shape(1), FORBIDDEN + BIAS)
     {
     }
 
@@ -212,13 +53,13 @@ private:
 
 // What is lost against the best labelling without machines, in small numbers; the unit is 2^shift grid units.
 template <typename Loss>
-class Losses : public Steps {
+class Losses : public StepScores {
 public:
     using Sum = Loss;
 
     Losses(const Scores& scores, ConstInts edges, const Completion& bare, Int joint_states, int shift,
            View<Int, 2> after)
-        : Steps(scores, edges), bare_(bare), Q_(joint_states), shift_(shift), after_(after),
+        : StepScores(scores, edges), bare_(bare), Q_(joint_states), shift_(shift), after_(after),
           loss_({scores.states(), scores.edge.shape(2)}), here_({Q_, scores.states()}), later_({Q_, scores.states()}),
           ahead_(after.shape(1), lost)
     {
