@@ -22,33 +22,47 @@ public:
     using Sum = double;
 
     Best(const Scores& scores, ConstInts edges, View<const Int, 2> own, View<Int, 2> after)
-        : StepScores(scores, edges), own_(own), after_(after), ahead_(after.shape(1), FORBIDDEN + BIAS)
+        : StepScores(scores, edges), own_(own), after_(after), ahead_(after.shape(1), none())
     {
     }
 
-    static double none() { return std::bit_cast<double>(FORBIDDEN + BIAS); }
-    static double add(double sum, Int step, Int ahead) { return std::max(sum, std::bit_cast<double>(step + ahead)); }
+    static double number(Int value) { return std::bit_cast<double>(value + BIAS); }
+    static double none() { return number(FORBIDDEN); }
+    static double add(double sum, Int step, double ahead)
+    {
+        return std::max(sum, std::bit_cast<double>(step + std::bit_cast<Int>(ahead)));
+    }
 
-    void begin(Int t) { t_ = t; }
+    void begin(Int t)
+    {
+        if (t + 1 == edges_.size()) return;
+        own_scores_ = own_[t + 1].data();
+        steps_ = scores_.edge[edges_[t + 1]].data();
+    }
     void end(Int) {}
-    void clear(Int row) { after_[row].fill(FORBIDDEN); }
-    void close(Int row, Int i, Int cost) { after_(row, i) = -cost; }
+    void clear(Int row)
+    {
+        after_[row].fill(FORBIDDEN);
+        here_ = after_[row].data();
+    }
+    void close(Int, Int i, Int cost) { here_[i] = -cost; }
     void enter(Int j, Int to, Int cost)
     {
-        ahead_[j] = std::max(own_(t_ + 1, j) + after_(to, j) - cost, FORBIDDEN) + BIAS;
+        ahead_[j] = number(std::max(own_scores_[j] + after_(to, j) - cost, FORBIDDEN));
     }
     bool ready() const { return true; }
-    const Int* ahead() const { return ahead_.data(); }
-    const Int* steps(Int i) const { return scores_.edge[edges_[t_ + 1]][i].data(); }
-    void put(Int row, Int i, double sum) { after_(row, i) = std::bit_cast<Int>(sum) - BIAS; }
+    const double* ahead() const { return ahead_.data(); }
+    const Int* steps(Int i) const { return steps_ + i * scores_.edge.shape(2); }
+    void put(Int, Int i, double sum) { here_[i] = std::bit_cast<Int>(sum) - BIAS; }
 
 private:
     static constexpr Int BIAS = Int{1} << 62;
 
     View<const Int, 2> own_;
     View<Int, 2> after_;
-    Array<Int> ahead_;
-    Int t_ = 0;
+    Array<double> ahead_;
+    const Int *own_scores_ = nullptr, *steps_ = nullptr;  // of the next token, and of the steps into it
+    Int* here_ = nullptr;                                 // the row that is filled
 };
 
 // What is lost against the best labelling without machines, in small numbers; the unit is 2^shift grid units.
