@@ -199,9 +199,9 @@ class Marginals:
     @cached_property
     def entropy(self) -> float:
         """-Σ p(y) log p(y), nats: log_partition less the expected score; rounded as much as that is."""
-        node, pool, _, _ = (np.nan_to_num(scores, neginf=0.0) for scores in self.product.scores)
+        node, pool, _, _ = (np.nan_to_num(scores, neginf=0.0) for scores in self.product.lattice.scores)
         score = float((self.labels * node).sum())
-        for edges, which in zip(self.edges, self.product.groups.step, strict=True):
+        for edges, which in zip(self.edges, self.product.lattice.groups.step, strict=True):
             score += float((edges * pool[which]).sum())
         for rule in self._folded.rules:
             score -= nats(rule.finite_penalty) * self.expected_violations[rule.name]

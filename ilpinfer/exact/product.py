@@ -56,43 +56,48 @@ class Nats(NamedTuple):
     largest: Floats
 
 
+class Lattice(NamedTuple):
+    """A product, with what its steps read and score."""
+
+    product: JointStates
+    readings: Readings
+    groups: Groups
+    scores: Nats
+
+
 @dataclass(frozen=True, eq=False)
 class Product:
     """All joint states of a problem, a label with a state of each machine, and log sums of their completions."""
 
     ground: Ground
     rule: tuple[Integers, int]
-    readings: Readings
-    groups: Groups
-    joint: JointStates
-    scores: Nats
+    lattice: Lattice
     tail: Floats
     log_sum: float
 
     @property
     def shape(self) -> tuple[int, int]:
         """(T, K)."""
-        T, K = self.scores.node.shape
+        T, K = self.lattice.scores.node.shape
         return T, K
 
     def probabilities(self, *, edges: bool) -> tuple[Floats, Floats, Floats]:
         """Probabilities of labels (T, K) and, if wanted, edges (T-1, K, K); expected violations of each rule (R,)."""
         T, K = self.shape
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
-        mass, ended = np.empty(len(self.joint.leads)), np.empty(len(self.tail))
-        shared = self.joint, self.readings, self.groups, self.scores, self.tail
-        kernels.forward(*shared, labels, pairs, mass, ended)
+        joint, readings, _, _ = self.lattice
+        mass, ended = np.empty(len(joint.leads)), np.empty(len(self.tail))
+        kernels.forward(self.lattice, self.tail, labels, pairs, mass, ended)
         rule, count = self.rule
         expected = np.zeros(count)
         if (self.ground.machines.penalty != HARD).any():
-            arrays = self.readings, self.joint, mass, ended
-            kernels.expected_counts(self.ground.rules, rule, *arrays, expected)
+            kernels.expected_counts(self.ground.rules, rule, readings, joint, mass, ended, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> Integers:
         """Label ids (n, T) from numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
-        kernels.draw(self.joint, self.readings, self.scores, self.groups.step, self.tail, uniform, ids)
+        kernels.draw(self.lattice, self.tail, uniform, ids)
         return ids
 
 
@@ -115,12 +120,12 @@ def product_of(problem: Problem, budget: int) -> Product:
     joint = JointStates(*kernels.expand(one.rules, *shape, lattice.pool, budget))
     if joint.passed < len(node):
         raise _refusal(problem, one, joint, budget)
-    scores = Nats(node, pool, np.empty_like(pool), np.empty(pool.shape[:2]))
-    kernels.scale(pool, scores.scaled, scores.largest)
+    largest = pool.max(axis=2, initial=-np.inf)
+    largest[np.isneginf(largest)] = 0.0
+    own = Lattice(joint, readings, groups, Nats(node, pool, np.exp(pool - largest[:, :, None]), largest))
     tail = np.empty(joint.labels.shape)
-    log_sum = kernels.backward(joint, readings, groups, scores, tail)
-    owners = _owners(problem), len(problem.rules)
-    return Product(one, owners, readings, groups, joint, scores, tail, float(log_sum))
+    log_sum = kernels.backward(own, tail)
+    return Product(one, (_owners(problem), len(problem.rules)), own, tail, log_sum)
 
 
 def _owners(problem: Problem) -> Integers:

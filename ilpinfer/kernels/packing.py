@@ -77,7 +77,7 @@ def lattice_scores(lattice: Lattice) -> Scores:
 
 
 def room_of(scores: Scores) -> int:
-    """The width of rows of completions, as `recursion.width_of`."""
+    """The width of rows of completions, as `Scores::width`."""
     return int(scores.base[-1]) + int(scores.edge.shape[2])
 
 

@@ -25,6 +25,11 @@ struct Members<Nats> {
     using R = Nats;
     static constexpr auto value = std::tuple(&R::node, &R::pool, &R::scaled, &R::largest);
 };
+template <>
+struct Members<Lattice> {
+    using R = Lattice;
+    static constexpr auto value = std::tuple(&R::product, &R::readings, &R::groups, &R::scores);
+};
 
 namespace {
 
@@ -69,38 +74,23 @@ void bind_marginals(nb::module_& m)
     bind_joint_states(m);
     bind_expansion(m);
     m.def(
-        "scale",
-        [](View<const double, 3> pool, View<double, 3> scaled, View<double, 2> largest) {
-            unlocked([&] { scale(pool, scaled, largest); });
-        },
-        nb::arg("pool"), nb::arg("scaled"), nb::arg("largest"),
-        "Fill scaled (P, K, K) with exp(pool - largest), and largest (P, K) with the maximum of each row.");
-    m.def(
         "backward",
-        [](const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-           View<double, 2> tail) {
-            return unlocked([&] { return backward(product, readings, groups, scores, tail); });
-        },
-        nb::arg("product"), nb::arg("readings"), nb::arg("groups"), nb::arg("scores"), nb::arg("tail"),
-        "Fill tail (V, K) with log sums of suffixes; the logarithm of the whole sum.");
+        [](const Lattice& lattice, View<double, 2> tail) { return unlocked([&] { return backward(lattice, tail); }); },
+        nb::arg("lattice"), nb::arg("tail"), "Fill tail (V, K) with log sums of suffixes; the logarithm of the whole sum.");
     m.def(
         "forward",
-        [](const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-           View<const double, 2> tail, View<double, 2> labels, View<double, 3> edges, Row<double> mass,
+        [](const Lattice& lattice, View<double, 2> tail, View<double, 2> labels, View<double, 3> edges, Row<double> mass,
            Row<double> ended) {
-            unlocked([&] { forward(product, readings, groups, scores, tail, {labels, edges, mass, ended}); });
+            unlocked([&] { forward(lattice, tail, {labels, edges, mass, ended}); });
         },
-        nb::arg("product"), nb::arg("readings"), nb::arg("groups"), nb::arg("scores"), nb::arg("tail"),
-        nb::arg("labels"), nb::arg("edges"), nb::arg("mass"), nb::arg("ended"),
+        nb::arg("lattice"), nb::arg("tail"), nb::arg("labels"), nb::arg("edges"), nb::arg("mass"), nb::arg("ended"),
         "Fill labels (T, K), edges (T-1, K, K) unless empty, mass (A,) and ended (V,) with probabilities.");
     m.def(
         "draw",
-        [](const Expansion& product, const Readings& readings, const Nats& scores, ConstInts step,
-           View<const double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids) {
-            unlocked([&] { draw(product, readings, scores, step, tail, uniform, ids); });
+        [](const Lattice& lattice, View<double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids) {
+            unlocked([&] { draw(lattice, tail, uniform, ids); });
         },
-        nb::arg("product"), nb::arg("readings"), nb::arg("scores"), nb::arg("step"), nb::arg("tail"),
-        nb::arg("uniform"), nb::arg("ids"),
+        nb::arg("lattice"), nb::arg("tail"), nb::arg("uniform"), nb::arg("ids"),
         "Fill ids (n, T) with labellings drawn from numbers uniform (n, T) in [0, 1).");
 }
 

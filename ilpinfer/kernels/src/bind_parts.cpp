@@ -1,8 +1,6 @@
 // Parts of kernels, for tests.
 #include "bindings.hpp"
-#include "defaults.hpp"
 #include "follow.hpp"
-#include "losses.hpp"
 #include "records.hpp"
 
 namespace ilpinfer {
@@ -48,22 +46,12 @@ void bind_parts(nb::module_& m)
     m.attr("COARSE") = COARSE;
     m.attr("LOST") = LOST<Small>;
     m.attr("SHORT_LOST") = LOST<Short>;
-    m.attr("SLACK") = SLACK;
     m.def("complete", complete_sequence, nb::arg("scores"), nb::arg("emission"), nb::arg("rows"), nb::arg("nodes"),
           nb::arg("edges"), nb::arg("after"), nb::arg("tail"),
           "The best value without machines; fills completions and tails (T, W).");
     m.def("complete_jointly", complete_product, nb::arg("tables"), nb::arg("emission"), nb::arg("edges"),
           nb::arg("classes"), nb::arg("active"), nb::arg("most"), nb::arg("least"),
           "The completions over a product of active machines for values from `least` on, and a bound on the best value.");
-    m.def(
-        "defaults_of",
-        [](View<const Int, 2> edge) {
-            const auto defaults = defaults_of(edge);
-            return to_tuple(std::ranges::count_if(defaults.out, [](Int score) { return score > DEAD; }),
-                                  defaults.other.size(), defaults.empty());
-        },
-        nb::arg("edge"),
-        "The number of states with a default, and of exceptions, of scores of steps; and whether nothing has defaults.");
     define(m, "evaluate", value_labelling, {"tables", "emission", "classes", "rows", "pool", "path", "parts", "violations"},
            "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
 }

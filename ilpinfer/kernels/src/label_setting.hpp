@@ -6,7 +6,7 @@
 // prefix of a key. A graph keeps every step into a key, so that it holds all labellings that reach the floor.
 #pragma once
 
-#include "joint_recursion.hpp"
+#include "recursion.hpp"
 #include "keys.hpp"
 #include "prefixes.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "interrupts.hpp"
+#include "backward.hpp"
 
 namespace ilpinfer {
 namespace {
@@ -13,43 +13,6 @@ using ConstDoubles = Row<const double>;
 
 constexpr double TINY = 1e-200;
 constexpr double NONE = -std::numeric_limits<double>::infinity();
-constexpr Int SUMS_A_LOOK = 64;  // vectors between looks for interrupts
-
-// Fill row (K,) with the log sums after vector u and label i, -1 for START, at each next label; the largest.
-double fill_row(const Expansion& product, View<const Small, 2> numbers, View<const double, 2> tail, Int u,
-                Int i, Doubles row)
-{
-    const Int arcs = product.arc_at[u + 1];
-    const auto number = numbers[i + 1];
-    double most = NONE;
-    for (Int j = 0; j < row.size(); ++j) {
-        const Int arc = arcs + number[j], lead = product.leads[arc];
-        row[j] = lead >= 0 ? tail(lead, j) - product.cost[arc] : NONE;
-        most = std::max(most, row[j]);
-    }
-    return most;
-}
-
-void exp_row(ConstDoubles row, double most, Doubles out)
-{
-    for (Int j = 0; j < row.size(); ++j) out[j] = row[j] > NONE ? std::exp(row[j] - most) : 0.0;
-}
-
-// The dot product, as four independent partial sums.
-double dot(ConstDoubles a, ConstDoubles b)
-{
-    const Int K = a.size();
-    double w = 0.0, x = 0.0, y = 0.0, z = 0.0;
-    Int j = 0;
-    for (; j + 3 < K; j += 4) {
-        w += a[j] * b[j];
-        x += a[j + 1] * b[j + 1];
-        y += a[j + 2] * b[j + 2];
-        z += a[j + 3] * b[j + 3];
-    }
-    for (; j < K; ++j) w += a[j] * b[j];
-    return w + x + y + z;
-}
 
 // log Σ exp(edges + row), by its largest term.
 double log_sum(ConstDoubles edges, ConstDoubles row)
@@ -61,180 +24,245 @@ double log_sum(ConstDoubles edges, ConstDoubles row)
     return most + std::log(total);
 }
 
-// The edge scores of one step, and rows that are filled for it.
-struct Step {
-    View<const double, 2> pool, scaled;
-    Array<double> row, weight, flow;  // (K,)
+// The vectors of an expansion, as rows of the recursion; -1 is START.
+class Vectors {
+public:
+    explicit Vectors(const Lattice& lattice)
+        : product_(lattice.product), readings_(lattice.readings), groups_(lattice.groups),
+          done_(product_.labels.shape(1)), states_(done_.size())
+    {
+    }
 
-    explicit Step(Int labels) : row(labels), weight(labels), flow(labels) {}
+    Int tokens() const { return product_.first.size() - 1; }
+    Int first(Int t) const { return product_.first[t]; }
+    double end(Int row) const { return product_.end[row]; }
+    void begin(Int t) { t_ = t; }
+
+    // Visit the labels of a vector, those with the same readings of the next step together.
+    void for_each_group(Int row, auto&& visit)
+    {
+        const Int K = states_.size();
+        const auto reached = product_.labels[row];
+        const auto group = t_ + 1 < tokens() ? groups_.alike[groups_.pair[t_]] : Row<const Small>();
+        done_.fill(false);
+        for (Int lead = 0; lead < K; ++lead) {
+            if (done_[lead] || !reached[lead]) continue;
+            Int count = 0;
+            for (Int i = lead; i < K; ++i) {
+                if (!reached[i] || (group.data() && group[i] != group[lead])) continue;
+                done_[i] = true;
+                states_[count++] = i;
+            }
+            visit(ConstInts(states_.slice(0, count)));
+        }
+    }
+
+    // Visit the arcs of a vector and label into each next label; the vector is -1 where a hard rule breaks or no step reads it.
+    void for_each_arc(Int row, Int i, auto&& visit) const
+    {
+        const auto number = readings_.numbers(t_ + 1)[i + 1];
+        for (Int j = 0; j < number.size(); ++j) {
+            const Int arc = product_.arc_at[row + 1] + number[j];
+            visit(j, std::max<Int>(product_.leads[arc], -1), product_.cost[arc]);
+        }
+    }
+    Int arc(Int row, Int i, Int j) const { return product_.arc_at[row + 1] + readings_.numbers(t_ + 1)(i + 1, j); }
+
+private:
+    const Expansion& product_;
+    const Readings& readings_;
+    const Groups& groups_;
+    Array<bool> done_;
+    Array<Int> states_;
+    Int t_ = -1;
 };
 
-// Divide the probability of label i among the next ones; the parts are added to the flow, and to edges unless
-// empty.
-void spread(double share, Int i, const Step& step, Doubles edges)
+// Log sums. Those after a step are plain numbers, scaled by the largest.
+class LogSum {
+public:
+    using Sum = double;
+
+    LogSum(const Lattice& lattice, View<double, 2> tail)
+        : scores_(lattice.scores), first_(lattice.product.first), step_(lattice.groups.step), tail_(tail),
+          row_(tail.shape(1)), weight_(tail.shape(1))
+    {
+    }
+
+    static double none() { return 0.0; }
+    static double add(double sum, double step, double ahead) { return sum + step * ahead; }
+
+    Int width() const { return row_.size(); }
+    Int base(Int) const { return 0; }
+    bool any_follows() const { return true; }
+    const double* steps(Int i) const { return scores_.scaled[step_[t_]][i].data(); }
+    const double* ahead() const { return weight_.data(); }
+
+    void begin(Int t)
+    {
+        t_ = t;
+        largest_ = NONE;
+    }
+    void clear(Int row) { tail_[row].fill(NONE); }
+    void close(Int row, Int i, double cost) { set(row, i, -cost); }
+    void enter(Int j, Int to, double cost) { row_[j] = to >= 0 ? tail_(to, j) - cost : NONE; }
+    bool ready()
+    {
+        peak_ = *std::max_element(row_.begin(), row_.end());
+        for (Int j = 0; j < width(); ++j) weight_[j] = row_[j] > NONE ? std::exp(row_[j] - peak_) : 0.0;
+        return peak_ > NONE;
+    }
+    void put(Int row, Int i, double sum)
+    {
+        const Int p = step_[t_];
+        set(row, i, sum > TINY ? scores_.largest(p, i) + peak_ + std::log(sum) : log_sum(scores_.pool[p][i], row_));
+    }
+    // Shift the sums of each token by a number on the grid.
+    void end(Int t)
+    {
+        constexpr double UNITS = static_cast<double>(UNITS_PER_NAT);
+        if (largest_ == NONE) return;
+        const double shift = std::floor(largest_ * UNITS) / UNITS;
+        for (double& sum : tail_.slice(first_[t], first_[t + 1])) sum -= shift;
+        shift_ += shift;
+    }
+
+    // The log sum over labels of what was entered last, by some scores of steps; and the whole shift.
+    double total(ConstDoubles edges) const { return log_sum(edges, row_); }
+    double shift() const { return shift_; }
+    ConstDoubles row() const { return row_; }
+
+private:
+    void set(Int row, Int i, double sum)
+    {
+        tail_(row, i) = scores_.node(t_, i) + sum;
+        largest_ = std::max(largest_, tail_(row, i));
+    }
+
+protected:
+    const Nats& scores_;
+    ConstInts first_, step_;
+    View<double, 2> tail_;
+    Array<double> row_, weight_;  // (K,) what follows a step into each label
+    double peak_ = NONE, largest_ = NONE, shift_ = 0.0;
+    Int t_ = -1;
+};
+
+// Probabilities: the share of each label is divided among the next ones.
+class Flow : public LogSum {
+public:
+    Flow(const Lattice& lattice, View<double, 2> tail, View<double, 3> edges)
+        : LogSum(lattice, tail), reached({tail.size(), tail.shape(1)}, 0.0), flow(tail.shape(1)), edges_(edges)
+    {
+    }
+
+    void put(Int row, Int i, double sum)
+    {
+        const double share = reached(row, i);
+        if (!(share > 0.0)) return;
+        const auto pool = scores_.pool[step_[t_]][i], scaled = scores_.scaled[step_[t_]][i];
+        const double each = share / sum, whole = sum > TINY ? NONE : total(pool);
+        for (Int j = 0; j < width(); ++j) {
+            const double part =
+                sum > TINY ? each * scaled[j] * weight_[j] : share * std::exp(pool[j] + row_[j] - whole);
+            flow[j] += part;
+            if (!edges_.empty()) edges_(t_, i, j) += part;
+        }
+    }
+
+    Array<double, 2> reached;  // (V, K) of a vector and label
+    Array<double> flow;        // (K,) from one vector and some labels into each label
+
+private:
+    View<double, 3> edges_;
+};
+
+// Fill the row of a semiring with what follows a vector and a label.
+template <typename Semiring>
+void enter(Semiring& sums, const Vectors& vectors, Int row, Int i)
 {
-    const auto pool = step.pool[i], scaled = step.scaled[i];
-    const double total = dot(scaled, step.weight);
-    if (total > TINY) {
-        const double each = share / total;
-        for (Int j = 0; j < scaled.size(); ++j) step.flow[j] += each * scaled[j] * step.weight[j];
-        for (Int j = 0; j < edges.size(); ++j) edges[j] += each * scaled[j] * step.weight[j];
-        return;
-    }
-    const double whole = log_sum(pool, step.row);
-    for (Int j = 0; j < pool.size(); ++j) {
-        const double part = share * std::exp(pool[j] + step.row[j] - whole);
-        step.flow[j] += part;
-        if (!edges.empty()) edges[j] += part;
-    }
+    vectors.for_each_arc(row, i, [&](Int j, Int to, double cost) { sums.enter(j, to, cost); });
 }
 
 }  // namespace
 
-void scale(View<const double, 3> pool, View<double, 3> scaled, View<double, 2> largest)
+double backward(const Lattice& lattice, View<double, 2> tail)
 {
-    for (Int p = 0; p < pool.size(); ++p) {
-        look_for_interrupts();
-        for (Int i = 0; i < pool.shape(1); ++i) {
-            const auto row = pool[p][i];
-            double most = NONE;
-            for (double value : row) most = std::max(most, value);
-            largest(p, i) = most = most > NONE ? most : 0.0;
-            exp_row(row, most, scaled[p][i]);
-        }
-    }
+    Vectors vectors(lattice);
+    LogSum sums(lattice, tail);
+    complete(sums, vectors);
+    vectors.begin(-1);
+    enter(sums, vectors, -1, -1);
+    return sums.shift() + sums.total(Array<double>(tail.shape(1), 0.0));
 }
 
-double backward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-                View<double, 2> tail)
+void forward(const Lattice& lattice, View<double, 2> tail, const Shares& shares)
 {
-    const auto& first = product.first;
-    const Int T = scores.node.size(), K = scores.node.shape(1);
-    constexpr double UNITS = static_cast<double>(UNITS_PER_NAT);
-    Array<double> row(K), weight(K);
-    double shift = 0.0;
-    // The log sums from vector v of token t on, by label; returns the largest.
-    const auto fill_tail = [&](Int t, Int v) {
-        Int last = -1;
-        double most = NONE, peak = NONE;
-        for (Int i = 0; i < K; ++i) {
-            auto& sum = tail(v, i);
-            sum = NONE;
-            if (!product.labels(v, i)) continue;
-            if (t == T - 1) {
-                sum = scores.node(t, i) - product.end[v];
-            } else {
-                const Int group = groups.alike(groups.pair[t], i), step = groups.step[t];
-                if (group != last) {
-                    last = group;
-                    peak = fill_row(product, readings.numbers(t + 1), tail, v, i, row);
-                    exp_row(row, peak, weight);
-                }
-                if (peak == NONE) continue;
-                const double total = dot(scores.scaled[step][i], weight);
-                sum = total > TINY ? scores.node(t, i) + scores.largest(step, i) + peak + std::log(total)
-                                   : scores.node(t, i) + log_sum(scores.pool[step][i], row);
-            }
-            most = std::max(most, sum);
-        }
-        return most;
-    };
-    for (Int t = T - 1; t >= 0; --t) {
-        double most = NONE;
-        for (Int v = first[t]; v < first[t + 1]; ++v) {
-            if (v % SUMS_A_LOOK == 0) look_for_interrupts();
-            most = std::max(most, fill_tail(t, v));
-        }
-        if (most == NONE) return most;
-        most = std::floor(most * UNITS) / UNITS;
-        for (double& sum : tail.slice(first[t], first[t + 1])) sum -= most;
-        shift += most;
-    }
-    fill_row(product, readings.numbers(0), tail, -1, -1, row);
-    return shift + log_sum(Array<double>(K, 0.0), row);
-}
-
-void forward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-             View<const double, 2> tail, const Shares& shares)
-{
-    const auto& first = product.first;
     const auto& [labels, edges, mass, ended] = shares;
+    const auto& leads = lattice.product.leads;
     const Int T = labels.size(), K = labels.shape(1);
-    Step step(K);
-    Array<bool> done(K);
+    Vectors vectors(lattice);
+    Flow sums(lattice, tail, edges);
     labels.fill(0.0);
     edges.fill(0.0);
     mass.fill(0.0);
     ended.fill(0.0);
-    Array<double, 2> now({first[1], K}, 0.0);
-    fill_row(product, readings.numbers(0), tail, -1, -1, step.row);
-    const double whole = log_sum(Array<double>(K, 0.0), step.row);
-    for (Int j = 0; j < K; ++j)
-        if (step.row[j] > NONE) {
-            const Int arc = readings.numbers(0)(0, j);
-            const double share = std::exp(step.row[j] - whole);
-            mass[arc] += share;
-            now(product.leads[arc], j) += share;
+    const auto pass_on = [&](Int row, Int i) {
+        for (Int j = 0; j < K; ++j) {
+            if (!(sums.flow[j] > 0.0)) continue;
+            const Int arc = vectors.arc(row, i, j);
+            mass[arc] += sums.flow[j];
+            sums.reached(leads[arc], j) += sums.flow[j];
         }
+    };
+    enter(sums, vectors, -1, -1);
+    const double whole = sums.total(Array<double>(K, 0.0));
+    for (Int j = 0; j < K; ++j) sums.flow[j] = sums.row()[j] > NONE ? std::exp(sums.row()[j] - whole) : 0.0;
+    pass_on(-1, -1);
     for (Int t = 0; t < T; ++t) {
-        for (Int v = 0; v < now.size(); ++v)
-            for (Int j = 0; j < K; ++j) labels(t, j) += now(v, j);
-        if (t == T - 1) break;
-        Array<double, 2> after({first[t + 2] - first[t + 1], K}, 0.0);
-        const auto numbers = readings.numbers(t + 1);
-        const auto group = groups.alike[groups.pair[t]];
-        step.pool = scores.pool[groups.step[t]];
-        step.scaled = scores.scaled[groups.step[t]];
-        for (Int v = 0; v < now.size(); ++v) {
-            if (v % SUMS_A_LOOK == 0) look_for_interrupts();
-            done.fill(false);
-            for (Int lead = 0; lead < K; ++lead) {
-                if (done[lead] || now(v, lead) == 0.0) continue;
-                const double peak = fill_row(product, numbers, tail, first[t] + v, lead, step.row);
-                exp_row(step.row, peak, step.weight);
-                step.flow.fill(0.0);
-                for (Int i = lead; i < K; ++i) {
-                    if (group[i] != group[lead]) continue;
-                    done[i] = true;
-                    if (now(v, i) > 0.0) spread(now(v, i), i, step, edges.empty() ? Doubles() : edges[t][i]);
-                }
-                const Int arcs = product.arc_at[first[t] + v + 1];
-                for (Int j = 0; j < K; ++j)
-                    if (step.flow[j] > 0.0) {
-                        const Int arc = arcs + numbers(lead + 1, j);
-                        mass[arc] += step.flow[j];
-                        after(product.leads[arc] - first[t + 1], j) += step.flow[j];
-                    }
+        vectors.begin(t);
+        sums.begin(t);
+        for (Int v = vectors.first(t); v < vectors.first(t + 1); ++v) {
+            if (v % ROWS_A_LOOK == 0) look_for_interrupts();
+            for (Int j = 0; j < K; ++j) labels(t, j) += sums.reached(v, j);
+            if (t == T - 1) {
+                for (double share : sums.reached[v]) ended[v] += share;
+                continue;
             }
+            vectors.for_each_group(v, [&](ConstInts states) {
+                enter(sums, vectors, v, states[0]);
+                if (!sums.ready()) return;
+                sums.flow.fill(0.0);
+                sum_up(sums, v, states);
+                pass_on(v, states[0]);
+            });
         }
-        now = std::move(after);
     }
-    for (Int v = 0; v < now.size(); ++v)
-        for (double share : now[v]) ended[first[T - 1] + v] += share;
 }
 
-void draw(const Expansion& product, const Readings& readings, const Nats& scores, ConstInts step,
-          View<const double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids)
+void draw(const Lattice& lattice, View<double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids)
 {
-    const Int T = ids.shape(1), K = tail.shape(1);
-    Array<double> row(K), none(K, 0.0);
+    const Int K = tail.shape(1);
+    const Array<double> none(K, 0.0);
+    Vectors vectors(lattice);
+    LogSum sums(lattice, tail);
     for (Int s = 0; s < ids.size(); ++s) {
         look_for_interrupts();
         Int u = -1, i = -1;
-        for (Int t = 0; t < T; ++t) {
-            fill_row(product, readings.numbers(t), tail, u, i, row);
-            const ConstDoubles edges = t ? scores.pool[step[t - 1]][i] : ConstDoubles(none);
-            const double whole = log_sum(edges, row);
+        for (Int t = 0; t < ids.shape(1); ++t) {
+            vectors.begin(t - 1);
+            enter(sums, vectors, u, i);
+            const auto edges = t ? lattice.scores.pool[lattice.groups.step[t - 1]][i] : ConstDoubles(none);
+            const double whole = sums.total(edges);
             double left = uniform(s, t);
             Int chosen = -1;
             for (Int j = 0; j < K && left >= 0.0; ++j) {
-                const double part = std::exp(edges[j] + row[j] - whole);
+                const double part = std::exp(edges[j] + sums.row()[j] - whole);
                 if (part > 0.0) {
                     chosen = j;
                     left -= part;
                 }
             }
-            u = product.leads[product.arc_at[u + 1] + readings.numbers(t)(i + 1, chosen)];
+            u = lattice.product.leads[vectors.arc(u, i, chosen)];
             i = ids(s, t) = chosen;
         }
     }

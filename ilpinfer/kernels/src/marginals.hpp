@@ -13,16 +13,20 @@ struct Nats {
     View<const double, 2> node;     // (T, K)
     View<const double, 3> pool;     // (P, K, K)
     View<const double, 3> scaled;   // (P, K, K) exp(pool - largest)
-    View<const double, 2> largest;  // (P, K)
+    View<const double, 2> largest;  // (P, K) the maximum of each row, or 0 for -inf
 };
 
-// Fill scaled (P, K, K) with exp(pool - largest); largest (P, K) is the maximum of each row, or 0 for -inf.
-void scale(View<const double, 3> pool, View<double, 3> scaled, View<double, 2> largest);
+// A product, with what its steps read and score.
+struct Lattice {
+    Expansion product;
+    Readings readings;
+    Groups groups;
+    Nats scores;
+};
 
 // Fill tail (V, K): log sum of all suffixes from a vector and label on, their own scores included. Each token
 // is shifted by a number on the grid. Returns the logarithm of the whole sum, -inf for none.
-double backward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-                View<double, 2> tail);
+double backward(const Lattice& lattice, View<double, 2> tail);
 
 // What `forward` fills with probabilities.
 struct Shares {
@@ -33,11 +37,9 @@ struct Shares {
 };
 
 // Fill the probabilities, from the log sums of `backward`.
-void forward(const Expansion& product, const Readings& readings, const Groups& groups, const Nats& scores,
-             View<const double, 2> tail, const Shares& shares);
+void forward(const Lattice& lattice, View<double, 2> tail, const Shares& shares);
 
 // Fill ids (n, T) with labellings drawn token by token, from numbers uniform (n, T) in [0, 1).
-void draw(const Expansion& product, const Readings& readings, const Nats& scores, ConstInts step,
-          View<const double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids);
+void draw(const Lattice& lattice, View<double, 2> tail, View<const double, 2> uniform, View<Int, 2> ids);
 
 }  // namespace ilpinfer

@@ -1,79 +1,209 @@
+// The semirings of best values and of losses. Its compiler options say that there is no infinite number, for `Best`.
 #include "recursion.hpp"
 
-#include <numeric>
+#include <bit>
 
-#include "interrupts.hpp"
+#include "backward.hpp"
+#include "joint_rows.hpp"
 
 namespace ilpinfer {
 namespace {
 
 constexpr Int TOKENS_A_LOOK = 16;  // between two looks for interrupts
 
-}  // namespace
+// The most that units of 16-bit losses add up to over the tokens of a sequence: a loss is rounded down by about three units at each
+// token.
+constexpr Int MOST_ROUNDED = Int{1} << 22;
 
-void step_back(const Scores& scores, Int edge, ConstInts tail, Ints out, ConstInts states)
-{
-    const Int count = states.size(), width = scores.padded();
-    const Int* const ahead = tail.data();
-    const auto gains = [&](Int i) { return scores.edge[edge][i].data(); };
-    const bool same = scores.labels == scores.states();
-    Int n = 0;
-    for (; n + 4 <= count; n += 4) {
-        const Int i0 = states[n], i1 = states[n + 1], i2 = states[n + 2], i3 = states[n + 3];
-        const Int *g0 = gains(i0), *g1 = gains(i1), *g2 = gains(i2), *g3 = gains(i3);
-        Int best0 = FORBIDDEN, best1 = FORBIDDEN, best2 = FORBIDDEN, best3 = FORBIDDEN;
-        if (same) {
-            for (Int b = 0; b < width; ++b) {
-                best0 = std::max(best0, g0[b] + ahead[b]);
-                best1 = std::max(best1, g1[b] + ahead[b]);
-                best2 = std::max(best2, g2[b] + ahead[b]);
-                best3 = std::max(best3, g3[b] + ahead[b]);
-            }
-        } else {
-            const Int *a0 = ahead + scores.base[i0], *a1 = ahead + scores.base[i1];
-            const Int *a2 = ahead + scores.base[i2], *a3 = ahead + scores.base[i3];
-            for (Int b = 0; b < width; ++b) {
-                best0 = std::max(best0, g0[b] + a0[b]);
-                best1 = std::max(best1, g1[b] + a1[b]);
-                best2 = std::max(best2, g2[b] + a2[b]);
-                best3 = std::max(best3, g3[b] + a3[b]);
+// Best values, in grid units. Sums are compared as the double numbers with the same bits, which is quicker, and the same where both
+// are above 0.
+class Best : public StepScores {
+public:
+    using Sum = double;
+
+    Best(const Scores& scores, ConstInts edges, View<const Int, 2> own, View<Int, 2> after)
+        : StepScores(scores, edges), own_(own), after_(after), ahead_(after.shape(1), none())
+    {
+    }
+
+    static double number(Int value) { return std::bit_cast<double>(value + BIAS); }
+    static double none() { return number(FORBIDDEN); }
+    static double add(double sum, Int step, double ahead)
+    {
+        return std::max(sum, std::bit_cast<double>(step + std::bit_cast<Int>(ahead)));
+    }
+
+    void begin(Int t)
+    {
+        if (t + 1 == edges_.size()) return;
+        own_scores_ = own_[t + 1].data();
+        steps_ = scores_.edge[edges_[t + 1]].data();
+    }
+    void end(Int) {}
+    void clear(Int row)
+    {
+        after_[row].fill(FORBIDDEN);
+        here_ = after_[row].data();
+    }
+    void close(Int, Int i, Int cost) { here_[i] = -cost; }
+    void enter(Int j, Int to, Int cost)
+    {
+        ahead_[j] = number(std::max(own_scores_[j] + after_(to, j) - cost, FORBIDDEN));
+    }
+    bool ready() const { return true; }
+    const double* ahead() const { return ahead_.data(); }
+    const Int* steps(Int i) const { return steps_ + i * scores_.edge.shape(2); }
+    void put(Int, Int i, double sum) { here_[i] = std::bit_cast<Int>(sum) - BIAS; }
+
+private:
+    static constexpr Int BIAS = Int{1} << 62;
+
+    View<const Int, 2> own_;
+    View<Int, 2> after_;
+    Array<double> ahead_;
+    const Int *own_scores_ = nullptr, *steps_ = nullptr;  // of the next token, and of the steps into it
+    Int* here_ = nullptr;                                 // the row that is filled
+};
+
+// What is lost against the best labelling without machines, in small numbers; the unit is 2^shift grid units.
+template <typename Loss>
+class Losses : public StepScores {
+public:
+    using Sum = Loss;
+
+    Losses(const Scores& scores, ConstInts edges, const Completion& bare, Int joint_states, int shift,
+           View<Int, 2> after)
+        : StepScores(scores, edges), bare_(bare), Q_(joint_states), shift_(shift), after_(after),
+          loss_({scores.states(), scores.edge.shape(2)}), here_({Q_, scores.states()}), later_({Q_, scores.states()}),
+          ahead_(after.shape(1), lost)
+    {
+    }
+
+    static Loss none() { return lost; }
+    static Loss add(Loss sum, Loss step, Loss ahead) { return std::min(sum, static_cast<Loss>(step + ahead)); }
+
+    // What each step loses against the best one of its state.
+    void begin(Int t)
+    {
+        t_ = t;
+        std::swap(here_, later_);
+        for (Int i = 0; t + 1 < edges_.size() && i < loss_.size(); ++i) {
+            const Int* const gain = scores_.edge[edges_[t + 1]][i].data();
+            const Int* const tail = bare_.tail[t + 1].data() + base(i);
+            Loss* const own = loss_[i].data();
+            const Int highest = bare_.after(t, i);
+            for (Int b = 0; b < width(); ++b) {
+                const Int value = gain[b] + tail[b];
+                own[b] = value < DEAD ? lost : loss_of(highest - value);
             }
         }
-        out[i0] = best0;
-        out[i1] = best1;
-        out[i2] = best2;
-        out[i3] = best3;
     }
-    for (; n < count; ++n) {
-        const Int i = states[n];
-        const Int *gain = gains(i), *after = ahead + scores.base[i];
-        Int best = FORBIDDEN;
-        for (Int b = 0; b < width; ++b) best = std::max(best, gain[b] + after[b]);
-        out[i] = best;
+    void clear(Int row)
+    {
+        q_ = row - t_ * Q_;
+        here_[q_].fill(lost);
+        after_[row].fill(FORBIDDEN);
+    }
+    void close(Int row, Int i, Int cost)
+    {
+        here_(q_, i) = cost > -DEAD ? lost : loss_of(cost);
+        after_(row, i) = -cost;
+    }
+    void enter(Int j, Int to, Int cost)
+    {
+        const Loss loss = later_(to - (t_ + 1) * Q_, j), more = cost > -DEAD ? lost : loss_of(cost);
+        ahead_[j] = std::max(loss, more) == lost ? lost : std::min(static_cast<Loss>(loss + more), most);
+    }
+    bool ready() const { return true; }
+    const Loss* ahead() const { return ahead_.data(); }
+    const Loss* steps(Int i) const { return loss_[i].data(); }
+    void put(Int, Int i, Loss sum) { here_(q_, i) = sum; }
+
+    // Make completions of losses; those of the last token are there.
+    void end(Int t)
+    {
+        const Int* const best = bare_.after[t].data();
+        for (Int q = 0; t + 1 < edges_.size() && q < Q_; ++q) {
+            const Loss* const losses = here_[q].data();
+            Int* const row = after_[t * Q_ + q].data();
+            for (Int j = 0; j < loss_.size(); ++j)
+                row[j] = losses[j] == lost ? FORBIDDEN : best[j] - (Int{losses[j]} << shift_);
+        }
+    }
+
+private:
+    static constexpr Loss lost = static_cast<Loss>(LOST<Loss>), most = static_cast<Loss>(LOST<Loss> / 2);
+
+    Loss loss_of(Int value) const { return static_cast<Loss>(std::min<Int>(value >> shift_, most)); }
+
+    const Completion& bare_;
+    Int Q_;
+    int shift_;
+    View<Int, 2> after_;
+    Array<Loss, 2> loss_;         // (S, Bp) of the steps after the token
+    Array<Loss, 2> here_, later_; // (Q, S) after a joint state and a state at the token, and at the token after
+    Array<Loss> ahead_;
+    Int t_ = 0, q_ = 0;
+};
+
+// Fill the first rows of tails (T, W) with the states' own scores.
+void fill_own(const Scores& scores, const Sequence& sequence, View<Int, 2> tail)
+{
+    const Int S = scores.states();
+    tail.fill(FORBIDDEN);
+    for (Int t = 0; t < sequence.size(); ++t) {
+        const Int* const own = sequence.emission[sequence.rows[t]].data();
+        const Int* const node = scores.node[sequence.nodes[t]].data();
+        Int* const out = tail[t].data();
+        for (Int j = 0; j < S; ++j) out[j] = std::max(own[j] + node[j], FORBIDDEN);
     }
 }
 
+Int best_of(ConstInts tail, Int count)
+{
+    return std::max(FORBIDDEN, count ? *std::max_element(tail.data(), tail.data() + count) : FORBIDDEN);
+}
+
+}  // namespace
+
 void complete(const Scores& scores, const Sequence& sequence, Completion& completion)
 {
-    const Int T = sequence.size(), S = sequence.emission.shape(1);
-    Array<Int> states(S);
-    std::iota(states.begin(), states.end(), 0);
-    for (Int t = T - 1; t >= 0; --t) {
-        if (t % TOKENS_A_LOOK == 0) look_for_interrupts();
-        const auto after = completion.after[t], tail = completion.tail[t];
-        std::fill(after.begin() + S, after.end(), FORBIDDEN);
-        std::fill(tail.begin() + S, tail.end(), FORBIDDEN);
-        if (t < T - 1)
-            step_back(scores, sequence.edges[t + 1], completion.tail[t + 1], after, states);
-        else
-            std::fill_n(after.begin(), S, 0);
-        const Int* const own = sequence.emission[sequence.rows[t]].data();
-        const Int* const node = scores.node[sequence.nodes[t]].data();
-        const Int* const rest = after.data();
-        Int* const out = tail.data();
-        for (Int j = 0; j < S; ++j) out[j] = std::max(own[j] + node[j] + rest[j], FORBIDDEN);
+    const auto [after, tail, total] = completion;
+    fill_own(scores, sequence, tail);
+    Best best(scores, sequence.edges, tail, after);
+    Bare rows(sequence.size(), scores.states());
+    complete(best, rows);
+    const Int* const rest = after.data();
+    Int* const out = tail.data();
+    for (Int n = 0; n < tail.count(); ++n) out[n] = std::max(out[n] + rest[n], FORBIDDEN);
+    completion.total = best_of(tail[0], scores.labels);
+}
+
+JointCompletion complete_jointly(const Scores& scores, const Sequence& sequence, const Joint& joint,
+                                 const Completion& bare, Int least)
+{
+    const Int T = sequence.size(), W = scores.width(), Q = joint.states();
+    JointCompletion result{Array<Int, 2>({T * Q, W}),
+                           Array<Int, 2>({T + (joint.reads_before() ? 1 : T * Q), W}), FORBIDDEN};
+    const auto own = result.tail.slice(0, T);
+    fill_own(scores, sequence, own);
+    JointRows rows(joint, T);
+    int shift = COARSE;
+    while (bare.total - least > LOST<Short> / 2 << shift && T << shift <= MOST_ROUNDED) ++shift;
+    if (joint.reads_before()) {
+        Best best(scores, sequence.edges, own, result.after);
+        complete(best, rows);
+    } else if (T << shift <= MOST_ROUNDED) {
+        Losses<Short> losses(scores, sequence.edges, bare, Q, shift, result.after);
+        complete(losses, rows);
+    } else {
+        Losses<Small> losses(scores, sequence.edges, bare, Q, 0, result.after);
+        complete(losses, rows);
     }
-    completion.total = best_of(completion.tail[0], scores.labels);
+    for (Int row = T; row < result.tail.size(); ++row) result.tail(row, 0) = UNFILLED;
+    enter_all(joint, 0, joint.row[0], joint.before[0], result.after, 0, result.tail, T);
+    result.total = best_of(result.tail[T], scores.labels);
+    return result;
 }
 
 void trace(const Scores& scores, ConstInts edges, const Completion& completion, Ints path)

@@ -1,8 +1,8 @@
-// The backward recursion over states, from the last token to the first, so that the first of equal labellings by label ids is
-// found.
+// The best values of what follows each state, and each joint state of machines. The recursion is backward, so that the first of equal
+// labellings by label ids is found.
 #pragma once
 
-#include "instance.hpp"
+#include "joint.hpp"
 
 namespace ilpinfer {
 
@@ -13,16 +13,45 @@ struct Completion {
     Int total;
 };
 
-inline Int best_of(ConstInts tail, Int count)
-{
-    return std::max(FORBIDDEN, count ? *std::max_element(tail.data(), tail.data() + count) : FORBIDDEN);
-}
+// The recursion over Q joint states: row t · Q + q of `after` (T · Q, W) is the completion after joint state q.
+//
+// The first T rows of the tails are the states' own scores. Row T + t · Q + q is for the best values from q on; `enter_all` fills
+// it when a search first reads it, and it begins with `UNFILLED` until then. Where the joint automaton reads the state before,
+// there is row T alone, for one joint state at a time.
+struct JointCompletion {
+    Array<Int, 2> after;
+    Array<Int, 2> tail;
+    Int total;
+};
 
-// Fill `out` with the best values of some states by the tails (W,) after them, four states at a time to save memory access.
-void step_back(const Scores& scores, Int edge, ConstInts tail, Ints out, ConstInts states);
+inline constexpr Int UNFILLED = HARD;  // the first entry of a tail that is not filled yet
+inline constexpr int COARSE = 12;      // the least unit of 16-bit losses, as a power of 2
+
+// What a forbidden step loses; twice as much is no overflow. Other steps, and what follows them, are said to lose at most half of
+// it each.
+template <typename Loss>
+inline constexpr Int LOST = sizeof(Loss) == 4 ? (Int{1} << 30) - 1 : (Int{1} << 14) - 1;
 
 // The best value of a labelling, `FORBIDDEN` where there is none; fills both arrays.
 void complete(const Scores& scores, const Sequence& sequence, Completion& completion);
+
+// The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state. Completions are too
+// high where they are below those without machines by more than half of `LOST`. Where `least`, the least value wanted, is close to
+// the best value without machines, losses have 16 bits: values below `least` are too high, and others by what is rounded. `bare` is
+// the recursion without the joint automaton; `total` is a bound on the best value.
+JointCompletion complete_jointly(const Scores& scores, const Sequence& sequence, const Joint& joint,
+                                 const Completion& bare, Int least);
+
+// Fill row `row` of the tails with the best values from joint state q on at token t, after a state of class c; r is the token's row
+// of kinds.
+inline void enter_all(const Joint& joint, Int q, Int r, Int c, View<const Int, 2> after, Int t,
+                      View<Int, 2> tail, Int row)
+{
+    for (Int j = 0; j < joint.kind.shape(2); ++j) {
+        const Int k = joint.kind(r, c, j), to = t * joint.states() + joint.after(q, k);
+        tail(row, j) = std::max(tail(t, j) + after(to, j) - joint.cost(q, k), FORBIDDEN);
+    }
+}
 
 // Fill path (T,) with the first labelling of the best value, which is not forbidden.
 void trace(const Scores& scores, ConstInts edges, const Completion& completion, Ints path);
