@@ -41,7 +41,7 @@ class Given(Exception):
 @pytest.mark.parametrize("limit", [None, 1e-3, 0.2])
 def test_the_kernels_have_a_share_of_the_time_that_is_left(limit, monkeypatch):
     def solve(*arguments):
-        raise Given(arguments[4])
+        raise Given(arguments[2])
 
     monkeypatch.setattr(kernel_stage, "kernels", SimpleNamespace(solve=solve))
     state, T = State.of(GroundProblem.of(compile_problem(*problem()), Deadline(limit))), 6
