@@ -165,7 +165,7 @@ def _read(value: Any, what: str) -> Floats:
     if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):  # importing it takes time
         raise ValueError(f"{what} is a masked array; fill it: filled(-inf) forbids what is masked")
     try:
-        array = np.asarray(_in_memory(value))
+        array = np.asarray(in_memory(value))
         kind = array.dtype.kind
         if kind == "V" and not array.dtype.names and not array.dtype.name.startswith("void"):
             return array.astype(np.float32).astype(np.float64)  # a type of another library, such as bfloat16
@@ -203,7 +203,7 @@ def _number(value: Any, what: str) -> Floats:
         raise ValueError(f"{what} must hold numbers, not {brief(value)}") from None
 
 
-def _in_memory(value: Any) -> Any:
+def in_memory(value: Any) -> Any:
     """The value without the graph of a tensor, and copied from another device; in single precision where numpy lacks its type."""
     for step in ("detach", "cpu"):
         value = getattr(value, step)() if callable(getattr(value, step, None)) else value

@@ -190,29 +190,38 @@ def factored(
 
 def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
     """As `factored`, for float arrays of first order with nothing odd in them; None for others."""
-    if type(emissions) is not np.ndarray or emissions.ndim != 2 or type(transitions) is not np.ndarray:
+    if type(emissions) is not np.ndarray or emissions.ndim != 2 or emissions.dtype.kind != "f":
         return None
     T, K = emissions.shape
+    shared = shared_pool(transitions, K)
     if (
-        transitions.shape != (K, K)
-        or K * K > MOST_KEPT
-        or not (emissions.dtype.kind == transitions.dtype.kind == "f")
-    ):
-        return None
-    pool, largest = _shared(transitions.tobytes(), transitions.dtype, K)
-    if not T or not T * (float(np.abs(emissions).max()) + largest) < -MASK:  # false for NaN, too
+        not T or shared is None or not T * (float(np.abs(emissions).max()) + shared[1]) < -MASK
+    ):  # false for NaN, too
         return None
     units = emissions * np.float64(UNITS_PER_NAT)
-    return Lattice(np.rint(units, out=units).astype(np.int64, order="C"), pool, np.zeros(T - 1, np.int64))
+    return Lattice(
+        np.rint(units, out=units).astype(np.int64, order="C"), shared[0], np.zeros(T - 1, np.int64)
+    )
+
+
+def shared_pool(transitions: Any, K: int) -> tuple[Grid, float] | None:
+    """Transitions (K, K) as a pool (1, K, K), the same one for equal numbers, and their largest finite size.
+
+    None for what is no small array of floats, or has odd numbers.
+    """
+    if type(transitions) is not np.ndarray or transitions.dtype.kind != "f":
+        return None
+    if transitions.shape != (K, K) or K * K > MOST_KEPT:
+        return None
+    return _shared(transitions.tobytes(), transitions.dtype, K)
 
 
 @lru_cache(MOST_SHARED)
-def _shared(content: bytes, kind: np.dtype[Any], K: int) -> tuple[Grid, float]:
-    """Transitions as a pool that trellises share, and their largest size; inf where one is odd, or there are none."""
+def _shared(content: bytes, kind: np.dtype[Any], K: int) -> tuple[Grid, float] | None:
     scores = np.frombuffer(content, kind).reshape(K, K)
-    largest = float(np.abs(scores).max(initial=0.0))
-    if not largest < -MASK:
-        return _none(1, K, K), math.inf
+    largest = float(np.abs(scores).max(where=scores != -np.inf, initial=0.0))
+    if not largest < -MASK:  # true for NaN, too
+        return None
     pool = snap(scores)[None]
     pool.flags.writeable = False
     return pool, largest

@@ -15,8 +15,10 @@ from formulations.grid import FORBIDDEN, LIMIT, Grid, add, check_total, is_forbi
 from formulations.labels.label_set import LabelSet
 from formulations.messages import brief, counted
 from formulations.problem.known_labels import Given, known_ids
-from formulations.score_numbers import floats, one_notice
+from formulations.problem.score_arrays import shared_pool
+from formulations.score_numbers import MASK, floats, in_memory, one_notice
 from ilpinfer.exact.compiled import Sequences
+from ilpinfer.kernels.native import kernels
 
 NO_TOKENS: tuple[str, ...] = ()
 
@@ -102,24 +104,26 @@ def score_rows(
     given: Iterable[Given | None] | None = None,
 ) -> ScoreRows:
     """The rows of a batch; see `Decoder.decode_scores`."""
-    values, begins, cells, width = _values(emissions, lengths, mask)
-    K, places = values.shape[1], np.stack(np.divmod(cells, max(width, 1)), axis=1)
+    values, chosen, begins, cells, width = _values(emissions, lengths, mask)
+    K = values.shape[1]
     labels = LabelSet(tuple(map(str, range(K)))) if labels is None else labels
     if len(labels) != K:
         raise ValueError(
             f"emissions has {counted(K, 'column')}, but there are {counted(len(labels), 'label')}"
         )
-    node = snap_scores(values, "emissions", places)
-    shapes = {"transitions": (K, K), "start": (K,), "end": (K,)}
-    steps = {"transitions": transitions, "start": start, "end": end}
-    extra = {name: snap_scores(x, name) for name, x in steps.items() if x is not None}
+    node = np.empty((len(cells), K), np.int64)
+    largest = kernels.snap(values, chosen, -MASK, node)
+    if np.isnan(largest):
+        places = np.stack(np.divmod(cells, max(width, 1)), axis=1)
+        node = snap_scores(values[chosen], "emissions", places)
+    shared = shared_pool(np.zeros((K, K)) if transitions is None else transitions, K)
+    pool, more = (_general_pool(transitions, K), np.nan) if shared is None else shared
+    extra = {name: snap_scores(x, name) for name, x in (("start", start), ("end", end)) if x is not None}
     for name, array in extra.items():
-        if array.shape != shapes[name]:
-            raise ValueError(
-                f"{name} has shape {array.shape}; expected {shapes[name]}, as emissions has {counted(K, 'label')}"
-            )
-    pool = extra.get("transitions", np.zeros((K, K), np.int64))
-    _check_totals(node, begins, extra)
+        _need(name, array, (K,))
+    longest = max(1, int(np.diff(begins).max(initial=1)))
+    if extra or not longest * (largest + more) < -MASK:
+        _check_totals(node, begins, {"transitions": pool[0], **extra})
     some = np.diff(begins) > 0
     for name, rows in (("start", begins[:-1][some]), ("end", begins[1:][some] - 1)):
         if name in extra:
@@ -128,26 +132,46 @@ def score_rows(
         node[:, labels.never_ids] = FORBIDDEN
     words = None if tokens is None else _words(tokens, begins, cells, width)
     known = None if given is None else _known(given, labels, begins, cells, width, node)
-    return ScoreRows(labels, node, pool[None], begins, cells, width, words, known)
+    return ScoreRows(labels, node, pool, begins, cells, width, words, known)
 
 
-def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, Integers, int]:
-    """Rows (R, K), the first row of each sequence (N+1,), their places in (N, T), and T."""
+def _general_pool(transitions: Any, K: int) -> Grid:
+    """Transitions of any kind as a pool."""
+    pool = snap_scores(transitions, "transitions")
+    _need("transitions", pool, (K, K))
+    return pool[None]
+
+
+def _need(name: str, array: Grid, shape: tuple[int, ...]) -> None:
+    if array.shape != shape:
+        of = counted(shape[0], "label")
+        raise ValueError(f"{name} has shape {array.shape}; expected {shape}, as emissions has {of}")
+
+
+def _numbers(values: Any, what: str) -> Floats:
+    """Numbers of single or double precision in C order."""
+    plain = type(values) is np.ndarray and values.dtype in (np.float32, np.float64)
+    return np.ascontiguousarray(values if plain else floats(values, what))
+
+
+def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, Integers, Integers, int]:
+    """Rows of numbers, those (R,) with a token, the first of each sequence (N+1,), their places in (N, T), and T."""
     if isinstance(emissions, list | tuple):
         if lengths is not None or mask is not None:
             raise ValueError("lengths and mask are for padded emissions (N, T, K); a list has arrays (T, K)")
         return _listed(emissions)
-    array = floats(emissions, "emissions")
+    array = _numbers(emissions, "emissions")
     if array.ndim != 3 or not array.shape[2]:
         raise ValueError(
             f"emissions has shape {array.shape}; expected (N, T, K), padded, or a list of arrays (T, K)"
         )
     N, T, K = array.shape
-    inside = _inside(N, T, lengths, mask)
+    inside, rows = _inside(N, T, lengths, mask), array.reshape(N * T, K)
     if inside is None:
-        return array.reshape(N * T, K), np.arange(N + 1) * T, np.arange(N * T), T
+        cells = np.arange(N * T)
+        return rows, cells, np.arange(N + 1) * T, cells, T
     cells = np.flatnonzero(inside)
-    return array.reshape(N * T, K)[cells], np.append(0, np.cumsum(inside.sum(axis=1))), cells, T
+    return rows, cells, np.append(0, np.cumsum(inside.sum(axis=1))), cells, T
 
 
 def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
@@ -163,19 +187,17 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
         return np.arange(T) < counts[:, None]
     if mask is None:
         return None
-    known = np.asarray(mask.tolist() if hasattr(mask, "tolist") else mask)
-    if known.shape != (N, T) or not np.isin(known, (0, 1)).all():
+    known = np.asarray(in_memory(mask))
+    if known.shape != (N, T) or (known.dtype != bool and not np.isin(known, (0, 1)).all()):
         raise ValueError(
             f"mask has shape {known.shape}; expected ({N}, {T}), true or 1 where emissions has a token"
         )
     return known.astype(bool)
 
 
-def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, int]:
+def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, Integers, int]:
     """As `_values`, of a list of arrays (T, K)."""
-    kinds = {(type(each), getattr(each, "dtype", None)) for each in emissions}
-    plain = len(kinds) == 1 and kinds <= {(np.ndarray, np.dtype(kind)) for kind in ("f4", "f8")}
-    arrays = emissions if plain else [floats(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
+    arrays = [_numbers(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
     shapes = [each.shape for each in arrays]
     K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
     if not K:
@@ -185,9 +207,15 @@ def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, int]:
             raise ValueError(f"emissions[{n}] has shape {shape}; expected (T, {K})")
     lengths = np.array([shape[0] for shape in shapes], np.int64)
     begins, width = np.append(0, np.cumsum(lengths)), int(lengths.max())
-    values = np.concatenate([each for each in arrays if len(each)], dtype=np.float64)
-    cells = np.arange(len(values)) + np.repeat(np.arange(len(lengths)) * width - begins[:-1], lengths)
-    return values, begins, cells, width
+    values = np.concatenate([each for each in arrays if len(each)])
+    rows = np.arange(len(values))
+    return (
+        values,
+        rows,
+        begins,
+        rows + np.repeat(np.arange(len(lengths)) * width - begins[:-1], lengths),
+        width,
+    )
 
 
 def _check_totals(node: Grid, begins: Integers, extra: dict[str, Grid]) -> None:

@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, overload
 
 import numpy
 import numpy.typing
@@ -16,6 +16,12 @@ class Tables:
 def decode_best(tables: Tables, batch: tuple[Any, ...], limits: tuple[Any, ...], top: int, buffer: numpy.typing.NDArray[numpy.int64], threads: int, end: numpy.typing.NDArray[numpy.int64]) -> None: ...
 
 def decode_lists(tables: Tables, batch: tuple[Any, ...], limits: tuple[Any, ...], top: int, buffer: numpy.typing.NDArray[numpy.int64], threads: int, end: numpy.typing.NDArray[numpy.int64]) -> None: ...
+
+@overload
+def snap(nats: numpy.typing.NDArray[numpy.float64], rows: numpy.typing.NDArray[numpy.int64], most: float, units: numpy.typing.NDArray[numpy.int64]) -> float: ...
+
+@overload
+def snap(nats: numpy.typing.NDArray[numpy.float32], rows: numpy.typing.NDArray[numpy.int64], most: float, units: numpy.typing.NDArray[numpy.int64]) -> float: ...
 
 def classify(tables: Tables, tokens: numpy.typing.NDArray[numpy.int64], classes: numpy.typing.NDArray[numpy.int64]) -> int: ...
 
