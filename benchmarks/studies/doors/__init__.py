@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from benchmarks.data.corpora import UMASS_RULES, train_and_dev
 from benchmarks.optimum import check_all
 from benchmarks.studies.doors import calls, report, rivals, words
-from benchmarks.studies.doors.tagger import LENGTHS, RULES, SENTENCES
+from benchmarks.studies.doors.tagger import LEAD, LENGTHS, NOISE, RULES, SENTENCES
 from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid
 
 BATCHES, CALLS, CORA, UMASS, THREADS, RIVALS, SOLVERS = PARTS = (
@@ -39,8 +39,8 @@ STUDY = Study(
     corpus=f"{SENTENCES} made-up sentences (smoke 20) of {LENGTHS[0]} to {LENGTHS[1] - 1} tokens with BIO labels of four fields and `O`, "
     f"{calls.FEW} of 36 tokens and 13 labels, and {calls.FEW} of 32 tokens (smoke 2); the 100 references of Cora's development part (smoke 1), UMass references of the "
     f"development part in {words.BLOCKS} blocks (smoke 1 reference, sample 4 blocks, full all)",
-    model="scores of a tagger: the planted label 3 nats above Gaussian noise of a nat (0.3 for sentences of 36 tokens), transitions of "
-    "probabilities; HMMs of 20 Cora references and of all UMass references for training",
+    model=f"scores of a tagger: the planted label {LEAD:g} nats above Gaussian noise of {NOISE:g} nats ({calls.CLEAR:g} for sentences of 36 tokens), "
+    "transitions that are logarithms of probabilities; HMMs of 20 Cora references and of all UMass references for training",
     rules=f"the scheme and 2 or 6 rules, hard and soft (smoke 2, full 2 to 6); `citations` for Cora; {UMASS_RULES} soft rules mined from the training part for UMass",
     methods="`decode_scores` on a padded array with a mask and on a list of arrays, `decode_many`, `Decoder.decode`, `ilpinfer.decode`, and trellises "
     "from emissions and logits; `Decoder.decode` on references with known and new words; two threads. Without rules: numpy one by one and in "

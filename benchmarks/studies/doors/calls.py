@@ -4,13 +4,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 import ilpinfer
 from benchmarks.optimum import recheck
 from benchmarks.studies.compiled.calls import NOTHING, route
-from benchmarks.studies.doors.tagger import MORE, SENTENCES, Ids, Sentences, rules_of, sentences
+from benchmarks.studies.doors.tagger import MORE, SENTENCES, Ids, Scores, Sentences, rules_of, sentences
 from benchmarks.study import Cell, Disagreement, Row, Sources
 from benchmarks.timing import Work, one_core, time_rounds, viterbi_calls
 from formulations import RuleSet, Trellis
@@ -31,7 +32,8 @@ DECODED, MADE = "36 tokens, 13 labels", "32 tokens, 9 labels"
 FEW, CLEAR = 20, 0.3
 """Sentences of single calls, and noise that leaves nothing broken."""
 THREADS, ROUNDS = (1, 2), 7
-Way = Callable[[], Sequence[Ids]]
+Way = Callable[[], Iterable[Any]]
+"""From scores or trellises to the label ids of all sentences."""
 
 
 def number(sources: Sources) -> int:
@@ -39,31 +41,24 @@ def number(sources: Sources) -> int:
     return sources(smoke=20, sample=SENTENCES)
 
 
-def padded(decoder: ilpinfer.Decoder, some: Sentences, threads: int = 1) -> Sequence[Ids]:
-    ids: Sequence[Ids] = decoder.decode_scores(
-        some.padded, some.transitions, mask=some.mask, threads=threads
-    ).ids  # type: ignore[assignment]
-    return ids
+def padded(decoder: ilpinfer.Decoder, some: Sentences, threads: int = 1) -> Iterable[Ids]:
+    return decoder.decode_scores(some.padded, some.transitions, mask=some.mask, threads=threads).ids
 
 
-def many(decoder: ilpinfer.Decoder, some: Sentences, threads: int = 1) -> Sequence[Ids]:
+def many(decoder: ilpinfer.Decoder, some: Sentences, threads: int = 1) -> Iterable[Ids]:
     return [solution.ids for solution in decoder.decode_many(some.trellises, threads=threads)]
 
 
 def ways(some: Sentences, rules: RuleSet) -> Mapping[str, Way]:
-    """From scores or trellises to the label ids of all sentences."""
+    """Each entrance, with the rules."""
     decoder = ilpinfer.Decoder(rules, some.names)
 
-    def of_logits(logits: object) -> Ids:
+    def of_logits(logits: Scores) -> Ids:
         return decoder.decode(from_logits(logits, some.names, transitions=some.transitions)).ids
-
-    def listed() -> Sequence[Ids]:
-        ids: Sequence[Ids] = decoder.decode_scores(some.emissions, some.transitions).ids  # type: ignore[assignment]
-        return ids
 
     return {
         PADDED: partial(padded, decoder, some),
-        LISTED: listed,
+        LISTED: lambda: decoder.decode_scores(some.emissions, some.transitions).ids,
         MANY: partial(many, decoder, some),
         ONE: lambda: [decoder.decode(trellis).ids for trellis in some.trellises],
         PLAIN: lambda: [ilpinfer.decode(trellis, rules).ids for trellis in some.trellises],
@@ -126,11 +121,11 @@ def each_call(
         yield {"way": name, "sequences": len(trellises), "spent": each[name], "bare": each[BARE]}
 
 
-def _of_emissions(some: Sentences, scores: object, words: Sequence[str]) -> Trellis:
-    return Trellis.from_emissions(scores, some.transitions, labels=some.names, tokens=words)  # type: ignore[arg-type]
+def _of_emissions(some: Sentences, scores: Scores, words: Sequence[str]) -> Trellis:
+    return Trellis.from_emissions(scores, some.transitions, labels=some.names, tokens=words)
 
 
-def _of_logits(some: Sentences, scores: object, words: Sequence[str]) -> Trellis:
+def _of_logits(some: Sentences, scores: Scores, words: Sequence[str]) -> Trellis:
     return from_logits(scores, some.names, transitions=some.transitions, tokens=words)
 
 

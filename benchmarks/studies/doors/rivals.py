@@ -69,7 +69,7 @@ def without_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
         yield {"way": name, **row} | ({"lost": lost[name]} if name in lost else {})
 
 
-def most_lost(trellises: Sequence[Trellis], paths: Sequence[Ids]) -> float:
+def most_lost(trellises: Sequence[Trellis], paths: Iterable[Any]) -> float:
     """Nats by which labellings are below the optimum, at most."""
     none = RuleSet(())
     best = (ilpinfer.decode(trellis, none, method="viterbi").score for trellis in trellises)
@@ -135,7 +135,7 @@ def split(some: Sentences) -> list[tuple[Scores, Any]]:
 
 
 Made = tuple[Mapping[str, Way], list[Trellis]]
-"""Ways from what a program decodes to the label ids of all sentences, and the scores that it decodes."""
+"""The ways of a program, and the scores that it decodes."""
 
 
 def by_numpy(some: Sentences) -> Made:
@@ -176,7 +176,7 @@ def by_torch(some: Sentences) -> Made:
         ends.data.zero_()
     parts = [(torch.tensor(each, dtype=torch.float32), torch.tensor(mask)) for each, mask in split(some)]
 
-    def decode() -> list[Ids]:
+    def decode() -> Iterable[Any]:
         with torch.inference_mode():
             return [ids for part in parts for ids in layer.decode(*part)]
 
