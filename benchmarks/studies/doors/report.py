@@ -11,7 +11,7 @@ from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.doors import calls
 from benchmarks.studies.doors.calls import BARE
 from benchmarks.studies.doors.rivals import BATCH, LIMIT, LOST
-from benchmarks.studies.doors.words import CORA
+from benchmarks.studies.doors.words import CORA, NEW
 from benchmarks.study import Row
 
 SHORT = "In short"
@@ -151,7 +151,7 @@ def words(frame: DataFrame, report: Report) -> None:
     titles = frame.part.map(lambda part: "Cora" if part == CORA else "UMass")
     more: Cells = {
         "tokens": lambda x: number(x.tokens.mean()),
-        "new words": lambda x: number(x.new.mean() if x.way.iloc[0] == "words new to the rules" else 0.0),
+        "new words": lambda x: number(x.new.mean() if x.way.iloc[0] == NEW else 0.0),
     }
     _each(frame.assign(title=titles), {"references": "title", "words": "way"}, report, more)
 
