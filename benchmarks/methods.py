@@ -116,6 +116,22 @@ def run(method: str, work: Worker, item: Item, rules: RuleSet, limit: float) -> 
     return {**row, **_of_solution(answer, trellis, rules, method)}
 
 
+def attempted(method: str, item: Item, row: Callable[[], Row]) -> Row:
+    """What `side_by_side` measures of a peer; where the peer has no form for a sequence, or fails, what it says instead."""
+    try:
+        return row()
+    except Disagreement:
+        raise
+    except Exception as error:
+        if method in ("auto", PLAIN):
+            raise
+        T, K = item.make().lattice.shape
+        stated = "cannot state", str(error)
+        failed = "failed", f"{type(error).__name__}: {error}"[:200]
+        status, note = stated if isinstance(error, CannotState) else failed
+        return {"method": method, "item": item.key, "T": T, "K": K, "status": status, "note": note}
+
+
 @cache
 def call_once(work: Worker) -> None:
     """A first call on something small, which is not timed: it imports what the method needs, and starts a solver's process."""

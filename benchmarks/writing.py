@@ -23,6 +23,9 @@ PACKAGES = [
     "cpmpy",
     "conin",
     "python-crfsuite",
+    "hmmlearn",
+    "pytorch-crf",
+    "torch",
     "optuna",
 ]
 

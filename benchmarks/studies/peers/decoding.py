@@ -1,12 +1,13 @@
 """A peer and `auto` on the same sequences under rules, where the peer can state them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from benchmarks.data.corpora import data_set
-from benchmarks.data.sets import spread
-from benchmarks.methods import PLAIN, CannotState, Worker, side_by_side
+from benchmarks.data.sets import Item, spread
+from benchmarks.methods import PLAIN, CannotState, Worker, attempted, side_by_side
 from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
-from benchmarks.study import Cell, Disagreement, Row, Sources, grid, require
+from benchmarks.study import Cell, Row, Sources, grid, require
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "toulbar2": ("toulbar2",),
@@ -58,17 +59,12 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     data = data_set(sources, cell.data)
     items = spread(data.items, _number(sources))[cell.first : cell.first + CHUNK]
     for method, item, row in side_by_side(data, items, ("auto", PLAIN, *PEERS[cell.part]), LIMIT, WORKERS):
-        T, K = item.make().lattice.shape
-        about = {"method": method, "item": item.key, "T": T, "K": K}
-        try:
-            if cell.part != "toulbar2" and method not in ("auto", PLAIN) and T * K * K > MOST_COLUMNS:
-                raise CannotState(f"a program of more than {MOST_COLUMNS} columns")
-            yield row()
-        except CannotState as reason:
-            yield about | {"status": "cannot state", "note": str(reason)}
-        except Disagreement:
-            raise
-        except Exception as error:
-            if method in ("auto", PLAIN):
-                raise
-            yield about | {"status": "failed", "note": f"{type(error).__name__}: {error}"[:200]}
+        yield attempted(method, item, partial(_bounded, cell.part, method, item, row))
+
+
+def _bounded(part: str, method: str, item: Item, row: Callable[[], Row]) -> Row:
+    """The row of a method; CannotState for a program that is too large."""
+    T, K = item.make().lattice.shape
+    if part != "toulbar2" and method not in ("auto", PLAIN) and T * K * K > MOST_COLUMNS:
+        raise CannotState(f"a program of more than {MOST_COLUMNS} columns")
+    return row()
