@@ -57,6 +57,15 @@ ENTRANCES = {
         ilpinfer.Decoder([]).with_rules(rules).decode(TRELLIS).labels
     ),
     "ilpinfer.decode_two_phase": lambda rules: ilpinfer.decode_two_phase(TRELLIS, rules, 0.5).labels,
+    "ilpinfer.decode_scores": lambda rules: (
+        ilpinfer.decode_scores(
+            TRELLIS.emissions[None],
+            TRELLIS.transitions[0],
+            rules=rules,
+            labels=TRELLIS.labels,
+            tokens=[TRELLIS.tokens],
+        ).scores
+    ),
     "ilpinfer.decode_frontier": lambda rules: ilpinfer.decode_frontier(TRELLIS, rules).points,
     "ilpinfer.evaluate_labelling": lambda rules: ilpinfer.evaluate_labelling(TRELLIS, rules, BEST).score,
     "ilpinfer.marginals": lambda rules: ilpinfer.marginals(TRELLIS, rules).labels.tolist(),
@@ -115,6 +124,7 @@ ELSEWHERE = {
     "ilpinfer.pipelines.tandem.Tandem": "a record that hands them to decode",
 }
 RECORDS = (
+    "Batch",
     "Comparison",
     "LearntPenalties",
     "MinedRules",

@@ -11,18 +11,30 @@ from formulations.grid import Grid
 from formulations.messages import counted
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
+from ilpinfer.kernels.counts import Counts
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import CODE, INSIDE, NO_LABELLING, NO_PATH, NUMBER, PROVED, WRONG_VALUE
+from ilpinfer.kernels.tables import (
+    CODE,
+    INSIDE,
+    NO_LABELLING,
+    NO_PATH,
+    NUMBER,
+    PROVED,
+    WRONG_VALUE,
+    Machines,
+    Scores,
+)
 
 
 class Entry(NamedTuple):
-    """Tables as one object for kernels: the model's pool, the changes of the vocabulary before, the machine of each place
-    and the component that it counts, the number of rules, and the limits of `decode_best` as `work`. `own` are the places of rules whose
-    machines are those of one sequence."""
+    """Tables as one object for kernels, and what it was made of: the model's pool, the changes of the vocabulary before, the machine of
+    each place and the component that it counts, the number of rules, and the limits of `decode_best` as `work`. `own` are the places of
+    rules whose machines are those of one sequence."""
 
     pool: Grid
     changes: int
     handle: Any
+    parts: tuple[Scores, Machines, Counts]
     keys: list[MachineKey]
     components: list[MachineKey]
     rules: int

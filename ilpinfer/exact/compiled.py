@@ -216,9 +216,10 @@ class Tables:
         model = np.ascontiguousarray(pool) if len(pool) else np.zeros((1, K, K), np.int64)
         nodes, edges, events, overruled = self._pack_events()
         counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
-        handle = KernelTables(pack_windows(vocabulary), scores, machines, counts)
+        parts = scores, machines, counts
+        handle = KernelTables(pack_windows(vocabulary), *parts)
         work = limits.PASSES * K * scores.edge.shape[2], limits.LEAST_STEPS, limits.DIRECT
-        entry = Entry(pool, vocabulary.changes, handle, keys, components, len(self._rules), work)
+        entry = Entry(pool, vocabulary.changes, handle, parts, keys, components, len(self._rules), work)
         if own is None and pool.size <= limits.MOST_SCORES // limits.MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""

@@ -58,15 +58,16 @@ def with_own_machines(
         return LARGE
     shared, classes = entry.handle, np.empty((3, T), np.int64)
     kernels.classify(shared, call.tokens[at], classes)
-    machines, counts = shared.machines, shared.counts
+    scores, machines, counts = entry.parts
     for place, rule in rules.items():
         for number, machine in enumerate(rule.machines):
             machines = _beside(machines, classes[MACHINES], machine, rule.penalty)
             counts = counts._replace(owner=np.append(counts.owner, np.int32(place)))
             keys.append((place, number))
-    handle = KernelTables(_windows(classes), shared.scores, machines, counts)
+    parts = scores, machines, counts
+    handle = KernelTables(_windows(classes), *parts)
     every, components = entry.keys + keys, entry.components + keys
-    entry = entry._replace(handle=handle, keys=every, components=components, own=tuple(rules))
+    entry = entry._replace(handle=handle, parts=parts, keys=every, components=components, own=tuple(rules))
     steps, order = call.steps[at] if len(call.steps) else call.steps, np.arange(T)
     return Call(entry, [0, T], order, order, steps, call.emission[call.rows[at]], call.top, time_limit)
 
