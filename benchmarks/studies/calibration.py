@@ -1,0 +1,102 @@
+"""Probabilities of entities against how often they are right."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from pandas import DataFrame, Series
+
+from benchmarks.data.corpora import split
+from benchmarks.data.models import trained
+from benchmarks.report import COLORS, Cells, Report, fixed, groups
+from benchmarks.study import Cell, Row, Sources, Study, grid
+from formulations import LabelSet, RuleSet, load_rules
+from formulations.automata.machine import TooManyStates
+from ilpinfer.decoding.decoder import Decoder
+
+SIZES, CORA = (20, 300), "cora"
+BINS = 10
+KINDS = {"whole": "probability of the entity", "mean": "mean probability of its labels"}
+
+
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """The sequences of one model under one rule set."""
+    split(sources, part)
+    return grid(part, model=[f"HMM of {size}" for size in SIZES], rules=("none", "citations"))
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    """A row for each entity of the best labelling: its probabilities, and whether gold has it."""
+    train, dev = split(sources, cell.part)
+    model = trained("hmm", train[: int(cell.model.split()[-1])])
+    rules = RuleSet(()) if cell.rules == "none" else load_rules("citations")
+    decoder = Decoder(rules, model=model)
+    for tokens, gold in dev[: sources(smoke=2, sample=None)]:
+        trellis = model.trellis(tokens)
+        solution = decoder.decode(trellis)
+        try:
+            chances = decoder.marginals(trellis)
+        except TooManyStates:
+            yield {"exact": False, "whole": 0.0, "mean": 0.0, "right": False}
+            continue
+        own = chances.labels[np.arange(len(tokens)), solution.ids]
+        known = LabelSet(tuple(dict.fromkeys(gold)), trellis.labels.notation)
+        right = set(known.runs(known.ids(gold)))
+        for field, begin, end, whole in chances.entities(solution.ids):
+            mean = float(own[begin:end].mean())
+            yield {"exact": True, "whole": whole, "mean": mean, "right": (field, begin, end) in right}
+
+
+def report(frame: DataFrame, report: Report) -> None:
+    exact = frame[frame.exact].astype({"right": float})
+    report.text(
+        f"{len(exact)} entities; {int((~frame.exact).sum())} sequences have too many joint states for exact probabilities, and are "
+        "left out. Error: the mean distance, over ten bins by probability, between it and the share that is right (expected "
+        "calibration error). Brier: the mean square of the probability less 1 or 0."
+    )
+    for (model,), some in groups(exact, "model"):
+        report.heading(model)
+        cells: Cells = {"entities": len, "right %": lambda x: fixed(100 * x.right.mean())}
+        for kind, words in KINDS.items():
+            cells[f"{words}: error %", f"{words}: Brier"] = lambda x, kind=kind: [
+                fixed(100 * error(x[kind], x.right)),
+                fixed(float(((x[kind] - x.right) ** 2).mean()), 3),
+            ]
+        report.pivot(some, {"rules": "rules"}, cells)
+    panels = list(groups(exact, "model", "rules"))
+    caption = "Share of entities that are right against their probability, for each tenth of the entities"
+    with report.picture(
+        "reliability", caption, (2.7 * len(panels), 3.0), ncols=len(panels), sharey=True
+    ) as axes:
+        every = np.atleast_1d(axes)
+        for axis, ((model, rules), some) in zip(every, panels, strict=True):
+            axis.plot([0, 1], [0, 1], color="0.6", linewidth=0.8)
+            for (kind, words), colour in zip(KINDS.items(), COLORS, strict=False):
+                points = [(part[kind].mean(), part.right.mean()) for part in tenths(some, kind)]
+                axis.plot(*zip(*points, strict=True), marker="o", markersize=3, color=colour, label=words)
+            axis.set(title=f"{model}, {rules}", xlabel="probability", xlim=(0, 1.02), ylim=(0, 1.02))
+        every[0].set_ylabel("share that is right")
+        every[0].legend(fontsize=6)
+
+
+def error(probability: Series, right: Series) -> float:
+    """The expected calibration error."""
+    place = np.minimum((BINS * probability).astype(int), BINS - 1)
+    parts = [(probability[place == b], right[place == b]) for b in range(BINS)]
+    return float(sum(len(p) * abs(p.mean() - r.mean()) for p, r in parts if len(p)) / len(probability))
+
+
+def tenths(some: DataFrame, kind: str) -> list[DataFrame]:
+    """The entities in parts of equal size by probability."""
+    ordered = some.sort_values(kind, kind="stable")
+    return [ordered.iloc[rows] for rows in np.array_split(np.arange(len(ordered)), BINS) if len(rows)]
+
+
+STUDY = Study(
+    title="Probabilities of entities",
+    corpus="Cora references of the development part",
+    model="HMMs of 20 and 300 Cora references",
+    rules="none and `citations`",
+    methods="`Marginals.entities` of the best labelling, and the mean of the marginal probabilities of its labels",
+    measures="entities that are right as a whole; expected calibration error, Brier score",
+    parts=(CORA,),
+)
