@@ -1,6 +1,7 @@
 """Probabilities of entities against how often they are right."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from pandas import DataFrame, Series
@@ -55,12 +56,14 @@ def report(frame: DataFrame, report: Report) -> None:
     )
     for (model,), some in groups(exact, "model"):
         report.heading(model)
-        cells: Cells = {"entities": len, "right %": lambda x: fixed(100 * x.right.mean())}
-        for kind, words in KINDS.items():
-            cells[f"{words}: error %", f"{words}: Brier"] = lambda x, kind=kind: [
-                fixed(100 * error(x[kind], x.right)),
-                fixed(float(((x[kind] - x.right) ** 2).mean()), 3),
-            ]
+        cells: Cells = {
+            "entities": len,
+            "right %": lambda x: fixed(100 * x.right.mean()),
+            **{
+                (f"{words}: error %", f"{words}: Brier"): partial(distances, kind=kind)
+                for kind, words in KINDS.items()
+            },
+        }
         report.pivot(some, {"rules": "rules"}, cells)
     panels = list(groups(exact, "model", "rules"))
     caption = "Share of entities that are right against their probability, for each tenth of the entities"
@@ -76,6 +79,12 @@ def report(frame: DataFrame, report: Report) -> None:
             axis.set(title=f"{model}, {rules}", xlabel="probability", xlim=(0, 1.02), ylim=(0, 1.02))
         every[0].set_ylabel("share that is right")
         every[0].legend(fontsize=6)
+
+
+def distances(some: DataFrame, kind: str) -> list[str]:
+    """Error in per cent, and Brier score."""
+    square = float(((some[kind] - some.right) ** 2).mean())
+    return [fixed(100 * error(some[kind], some.right)), fixed(square, 3)]
 
 
 def error(probability: Series, right: Series) -> float:
