@@ -38,6 +38,11 @@ def is_border(cells: Cells) -> bool:
     return not cells or cells[0].split(" ")[0] == DOCUMENT
 
 
+def _has_token(line: str) -> bool:
+    """Whether a line without columns is no border between sequences."""
+    return bool(line.strip()) and (DOCUMENT not in line or not is_border(split(line, "")))
+
+
 def width(lines: list[str], separator: str) -> int:
     """How many columns every line has; 1 where lines differ, or have no token before the separator."""
     if not all(separator in line for line in lines if line.strip() and not line.startswith(DOCUMENT)):
@@ -59,7 +64,7 @@ def without_comments(lines: list[str]) -> list[str]:
 
 
 def first_line(lines: list[str]) -> int:
-    return next((n for n, line in enumerate(lines, 1) if not is_border(split(line, ""))), 1)
+    return next((n for n, line in enumerate(lines, 1) if _has_token(line)), 1)
 
 
 def excerpt(line: str) -> str:
@@ -188,9 +193,9 @@ def _column_hint(line: str, separator: str, count: int, contents: Contents) -> s
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
     """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
-    texts = [(n, line) for n, line in enumerate(lines, 1) if not is_border(split(line, ""))]
+    texts = [(n, line) for n, line in enumerate(lines, 1) if _has_token(line)]
     _check_separators(texts, name)
-    spaced = [n for n, line in texts if " " in line.strip(" ")]
+    spaced = [n for n, line in texts if " " in line and " " in line.strip(" ")]
     if 2 * len(spaced) > len(texts):
         parts = ((n, len(split(line, " "))) for n, line in texts)
         begin, usual = next(parts)
@@ -213,7 +218,7 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
 def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
     """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
     for separator, called in UNREAD.items():
-        inside = [n for n, line in texts if separator in line.strip()[1:-1]]
+        inside = [n for n, line in texts if separator in line and separator in line.strip()[1:-1]]
         if len(inside) > 1 and 2 * len(inside) > len(texts):
             widths = {n: len(split(line, separator)) for n, line in texts}
             odd = next((n for n, _ in texts if widths[n] != widths[inside[0]]), None)

@@ -25,7 +25,7 @@ def _is_markup(texts: Sequence[str]) -> bool:
     tag = _TAG.match(first)
     if tag and (first.endswith(">") or f"</{tag[1]}>" in first):
         return any(f"</{tag[1]}>" in text for text in texts)
-    return 2 * sum(_ELEMENT.search(text) is not None for text in texts) > len(texts)
+    return 2 * sum("<" in text and _ELEMENT.search(text) is not None for text in texts) > len(texts)
 
 
 def _is_fasta(texts: Sequence[str]) -> bool:
