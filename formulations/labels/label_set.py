@@ -2,14 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Protocol, overload
 
 import numpy as np
 
 from formulations.arguments import items, text
 from formulations.arguments import names as frozen_names
-from formulations.caches import MOST_LABEL_SETS, Recent
+from formulations.caches import MOST_LABEL_SETS
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.labels import schemes
 from formulations.labels.names import label_names
@@ -18,6 +18,7 @@ from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, counted, suggestion
 
+NONE = frozenset[str]()
 MOST_LABELS = 2**13  # labels of a set; tables of steps grow with their square
 
 
@@ -413,26 +414,21 @@ def named_labels(
         names = tuple(labels) if plain else label_names(labels)
     if len(names) != K:
         raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
-    out = frozen_names(never, "never") if not isinstance(never, tuple) or never else frozenset()
-    scheme = schemes.scheme_name(text(scheme, "scheme"))
+    out = frozen_names(never, "never") if not isinstance(never, tuple) or never else NONE
+    scheme = schemes.scheme_name(text(scheme, "scheme")) if type(scheme) is not str or scheme else ""
     if not isinstance(labels, LabelSet):
-        return _made(names, scheme, frozenset(), out)
+        return _made(names, scheme, NONE, out)
     if scheme and scheme not in (labels.scheme, labels.notation):
         return _made(names, scheme, labels.optional_fields, labels.never | out)
     return labels.with_never(out)
 
 
+@lru_cache(MOST_LABEL_SETS)
 def _made(
     names: tuple[str, ...], scheme: str, optional_fields: frozenset[str], never: frozenset[str]
 ) -> LabelSet:
     """A label set, from a cache where an equal one was made lately."""
-    same = names, scheme, optional_fields, never
-    return _label_sets.find(
-        lambda one: (
-            (one.names, "" if one._inferred else one.notation, one.optional_fields, one.never) == same
-        ),
-        lambda: LabelSet(*same),
-    )
+    return LabelSet(names, scheme, optional_fields, never)
 
 
 def check_never(never: Collection[str], names: Collection[str]) -> None:
@@ -450,9 +446,6 @@ def check_label_count(labels: int) -> None:
         raise ValueError(
             f"{counted(labels, 'label')}; expected at most {MOST_LABELS}, as steps between them are tables"
         )
-
-
-_label_sets = Recent[LabelSet](MOST_LABEL_SETS)  # the latest ones
 
 
 def _maximal(member: Booleans) -> Booleans:
