@@ -63,7 +63,7 @@ DEFAULTS: Mapping[str, str] = {
 """Solvers as methods of `decode` with their own defaults for these; gaps of 0, which near ties need, are left."""
 SETTINGS = (
     "Solvers run twice: with the settings of the toolkit (CBC without preprocessing; CP-SAT without presolve, probing, symmetry "
-    "and lazy rows, with a long root relaxation; HiGHS without presolve and feasibility jump; SCIP without presolve and separation), and with the "
+    "and lazy rows, with a long root relaxation; HiGHS without presolve; SCIP without presolve and separation), and with the "
     "solver's defaults for these. Gaps and increments are those that near ties need in both, and CBC solves the relaxation in a "
     "process of its own first, so that a bound is left when it is stopped"
 )

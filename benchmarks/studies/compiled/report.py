@@ -194,7 +194,6 @@ def starting(frame: DataFrame, report: Report) -> None:
         "of the processor": "processor",
         "seconds over numpy's import": "over_numpy",
     }
-    columns = {title: name for title, name in columns.items() if name in frame}
     cells: Cells = {
         tuple(columns): lambda x: [number(x[name].iloc[0], 2) for name in columns.values()],
         "how": lambda x: x.method.iloc[0].removeprefix("auto: "),
