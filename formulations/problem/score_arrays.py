@@ -24,7 +24,7 @@ from formulations.grid import (
 )
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
-from formulations.score_numbers import MASK, one_notice
+from formulations.score_numbers import MASK, OneNotice, one_notice
 
 MOST_SHARED, MOST_KEPT = 16, 2**12
 """Tables of transitions that are kept, as trellises often share them, and entries of the largest one."""
@@ -181,11 +181,40 @@ def factored(
     first: ArrayLike | None,
 ) -> Lattice:
     """A lattice from emissions (T, K) and transitions (K, K), or (K, K, K) with first (K, K) for second order."""
-    if start is None and end is None and first is None:
-        lattice = _quickly(emissions, transitions)
-        if lattice is not None:
-            return lattice
-    return _factored_of_any(emissions, transitions, start, end, first)
+    lattice = _quickly(emissions, transitions) if start is None and end is None and first is None else None
+    if lattice is not None:
+        return lattice
+    with OneNotice():
+        return _in_general(
+            snap_scores(emissions, "emissions"),
+            snap_scores(transitions, "transitions"),
+            {
+                name: snap_scores(x, name)
+                for name, x in {"first": first, "start": start, "end": end}.items()
+                if x is not None
+            },
+        )
+
+
+def _in_general(node: Grid, pool: Grid, extra: dict[str, Grid]) -> Lattice:
+    """As `factored`, of scores on the grid; `extra` are those of `first`, `start` and `end` that are given."""
+    if node.shape == (0,) and pool.size:
+        node = node.reshape(0, pool.shape[-1])  # of a list without rows
+    _need(node.ndim == 2 and node.shape[1] > 0, "emissions", node, "(T, K) with at least one label")
+    T, K = node.shape
+    order = 2 if pool.ndim == 3 else 1
+    shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
+    extra = {"transitions": pool, **extra}
+    for name, array in extra.items():
+        expected = f"{shapes[name]}, as emissions has {counted(K, 'label')}"
+        _need(array.shape == shapes[name], name, array, expected)
+    if "first" in extra and order == 1:
+        what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"
+        raise ValueError(f"first goes with transitions of shape {what}")
+    node = with_ends(node, extra, order)
+    if order == 1:
+        return Lattice(node, pool[None], np.zeros(max(T - 1, 0), np.int64))
+    return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
 
 
 def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
@@ -193,10 +222,10 @@ def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
     if type(emissions) is not np.ndarray or emissions.ndim != 2 or emissions.dtype.kind != "f":
         return None
     T, K = emissions.shape
-    shared = shared_pool(transitions, K)
-    if (
-        not T or shared is None or not T * (float(np.abs(emissions).max()) + shared[1]) < -MASK
-    ):  # false for NaN, too
+    shared = shared_pool(transitions, K) if emissions.size else None
+    if shared is None:
+        return None
+    if not T * (float(np.abs(emissions).max()) + shared[1]) < -MASK:  # true for NaN, too
         return None
     units = emissions * np.float64(UNITS_PER_NAT)
     return Lattice(
@@ -225,38 +254,6 @@ def _shared(content: bytes, kind: np.dtype[Any], K: int) -> tuple[Grid, float] |
     pool = snap(scores)[None]
     pool.flags.writeable = False
     return pool, largest
-
-
-@one_notice
-def _factored_of_any(
-    emissions: ArrayLike,
-    transitions: ArrayLike,
-    start: ArrayLike | None,
-    end: ArrayLike | None,
-    first: ArrayLike | None,
-) -> Lattice:
-    given = {"first": first, "start": start, "end": end}
-    node, pool = snap_scores(emissions, "emissions"), snap_scores(transitions, "transitions")
-    extra = {
-        "transitions": pool,
-        **{name: snap_scores(x, name) for name, x in given.items() if x is not None},
-    }
-    if node.shape == (0,) and pool.size:
-        node = node.reshape(0, pool.shape[-1])  # of a list without rows
-    _need(node.ndim == 2 and node.shape[1] > 0, "emissions", node, "(T, K) with at least one label")
-    T, K = node.shape
-    order = 2 if pool.ndim == 3 else 1
-    shapes = {"transitions": (K,) * (order + 1), "first": (K, K), "start": (K,), "end": (K,)}
-    for name, array in extra.items():
-        expected = f"{shapes[name]}, as emissions has {counted(K, 'label')}"
-        _need(array.shape == shapes[name], name, array, expected)
-    if first is not None and order == 1:
-        what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"
-        raise ValueError(f"first goes with transitions of shape {what}")
-    node = with_ends(node, extra, order)
-    if order == 1:
-        return Lattice(node, pool[None], np.zeros(max(T - 1, 0), np.int64))
-    return pair_lattice(node, extra.get("first", _none(K, K)), pool[None], np.zeros(max(T - 2, 0), np.int64))
 
 
 def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:

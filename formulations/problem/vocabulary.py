@@ -10,7 +10,7 @@ import numpy as np
 from formulations.automata.components import Condition, Literal, Pattern
 from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
-from formulations.tokens.pattern_table import PatternTable
+from formulations.problem.pattern_table import PatternTable
 
 MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; beyond it, a new one is made
 MOST_CHARACTERS = 1 << 24  # largest number of characters of these tokens

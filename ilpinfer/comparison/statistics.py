@@ -1,6 +1,5 @@
 """The tables of a comparison: methods, pairs of methods, fields, stages of the engine."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -110,6 +109,7 @@ def _sum(values: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
 def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
     """Every two methods, in the order in which they are given; see `Comparison.matches`."""
     import pandas as pd
+    from scipy import stats
 
     possible = frame[~frame.infeasible].assign(failed=frame.error != "")
     each = possible.groupby(["method", "sequence"]).agg(
@@ -124,18 +124,11 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
         by_score = np.sign((a.score - b.score).fillna(0.0))
         sign = np.sign(a.solved - b.solved).where(a.solved != b.solved, by_score)
         wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
-        ties = len(sign) - wins - losses
-        lines.append((one, other, wins, ties, losses, int(failed.sum()), sign_test(wins, losses)))
+        p = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+        lines.append((one, other, wins, len(sign) - wins - losses, losses, int(failed.sum()), p))
     names = ["method", "other", "wins", "ties", "losses", "failed", "p"]
     result = pd.DataFrame(lines, columns=names)
     return result.assign(holm=holm(result.p.tolist()))
-
-
-def sign_test(wins: int, losses: int) -> float:
-    """The chance of numbers at least so uneven where both are equally likely."""
-    n, fewer = wins + losses, np.arange(min(wins, losses))
-    ways = np.append(0.0, np.cumsum(np.log((n - fewer) / (fewer + 1))))  # logarithms of binomial coefficients
-    return min(1.0, 2 * float(np.exp(ways - n * math.log(2)).sum()))
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -118,9 +118,8 @@ def compiler_of(rules: Rules | RuleCompiler) -> RuleCompiler:
     if isinstance(rules, RuleCompiler):
         return rules
     if isinstance(rules, list | tuple):
-        for known in _recent.items:
-            if _same(known.rules, rules):
-                return known
+        items: Sequence[Rule | Feature] = rules
+        return _recent.find(lambda one: _same(one.rules, items), lambda: RuleCompiler(rule_set(items)))
     given = rule_set(rules)
     if isinstance(rules, RuleSet):
         return _recent.find(lambda one: one.rules is given, lambda: RuleCompiler(given))

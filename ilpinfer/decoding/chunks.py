@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formulations import Trellis, time_limits
+from formulations import LabelSet, Trellis, time_limits
 from formulations.dtypes import Integers
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import GroundRule
+from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
@@ -150,10 +151,9 @@ class Caller:
         self, rows: ScoreRows, threads: int, enter: Callable[[CallResults, Integers], None]
     ) -> dict[int, Answer]:
         """Enter the results of sequences, and return the answers of those that calls leave open, by place."""
-        lengths = rows.lengths
-        if needs_rounds(self.rules.compiled(rows.labels)):
+        lengths, tables, left = rows.lengths, self._tables_for(rows.labels), dict[int, Answer]()
+        if tables is None:
             return dict.fromkeys(range(len(rows)), Handover())
-        tables, left = tables_of(self.rules, rows.labels), dict[int, Answer]()
         for places in groups(lengths, tables.kind):
             some, meet = rows.sequences(places), False
             reason = tables.refusal_of(int(lengths[places].max()), some.words)
@@ -180,20 +180,21 @@ class Caller:
         return left
 
     def _tables(self, item: Item) -> Tables | None:
-        """The tables for a sequence; None for an object that the method has to refuse, and for rules whose tables would be too large."""
+        """The tables for a sequence; None for an object that the method has to refuse, as for rules whose tables would be too large."""
         if isinstance(item, Exception):
             raise item
         if not isinstance(item, Trellis) or not len(item):
             return None
-        kind, tables = item.token_scores or item.labels, self._latest[1]
-        if kind is self._latest[0] and not (tables and tables.full):
+        return self._tables_for(item.labels, item.token_scores)
+
+    def _tables_for(self, labels: LabelSet, scores: TokenScores | None = None) -> Tables | None:
+        """The tables for labels, and for the scores of a model where it has some by token; None where they would be too large."""
+        kind, (latest, tables) = scores or labels, self._latest
+        if kind is latest and not (tables and tables.full):
             return tables
         tables = None
-        if not needs_rounds(self.rules.compiled(item.labels)):
-            scores = item.token_scores
-            tables = (
-                tables_of(self.rules, item.labels) if scores is None else token_tables_of(self.rules, scores)
-            )
+        if not needs_rounds(self.rules.compiled(labels)):
+            tables = tables_of(self.rules, labels) if scores is None else token_tables_of(self.rules, scores)
         self._latest = kind, tables
         return tables
 

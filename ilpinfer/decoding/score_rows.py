@@ -12,15 +12,13 @@ from formulations.arguments import iterable, texts
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.grid import FORBIDDEN, LIMIT, Grid, add, check_total, is_forbidden, snap_scores
-from formulations.labels.label_set import LabelSet
+from formulations.labels.label_set import LabelSet, named_labels
 from formulations.messages import brief, counted
 from formulations.problem.known_labels import Given, known_ids
 from formulations.problem.score_arrays import shared_pool
 from formulations.score_numbers import MASK, floats, in_memory, one_notice
 from ilpinfer.exact.compiled import Sequences
 from ilpinfer.kernels.native import kernels
-
-NO_TOKENS: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +104,7 @@ def score_rows(
     """The rows of a batch; see `Decoder.decode_scores`."""
     values, chosen, begins, cells, width = _values(emissions, lengths, mask)
     K = values.shape[1]
-    labels = LabelSet(tuple(map(str, range(K)))) if labels is None else labels
+    labels = named_labels(None, K) if labels is None else labels
     if len(labels) != K:
         raise ValueError(
             f"emissions has {counted(K, 'column')}, but there are {counted(len(labels), 'label')}"

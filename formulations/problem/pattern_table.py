@@ -1,16 +1,12 @@
 """Patterns of tokens compiled together, so that a word is looked up once for all word lists and once for each class."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
+from formulations.automata.components import Pattern
 from formulations.tokens.token_pattern import TokenPattern, in_class
 
 Places = dict[str, tuple[int, ...]]
 """The patterns that have a word in a list, by word."""
-
-
-class Pattern(Protocol):
-    def matches(self, token: str) -> bool: ...
 
 
 class PatternTable:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_expressions import drawn
+from tokens.test_expressions import drawn
 
 from formulations import LabelSet, catalogue, load_rules
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
-from formulations.tokens.pattern_table import PatternTable
+from formulations.problem.pattern_table import PatternTable
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
