@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.command_line import rows
+from support.command_line import rows, rule_text
 
 import ilpinfer.exact.marginals
 from formulations import Trellis, load_rules
@@ -36,20 +36,22 @@ def test_rows_verify(options, trellis, cli):
 
 
 def test_rows_say_what_changed_and_how_probable_it_is(trellis, cli):
+    plain = ilpinfer.decode(trellis, method="viterbi").labels
+    Path("rules.toml").write_text(rule_text("at_most_tokens", field=plain[0], n=0, penalty=50.0))
     (row,) = rows_of("--explain --probabilities", cli)
     rules = load_rules("rules.toml")
     chances, solution = ilpinfer.marginals(trellis, rules), ilpinfer.Solution.from_dict(row)
     assert row["probabilities"]["labelling"] == chances.probability(solution.ids)
-    for each, (name, begin, end, chance) in zip(
-        row["probabilities"]["entities"], chances.entities(solution.labels), strict=True
-    ):
-        assert each == {"field": name, "tokens": [*range(begin, end)], "probability": chance}
-    plain = ilpinfer.decode(trellis, method="viterbi").labels
+    entities = [
+        {"field": name, "tokens": [*range(begin, end)], "probability": chance}
+        for name, begin, end, chance in chances.entities(solution.labels)
+    ]
+    assert row["probabilities"]["entities"] == entities and entities
     changed = {
         t: pair for each in row["changed"] for t, *pair in zip(each["tokens"], each["from"], each["to"])
     }
     differs = {t: [a, b] for t, (a, b) in enumerate(zip(plain, solution.labels, strict=True)) if a != b}
-    assert changed == differs and all(each["rules"] for each in row["changed"])
+    assert 0 in differs and changed == differs and all(each["rules"] for each in row["changed"])
 
 
 def test_probabilities_beyond_the_budget_say_why(trellis, cli, monkeypatch):

@@ -136,6 +136,7 @@ def test_sequences_that_kernels_leave_open_and_time_limits(monkeypatch):
     monkeypatch.setattr(limits, "PASSES", 0)
     monkeypatch.setattr(limits, "LEAST_STEPS", 0)
     left = ilpinfer.Decoder([*rules], NAMES).decode_scores(scores)
+    assert any("too many steps" in each.method for each in left)
     for each in (limited, left):
         assert np.array_equal(each.ids, wanted.ids) and np.array_equal(each.scores, wanted.scores)
         assert np.array_equal(each.violations, wanted.violations)
