@@ -13,8 +13,6 @@ def of_one_run(lattice: Lattice, field: Field, begin: int, end: int) -> Lattice:
     node, step, pool = lattice.node.copy(), lattice.step.copy(), [lattice.pool]
     member, begins = field.member, field.begins[1:]
     node[begin:end, ~member] = FORBIDDEN
-    if begin == 0:
-        node[0, ~field.begins[0]] = FORBIDDEN
     within = ~begins
     ways = [(begin, begins)] if begin else []
     ways += [(t, within) for t in range(begin + 1, end)]

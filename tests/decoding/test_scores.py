@@ -113,6 +113,26 @@ def test_rules_look_at_the_tokens_that_the_mask_leaves(last):
         assert batch.labels == [["b", "b" if last == "9" else "a"]]
 
 
+def test_sequences_with_new_words_among_others():
+    """Those whose words make new classes are decoded again, and only they."""
+    rng = np.random.default_rng(2)
+    rules = [C.feature(5.0, "b", pattern="[0-9]+"), C.at_most_runs("b", 1, penalty=2.0)]
+    decoder = ilpinfer.Decoder(rules, ["a", "b"])
+    decoder.decode_scores(np.zeros((1, 2, 2)), tokens=[["x", "y"]])
+    scores, lengths = rng.normal(size=(6, 4, 2)), [4, 2, 3, 4, 1, 2]
+    words = [["x", "9", "y", "7"], ["x", "y"], ["9", "x", "8"], ["y", "x", "y", "x"], ["9"], ["y", "x"]]
+    batch = decoder.decode_scores(scores, lengths=lengths, tokens=words)
+    square = np.zeros((2, 2))
+    for n, (own, T) in enumerate(zip(scores, lengths, strict=True)):
+        trellis = Trellis.from_emissions(own[:T], square, labels=["a", "b"], tokens=words[n])
+        wanted = decoder.decode(trellis)
+        assert (batch.labels[n], batch.scores[n]) == (wanted.labels, wanted.score)
+        assert batch[n].labels == wanted.labels and batch.violations[n].tolist() == [
+            *wanted.violations.values()
+        ]
+        assert decoder.verify(trellis, batch[n]).proved
+
+
 def test_labels_that_are_never_predicted():
     decoder = ilpinfer.Decoder([], ["[PAD]", "a", "b"], never=["[PAD]"])
     assert decoder.decode_scores([[[9.0, 0.0, 1.0]]]).labels == [["b"]]
