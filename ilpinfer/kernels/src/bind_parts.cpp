@@ -10,25 +10,23 @@ Int complete_sequence(const Scores& scores, View<const Int, 2> emission, ConstIn
                       ConstInts edges, View<Int, 2> after, View<Int, 2> tail)
 {
     Completion completion{after, tail, FORBIDDEN};
-    unlocked([&] { complete(scores, {emission, rows, nodes, edges, edges}, completion); });
+    complete(scores, {emission, rows, nodes, edges, edges}, completion);
     return completion.total;
 }
 
 auto complete_product(const Instance& tables, View<const Int, 2> emission, ConstInts edges, ConstInts classes,
-                           ConstInts active, Int most, Int least)
+                      ConstInts active, Int most, Int least)
 {
     const Single one({emission, edges, classes});
     const auto& [windows, scores, machines, counts] = tables;
     const Int T = edges.size(), S = scores.states();
-    auto result = unlocked([&] {
-        Array<Int, 2> after({T, scores.width()}), tail({T, scores.width()});
-        Completion bare{after, tail, FORBIDDEN};
-        complete(scores, one.sequence, bare);
-        const Array<Int> apart(machines.size(), 0);
-        const auto product = multiply_machines(machines, classes, S, active, apart, most, false);
-        return complete_jointly(scores, one.sequence, product.joint, bare, least);
-    });
-    return to_tuple(to_numpy(std::move(result.after)), result.total);
+    Array<Int, 2> after({T, scores.width()}), tail({T, scores.width()});
+    Completion bare{after, tail, FORBIDDEN};
+    complete(scores, one.sequence, bare);
+    const Array<Int> apart(machines.size(), 0);
+    const auto product = multiply_machines(machines, classes, S, active, apart, most, false);
+    auto result = complete_jointly(scores, one.sequence, product.joint, bare, least);
+    return std::tuple(std::move(result.after), result.total);
 }
 
 Int value_labelling(const Instance& tables, View<const Int, 2> emission, View<const Int, 2> classes, ConstInts rows,
@@ -46,12 +44,10 @@ void bind_parts(nb::module_& m)
     m.attr("COARSE") = COARSE;
     m.attr("LOST") = LOST<Small>;
     m.attr("SHORT_LOST") = LOST<Short>;
-    m.def("complete", complete_sequence, nb::arg("scores"), nb::arg("emission"), nb::arg("rows"), nb::arg("nodes"),
-          nb::arg("edges"), nb::arg("after"), nb::arg("tail"),
-          "The best value without machines; fills completions and tails (T, W).");
-    m.def("complete_jointly", complete_product, nb::arg("tables"), nb::arg("emission"), nb::arg("edges"),
-          nb::arg("classes"), nb::arg("active"), nb::arg("most"), nb::arg("least"),
-          "The completions over a product of active machines for values from `least` on, and a bound on the best value.");
+    define(m, "complete", complete_sequence, {"scores", "emission", "rows", "nodes", "edges", "after", "tail"},
+           "The best value without machines; fills completions and tails (T, W).");
+    define(m, "complete_jointly", complete_product, {"tables", "emission", "edges", "classes", "active", "most", "least"},
+           "The completions over a product of active machines for values from `least` on, and a bound on the best value.");
     define(m, "evaluate", value_labelling, {"tables", "emission", "classes", "rows", "pool", "path", "parts", "violations"},
            "The value of label ids (T,) of tokens with classes (3, T); fills parts (5,) and violations (R,).");
 }

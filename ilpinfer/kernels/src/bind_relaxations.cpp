@@ -12,10 +12,8 @@ Int viterbi(const Scores& scores, View<const Int, 2> emission, ConstInts edges, 
 {
     const Single one({emission, edges, edges});
     Completion completion{after, tail, FORBIDDEN};
-    unlocked([&] {
-        complete(scores, one.sequence, completion);
-        if (completion.total > DEAD) trace(scores, edges, completion, path);
-    });
+    complete(scores, one.sequence, completion);
+    if (completion.total > DEAD) trace(scores, edges, completion, path);
     return completion.total;
 }
 
@@ -74,8 +72,7 @@ struct JointProduct {
     {
         const Single one({emission, edges, classes});
         const Completion bare{after, tail, total};
-        product = unlocked(
-            [&] { return multiply_jointly(tables, one.sequence, bare, active, most, cells, steps); });
+        product = multiply_jointly(tables, one.sequence, bare, active, most, cells, steps);
     }
 
     Product product;
@@ -163,17 +160,11 @@ void bind_relaxations(nb::module_& m)
     m.attr("NO_LIMIT") = NO_LIMIT;
     m.attr("VECTOR") = VECTOR;
     m.attr("WIDEST") = WIDEST;
-    m.def("viterbi", viterbi, nb::arg("scores"), nb::arg("emission"), nb::arg("edges"), nb::arg("after"), nb::arg("tail"),
-          nb::arg("path"),
-          "Viterbi without machines: the best value; fills completions and tails (T, W), and path (T,) unless the value is "
-          "forbidden.");
-    m.def(
-        "prune",
-        [](const Scores& scores, View<Int, 2> emission, ConstInts edges, View<const Int, 2> after, Int floor) {
-            return unlocked([&] { return prune(scores, emission, edges, after, floor); });
-        },
-        nb::arg("scores"), nb::arg("emission"), nb::arg("edges"), nb::arg("after"), nb::arg("floor"),
-        "Forbid the states (T, S) through which no labelling reaches the floor by its scores; the number that is left.");
+    define(m, "viterbi", viterbi, {"scores", "emission", "edges", "after", "tail", "path"},
+           "Viterbi without machines: the best value; fills completions and tails (T, W), and path (T,) unless the value is "
+           "forbidden.");
+    define(m, "prune", prune, {"scores", "emission", "edges", "after", "floor"},
+           "Forbid the states (T, S) through which no labelling reaches the floor by its scores; the number that is left.");
     define(m, "solve", solve_one, {"tables", "sequence", "limits", "path", "result", "marks"},
            "The best labelling of one sequence; a path (T,) of value result[VALUE] is known where that is not forbidden.");
     define(m, "list_best", list_one,
@@ -189,7 +180,8 @@ void bind_relaxations(nb::module_& m)
         .def(nb::init<const Instance&, View<const Int, 2>, ConstInts, ConstInts, View<Int, 2>, View<Int, 2>, Int, ConstInts,
                       Int, Int, bool>(),
              nb::arg("tables"), nb::arg("emission"), nb::arg("edges"), nb::arg("classes"), nb::arg("after"),
-             nb::arg("tail"), nb::arg("total"), nb::arg("active"), nb::arg("most"), nb::arg("cells"), nb::arg("steps"))
+             nb::arg("tail"), nb::arg("total"), nb::arg("active"), nb::arg("most"), nb::arg("cells"), nb::arg("steps"),
+             nb::call_guard<Unlocked>())
         .def_prop_ro("total", [](const JointProduct& one) { return one.product.completion.total; })
         .def_prop_ro("states", [](const JointProduct& one) { return one.product.joint.states(); })
         .def_prop_ro("inside", [](const JointProduct& one) -> nb::typed<nb::list, bool> {

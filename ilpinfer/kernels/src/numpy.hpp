@@ -76,13 +76,6 @@ nb::typed<nb::object, View<T, D>> to_numpy(Array<T, D>&& array)
     return nb::ndarray<nb::numpy, T>(kept->data(), D, shape, owner).cast();
 }
 
-// A tuple whose types Python is told.
-template <typename... Values>
-nb::typed<nb::tuple, Values...> to_tuple(Values... values)
-{
-    return nb::make_tuple(std::move(values)...);
-}
-
 // No lock of the interpreter while a kernel runs, which looks for signals.
 class Unlocked {
 public:
@@ -99,13 +92,6 @@ private:
     const nb::gil_scoped_release release_;
     Watch watch_{look_for_signals};
 };
-
-template <typename Kernel>
-auto unlocked(Kernel&& kernel)
-{
-    const Unlocked guard;
-    return kernel();
-}
 
 // Bind a kernel, which runs without the interpreter's lock, with the names of its arguments.
 template <typename Target, typename Kernel, std::size_t N>
