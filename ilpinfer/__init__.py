@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
     from ilpinfer.decoding.decoder import Decoder as Decoder
-    from ilpinfer.decoding.decoder import decode_scores as decode_scores
     from ilpinfer.decoding.evaluation import evaluate_labelling as evaluate_labelling
     from ilpinfer.decoding.frontier import Frontier as Frontier
     from ilpinfer.decoding.frontier import FrontierPoint as FrontierPoint
     from ilpinfer.decoding.frontier_search import decode_frontier as decode_frontier
     from ilpinfer.decoding.questions import Question as Question
     from ilpinfer.decoding.questions import next_question as next_question
+    from ilpinfer.decoding.scores import decode_scores as decode_scores
     from ilpinfer.decoding.two_phase import TwoPhaseSolution as TwoPhaseSolution
     from ilpinfer.decoding.two_phase import decode_two_phase as decode_two_phase
     from ilpinfer.errors import InferenceError as InferenceError
@@ -98,7 +98,7 @@ _HOMES = {
     "decode": "ilpinfer.decoding.decode",
     "decode_frontier": "ilpinfer.decoding.frontier_search",
     "decode_many": "ilpinfer.decoding.decode",
-    "decode_scores": "ilpinfer.decoding.decoder",
+    "decode_scores": "ilpinfer.decoding.scores",
     "decode_two_phase": "ilpinfer.decoding.two_phase",
     "dump_rules": "formulations",
     "evaluate_labelling": "ilpinfer.decoding.evaluation",

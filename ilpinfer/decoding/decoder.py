@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from formulations import RuleSet, Trellis
 from formulations.arguments import iterable, names, seconds, whole
-from formulations.labels.label_set import LabelSet, label_set
+from formulations.labels.label_set import LabelSet
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from formulations.problem.trellis import Labels
@@ -23,8 +23,8 @@ from ilpinfer.decoding.decode import check_many, run_many
 from ilpinfer.decoding.given import given_to, given_to_each
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
-from ilpinfer.decoding.score_rows import score_rows
 from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of
+from ilpinfer.decoding.scores import run_scores
 from ilpinfer.decoding.solver_start import start_solver
 
 if TYPE_CHECKING:
@@ -410,14 +410,10 @@ class Decoder:
         Batch
             The labellings; a `Solution` of each on demand.
         """
-        check_many(self._runner, None, None, threads)
-        known = self.labels if labels is None else label_set(labels)
-        if known is not None:
-            known = self.rules.fit(known)
-            known = known.with_never(name for name in self.rules.never if name in known)
         options = {"lengths": lengths, "mask": mask, "start": start, "end": end}
-        rows = score_rows(emissions, transitions, known, **options, tokens=tokens, given=given)
-        return self._runner.scores(rows, threads)
+        return run_scores(
+            self._runner, emissions, transitions, labels, threads, **options, tokens=tokens, given=given
+        )
 
     def best_labellings(
         self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
@@ -589,88 +585,3 @@ class Decoder:
         if self.model is None:
             raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
         return self.model
-
-
-def decode_scores(
-    emissions: Any,
-    transitions: Any = None,
-    *,
-    rules: Rules = (),
-    labels: Labels = None,
-    lengths: Any = None,
-    mask: Any = None,
-    start: Any = None,
-    end: Any = None,
-    tokens: Iterable[Sequence[str]] | None = None,
-    given: Iterable[Given | None] | None = None,
-    threads: int = 1,
-    method: str = "auto",
-    time_limit: float | None = None,
-    **options: Any,
-) -> Batch:
-    """The best labellings of a batch of scores under rules, as arrays.
-
-    Parameters
-    ----------
-    emissions : array_like of shape (N, T, K), or list of array_like of shape (T, K)
-        Scores in nats of N sequences, padded or one by one: arrays and tensors of numpy, torch, jax or tensorflow, in any
-        floating type, or lists.
-    transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to], the same for all; zeros where not given.
-    rules : Rules, optional
-        Rules and features, a rule set, the path or name of a rule file, or TOML text.
-    labels : LabelSet or sequence of str or mapping of object to str, optional
-        K names; `0`, `1`, … where not given.
-    lengths : array_like of shape (N,), optional
-        Numbers of tokens of padded sequences.
-    mask : array_like of shape (N, T), optional
-        True where padded emissions have a token, in place of `lengths`. It may have holes, as for all word pieces but
-        the first ones: the tokens that are left are neighbours.
-    start, end : array_like of shape (K,), optional
-        Scores of first and last labels.
-    tokens : iterable of sequence of str, optional
-        Texts of each sequence, which rules may look at: of its tokens, or of all T places.
-    given : iterable of (mapping of int to str or int) or None, optional
-        Known labels of each sequence by place, from 0 to T - 1.
-    threads : int, default 1
-        Number of threads that share the work.
-    method : str, default "auto"
-        "auto", or a name from `methods()`.
-    time_limit : float, optional
-        Time limit in seconds for each sequence.
-    **options : object
-        Options of the method but `start` and `threads`; see `ilpinfer.decode`.
-
-    Returns
-    -------
-    Batch
-        The labellings; a `Solution` of each on demand.
-
-    Raises
-    ------
-    ValueError
-        For wrong shapes, NaN, lengths together with a mask, tokens or known labels that do not fit, and what
-        `ilpinfer.decode` refuses.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from formulations import constraints as C
-    >>> scores = np.array([[[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0], [0.0, 0.0]]], np.float32)
-    >>> batch = decode_scores(scores, lengths=[2, 1], rules=[C.at_most_runs("a", 0)], labels=["a", "b"])
-    >>> batch.ids.tolist(), batch.scores.tolist()
-    ([[1, 1], [1, -1]], [1.0, 0.0])
-    """
-    decoder = Decoder(rules, method=method, time_limit=time_limit, **options)
-    return decoder.decode_scores(
-        emissions,
-        transitions,
-        labels=labels,
-        lengths=lengths,
-        mask=mask,
-        start=start,
-        end=end,
-        tokens=tokens,
-        given=given,
-        threads=threads,
-    )
