@@ -11,6 +11,7 @@ BUILD = $(abspath $(VENV))/build/$(notdir $(CURDIR))
 KERNELS = PATH="$(abspath $(VENV)/bin):$$PATH" $(VENV)/bin/python $(BACKEND)
 RUNTIMES = $(shell for name in asan ubsan stdc++; do $${CXX:-c++} -print-file-name=lib$$name.so; done)
 CHECKED = ILPINFER_KERNELS=checked LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+unexport PYTHONDONTWRITEBYTECODE  # child processes would compile each module again
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz problems signals references lowest check clean

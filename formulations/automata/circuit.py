@@ -136,6 +136,8 @@ class Gates:
 
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
 """States of a machine for all groundings of a formula, and of those for each grounding in all."""
+MOST_EVALUATED, EACH = 400_000, 10
+"""Gates that are evaluated for one machine, or so many times all its gates where that is more: a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,8 @@ class Circuit:
         states."""
         with contextlib.suppress(TooManyStates):
             parts = self.parts if len(self.parts) > 1 else (self.roots,)
-            return tuple(self._machine(part, MOST_TOGETHER) for part in parts)
+            if len(parts) > 1 or len(self.roots) != 1:
+                return tuple(self._machine(part, MOST_TOGETHER) for part in parts)
         machines: list[Machine] = []
         with contextlib.suppress(TooManyStates):
             for root in self.roots:
@@ -195,12 +198,15 @@ class Circuit:
         tables = sorted({gates.nodes[node][2] for node in below if gates.nodes[node][0] == LITERAL})
         steps, symbols = _symbols(gates, tables, self.length)
         known: dict[tuple[object, ...], dict[int, int]] = {}
+        evaluated, most_evaluated = 0, max(MOST_EVALUATED, EACH * len(below))
 
         def read(token: int, state: _Rest | None, symbol: int) -> tuple[_Rest | None, int]:
+            nonlocal evaluated
             if state is None:  # a violation that counts as much as many
                 return None, 0
             pending, kept = state
             cache = known.setdefault((token, symbol, kept), {n: value for n, value in kept if value <= TRUE})
+            evaluated -= len(cache)
             left: Counter[int] = Counter()
             for node, times in (*pending, *starts.get(token, ())):
                 left[gates.after(node, token, symbols[symbol], cache)] += times
@@ -208,6 +214,9 @@ class Circuit:
             left.pop(TRUE, None)
             later = [(node, gates.after(value, token, symbols[symbol], cache)) for node, value in kept]
             later += [(n, gates.after(n, token, symbols[symbol], cache)) for n in read_later.get(token, ())]
+            evaluated += len(cache)
+            if evaluated > most_evaluated:
+                raise TooManyStates(f"more than {most_evaluated} gates to evaluate")
             needed = tuple((node, value) for node, value in later if kept_until[node] > token)
             if self.once:
                 waiting = tuple((node, 1) for node in sorted(left))

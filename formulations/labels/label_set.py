@@ -395,7 +395,7 @@ def label_set(value: object) -> LabelSet:
     inner = getattr(value, "labels", None)
     if isinstance(inner, LabelSet):
         return inner
-    return LabelSet(label_names(value))
+    return _made(label_names(value), "", NONE, NONE)
 
 
 def named_labels(

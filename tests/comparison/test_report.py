@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from support.comparisons import ODD, SCRIPT, TOKENS, odd, ordinary, trellises
+from support.effort import seeds
 from support.golden import check_said
 from support.places import GOLDEN
 
@@ -213,7 +214,7 @@ def test_a_labelling_that_breaks_hard_rules_is_drawn_with_them():
     assert "breaks hard rules" in report_of(ordinary(count=1, methods=["auto", "viterbi"], predictions={}))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_the_window_holds_as_many_differing_tokens_as_possible(seed):
     random = Random(seed)
     tokens, width = random.randint(1, 60), 12

@@ -217,7 +217,14 @@ def test_numbers_below_zero_have_a_minus(tmp_path):
     assert "[$-$" in text and not re.search(r"[ \[]-[0-9]", text)
 
 
-@pytest.mark.parametrize(("kind", "begin"), [("pdf", b"%PDF-"), ("svg", b"<?xml"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("kind", "begin"),
+    [
+        pytest.param("pdf", b"%PDF-", marks=pytest.mark.slow),
+        ("svg", b"<?xml"),
+        pytest.param("png", b"\x89PNG", marks=pytest.mark.slow),
+    ],
+)
 def test_plots_are_written_in_every_format(comparison, kind, begin, tmp_path):
     files = comparison.write_plots(tmp_path / "new", kind)
     assert [file.name for file in files] == [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.checks import of_any_order
-from support.effort import examples
+from support.effort import examples, seeds
 from support.trellises import feasible
 
 import ilpinfer
@@ -136,7 +136,7 @@ def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
     assert np.array_equal(once.classes, anew.classes) and once.keys == anew.keys
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_many_points(seed):
     trellis, rules = random_problem(seed)
     frontier, expected = whole_frontier(trellis, rules)
@@ -149,7 +149,7 @@ def test_there_are_points_that_no_weight_finds_among_the_random_ones():
     assert sum(len(points) - len(corners(points)) for points in frontiers) >= 10
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 @pytest.mark.parametrize("tau", [1.0, 0.95, 0.8, 0.3])
 def test_two_phases_land_on_the_frontier(seed, tau):
     trellis, rules = random_problem(seed)
@@ -159,7 +159,7 @@ def test_two_phases_land_on_the_frontier(seed, tau):
     assert (point.cost, point.score) == (solution.penalty, solution.model_score + solution.feature_score)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 7.0])
 def test_one_phase_lands_on_the_hull(seed, weight):
     trellis, rules = random_problem(seed)
@@ -169,7 +169,7 @@ def test_one_phase_lands_on_the_hull(seed, weight):
     assert ilpinfer.decode(trellis, kept).score == pytest.approx(point.score - weight * point.cost, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
     trellis, rules = random_problem(seed)
     whole, part = decode_frontier(trellis, rules), decode_frontier(trellis, rules, heaviest=0.5)
@@ -180,7 +180,7 @@ def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
     assert part.at_weight(0.5).cost == whole.at_weight(0.5).cost
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
     monkeypatch.setattr(limits, "WIDTHS", ())
     whole_frontier(*random_problem(seed))
@@ -219,7 +219,7 @@ def interrupted(monkeypatch, trellis, rules, **options):
     return result
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_a_limit_counts_from_the_best_score(seed):
     trellis, rules = random_problem(seed)
     expected = by_enumeration(trellis, rules)
@@ -286,7 +286,7 @@ def test_an_incomplete_frontier_says_why_and_has_a_best_point_at_each_weight():
     assert not any(point.proved for point in none.points)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_each_point_is_proved_at_its_own_score_as_the_floor(seed):
     trellis, rules = random_problem(seed)
     for point in decode_frontier(trellis, rules).points:

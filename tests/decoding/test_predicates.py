@@ -11,7 +11,7 @@ from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
 from support.checks import GENERAL_METHODS, check_claims, check_optimum, of_any_order, ranking
-from support.effort import examples
+from support.effort import examples, seeds
 from support.strategies import UNIT, Case, problems
 from support.trellises import random_trellis
 from test_given import corrected
@@ -229,7 +229,7 @@ def test_counts_of_numpy_are_whole_numbers():
 
 
 @pytest.mark.parametrize("penalty", [math.inf, UNIT, 1.0])
-@pytest.mark.parametrize("seed", range(6))
+@seeds(12, 3)
 def test_the_first_of_many_ties_is_found(seed, penalty):
     """All labellings have the same score, but not their prefixes, so that a beam search meets others than the first."""
     rng, K, T = np.random.default_rng(seed), 3, 6

@@ -5,6 +5,7 @@ import random
 import pytest
 from nervaluate import Evaluator
 from sklearn.metrics import classification_report as report_of_tokens
+from support.effort import seeds
 
 import ilpinfer
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -24,7 +25,7 @@ def pairs_of(gold, predicted):
     return [Pair(("x",) * len(g), None if p is None else tuple(p), tuple(g)) for g, p in zip(gold, predicted)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_matches_are_those_of_nervaluate(seed):
     gold, predicted = drawn(BIO, 30, seed, agree=0.7)
     gold.append(["B-a", "B-a", "I-a", "I-a", "I-a", "I-a"])

@@ -53,7 +53,7 @@ def check(problem, method):
 
 
 @pytest.mark.parametrize("method", ["auto", "cbc", "cp-sat", "highs", "scip"])
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(200, 8))
 @given(problem=documents() | documents(NEAR_TIES, NEAR_PENALTIES))
 def test_exact_methods_find_the_optimum(method, problem):
     check(problem, method)

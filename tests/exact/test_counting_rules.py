@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from routes import PLAIN, SMALL, take
 from support.checks import check_optimum
-from support.effort import STRICT
+from support.effort import seeds
 from support.strategies import UNIT, by_numbers
 from support.template_oracles import between_runs
 from support.trellises import random_trellis
@@ -52,7 +52,7 @@ def leaves(tree):
     return count
 
 
-@pytest.mark.parametrize("length", [20, 40, 100, 200, 500])
+@pytest.mark.parametrize("length", [20, 40, *[pytest.param(n, marks=pytest.mark.slow) for n in (100, 500)]])
 def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
     trellis, rules = random_trellis(0, length, "abcdef"), too_many(length)
     solution = ilpinfer.decode(trellis, rules)
@@ -62,7 +62,7 @@ def test_hard_counts_that_ask_for_too_many_tokens_are_refuted(length):
 
 
 @pytest.mark.parametrize("penalty", [1.5, 30.0])
-@pytest.mark.parametrize("length", [40, 200])
+@pytest.mark.parametrize("length", [40, pytest.param(200, marks=pytest.mark.slow)])
 def test_soft_counts_without_a_whole_number_are_closed(length, penalty):
     """One violation is needed: the best of the four problems in which one count is another number, and costs as much."""
     trellis, rules = random_trellis(0, length, "abcd"), odd(length, penalty=penalty)
@@ -104,8 +104,7 @@ def small(seed):
     return by_numbers(start, edges, labels, *(counted(rng, labels) for _ in range(rng.integers(2, 5))))
 
 
-@pytest.mark.examples
-@pytest.mark.parametrize("seed", range(60 if STRICT else 20))
+@seeds(40)
 def test_cases_find_the_optimum(monkeypatch, seed):
     """The route through linear programs and cases, which small problems do not need by themselves."""
     take(monkeypatch, PLAIN | SMALL)
@@ -136,7 +135,7 @@ def test_the_linear_relaxation_bounds_the_optimum(seed):
     assert best is None or relaxed.bound >= best
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
     rng = np.random.default_rng(seed)
     amounts = rng.integers(1, 60, (3, 30)).tolist()

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 from routes import PLAIN, SMALL, take
+from support.effort import seeds
 from support.strategies import UNIT
 from support.trellises import random_trellis
 
@@ -71,7 +72,7 @@ def problem(rng, scores, longest: int = 18):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
     rng = np.random.default_rng([seed, *kind.encode()])
     trellis, rules = problem(rng, SCORES[kind])

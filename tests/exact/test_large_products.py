@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from routes import begun, priced
+from support.effort import seeds
 from support.proofs import accepted
 from support.trellises import near_tie_trellis, random_trellis, valued
 
@@ -61,7 +62,7 @@ def ordered(seed):
     return problem, valued(problem)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
     monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = ordered(seed)
@@ -77,7 +78,7 @@ def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("most", [1, 8, 1024])
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_products_with_sums_find_the_optimum_and_prove_it(seed, most, monkeypatch):
     if seed % 2:
         monkeypatch.setattr(limits, "FIRST_STEP", 2**10)

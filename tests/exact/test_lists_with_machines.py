@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.effort import seeds
 from support.proofs import accepted
 from support.trellises import random_trellis, valued
 
@@ -38,7 +39,7 @@ def decomposed(problem):
 
 
 @pytest.mark.parametrize("most", [0, 2**22])
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_lists_and_machines_find_the_optimum_and_prove_it(seed, most, monkeypatch):
     monkeypatch.setattr(limits, "DECOMPOSITION_STEPS", most)
     problem = compile_problem(*drawn(seed))

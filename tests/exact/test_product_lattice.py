@@ -1,7 +1,7 @@
 """Lattices multiplied with machines, against all labellings."""
 
 import numpy as np
-import pytest
+from support.effort import seeds
 from support.trellises import random_trellis, valued
 
 from formulations import Trellis
@@ -41,7 +41,7 @@ def machines(seed):
     return random_trellis(seed, T, labels, tokens, scale=scale, forbidden=0.15 * (seed % 3)), chosen
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(60)
 def test_the_best_path_of_the_product_is_the_best_labelling(seed):
     problem = compile_problem(*machines(seed))
     one, product = GroundProblem.unfolded(problem, Deadline()).ground, ProductLattice.of(problem.lattice)

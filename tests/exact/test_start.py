@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from support.checks import check_optimum
+from support.effort import seeds
 from support.strategies import counts
 
 import ilpinfer
@@ -22,7 +23,7 @@ def few_steps(monkeypatch):
     monkeypatch.setattr(limits, "LEAST_STEPS", 20)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_the_optimum_is_found_and_proved(seed, few_steps):
     problem = counts(seed)
     solution = ilpinfer.decode(*problem.given)
@@ -90,7 +91,7 @@ def test_many_machines_are_followed_to_the_first_of_the_best_labellings(direct, 
     assert (solution.score, solution.labels) == (-broken[best], list(best))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(3, 1)
 @pytest.mark.parametrize("pairs", [3, 12, 13, 20])
 def test_machines_that_read_the_label_before_are_asked_at_each_step_or_have_events(pairs, seed):
     """Orders of pairs of fields read it, and needs do not; scores of few sizes are often equal."""

@@ -1,9 +1,9 @@
 """Multipliers of sums whose weights have both signs, such as a difference of runs."""
 
 import numpy as np
-import pytest
 from routes import begun, priced
 from support import oracles
+from support.effort import seeds
 from support.strategies import by_numbers
 from test_soft_sums import AWAY, LABELS
 
@@ -29,7 +29,7 @@ def draw(seed, T):
     return by_numbers(start, edges, LABELS, (rule, violations)), sign
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(60)
 def test_the_value_of_each_labelling_stays_the_same(seed):
     """A relaxation with multipliers differs from the scores less penalties on no labelling."""
     problem, sign = draw(seed, 5)
@@ -41,7 +41,7 @@ def test_the_value_of_each_labelling_stays_the_same(seed):
     assert values == {labelling: value for value, labelling in problem.top()}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(60)
 def test_long_sequences_are_proved_with_multipliers(seed):
     trellis, (rule,) = draw(seed, 40)[0].given
     others = [C.at_most_runs("O", 3, penalty=0.7), C.at_most_tokens("a", 9, penalty=0.3)]

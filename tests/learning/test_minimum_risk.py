@@ -55,10 +55,10 @@ def test_risk_is_that_of_all_labellings_and_its_gradient_is_that_of_differences(
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_no_weight_nearby_is_better(measure):
-    examples = [scored(seed, T=3) for seed in range(12)]
+    examples = [scored(seed, T=3) for seed in range(6)]
     data = TrainingSet(examples, RULES)
     learner = MinimumRisk(measure, strength=0.02, top=81, within=math.inf, least=0.0)
-    weights, capped = learner.fit(data, np.zeros(len(data.items)), range(12))
+    weights, capped = learner.fit(data, np.zeros(len(data.items)), range(6))
     assert (weights >= data.signed).all() and weights.any() and not capped.any()
 
     def objective(some):
@@ -67,7 +67,7 @@ def test_no_weight_nearby_is_better(measure):
     best = objective(weights)
     assert best < objective(np.zeros(len(weights)))
     random = np.random.default_rng(0)
-    for _ in range(30):
+    for _ in range(10):
         near = np.clip(weights + random.normal(0, 0.05, len(weights)), data.signed, LARGEST)
         assert best <= objective(near) + 1e-4
 

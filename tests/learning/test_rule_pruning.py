@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from support.effort import seeds
 
 from formulations import LabelSet
 from formulations import constraints as C
@@ -21,7 +22,7 @@ def cheapest(tells, weights):
     return min(sum(weights[i] for i in chosen) for chosen in enough)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_a_cover_is_the_cheapest(seed):
     random = np.random.default_rng(seed)
     tells = random.random((8, 25)) < random.uniform(0.05, 0.4)

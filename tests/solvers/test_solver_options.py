@@ -152,7 +152,7 @@ print(json.dumps(result))
 
 
 @pytest.mark.parametrize("method", SOLVERS)
-@pytest.mark.parametrize("limit", [0.2, 0.8])
+@pytest.mark.parametrize("limit", [0.2, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_the_first_call_of_a_process_is_in_time(method, limit):
     """The start of the solver's process counts; a call that has no time for more has the bound of the scores."""
     done = python("-c", FIRST, method, limit, check=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import highs
-from support.effort import at_most
+from support.effort import at_most, examples
 from support.family import running, wait_until
 from support.places import ROOT
 from support.trellises import many_runs
@@ -145,10 +145,11 @@ def children() -> set[int]:
     return result
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_brute_force(name: str) -> None:
     statuses = set()
-    for seed in [*range(60), 531]:  # 531 crashes CBC without preprocessing
+    for seed in [*range(examples(60)), 531]:  # 531 crashes CBC without preprocessing
         program = small(seed)
         answer, value = solve(name, program), best(program)
         statuses.add(answer.status)

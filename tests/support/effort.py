@@ -1,6 +1,12 @@
 """Numbers of examples and time limits of tests."""
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+Test = TypeVar("Test", bound=Callable[..., object])
 
 STRICT = bool(os.environ.get("ILPINFER_STRICT"))
 """Whether tests have all their examples, as with `make strict`."""
@@ -19,3 +25,9 @@ def at_most(seconds: float) -> float:
 def examples(number: int, few: int | None = None) -> int:
     """The number of random examples: so many with `make strict`, else `few`, or an eighth."""
     return EXAMPLES or (number if STRICT else max(5, number // 8) if few is None else few)
+
+
+def seeds(number: int, few: int | None = None) -> Callable[[Test], Test]:
+    """Cases of a test with a parameter `seed`: so many with `make strict`, else as `examples` says."""
+    cases = pytest.mark.parametrize("seed", range(examples(number, few)))
+    return lambda function: pytest.mark.examples(cases(function))
