@@ -26,7 +26,6 @@ PACKAGES = [
     "hmmlearn",
     "pytorch-crf",
     "torch",
-    "optuna",
 ]
 
 

@@ -6,19 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from pandas import DataFrame
-from support.tables import lines_of
 
 import ilpinfer
 from benchmarks import timing
 from benchmarks.data import prepared
 from benchmarks.data.synthetic import repeated
-from benchmarks.report import Report
-from benchmarks.studies import best_few, references, reprocess, rule_costs
+from benchmarks.studies import reprocess
 from benchmarks.studies.compiled import calls
 from benchmarks.studies.compiled.report import calls as calls_of
 from benchmarks.studies.reprocess import commands, more_megabytes
-from benchmarks.studies.serving import sentences
-from benchmarks.studies.serving.load import Phase, quantile
 from benchmarks.study import Disagreement
 from benchmarks.timing import viterbi_calls
 from formulations import RuleSet, load_rules
@@ -98,41 +94,6 @@ def test_labels_with_more_than_one_run():
     assert repeated(np.array([2, 2, 0])) == 0
 
 
-def test_lists_of_both_ways_are_compared():
-    document = prepared.document(12, 3, 2.0, 0)
-    row = best_few.lists(document, 3, 1)
-    assert row["same"] == 1 and len(row["lists"]) == len(row["bare"]) == 1 and row["places"] == [0]
-    few, other = (document.decoder.decode(document.trellises[0], top=top) for top in (2, 3))
-    with pytest.raises(Disagreement, match="scores"):
-        best_few._compare(few, other)
-
-
-def test_growth_is_the_last_exponent():
-    assert rule_costs.growth([50, 100, 200], [7.0, 10.0, 40.0]) == pytest.approx(2.0)
-    assert rule_costs.growth([50, 100], [10.0, 20.0]) == pytest.approx(1.0)
-    assert rule_costs.growth([50], [10.0]) is None
-    assert rule_costs.growth([50, 100], [0.0, 0.0]) is None
-
-
-def test_what_rules_add_to_the_program():
-    trellis = rule_costs.sequence(5, ())
-    row = rule_costs.measured(trellis, RuleSet((C.at_most_runs("f1", 1, penalty=1.0),)))
-    assert (row["rows"], row["columns"]) == (1, 1), "runs minus excess is at most 1"
-    assert row["proved"] and min(row[key] for key in ("compile", "program", "path", "bare", "decode")) > 0
-
-
-def test_the_ratio_of_references_is_that_of_means(tmp_path):
-    rows = [
-        {"tokens": 9, "labels": 3, "noise": 1.0, "leaves": 1, "bare": 1.0, "decode": d, "make": 1.0}
-        | {"tables": t, "meaning": 3.0}
-        for d, t in ((1.0, 10.0), (3.0, 30.0))
-    ]
-    report = Report(tmp_path)
-    references.report(DataFrame(rows), report)
-    assert "| 9 | 3 | 1.0 | 2 | 1 | 1 | 2 | 1 | 20 | 3 | 10 |" in lines_of(report)
-    assert "slowest check from tables, in plain Python, takes 30 ms" in report.markdown()
-
-
 def test_memory_is_that_over_few_sequences():
     few, other, many = (
         {"part": part, "workers": 1, "sequences": size, "megabytes": peak}
@@ -147,25 +108,6 @@ def test_other_content_is_a_disagreement():
     reprocess.check([row, row | {"part": "kills"}, row | {"shard": 4, "content": "b"}])
     with pytest.raises(Disagreement, match="reprocess 0  and kills 2 "):
         reprocess.check([row, row | {"part": "kills", "number": 2, "content": "b"}])
-
-
-def test_answers_are_counted():
-    phase = Phase("80 %", 4.0, took=2.0)
-    for status, seconds in (("200", 0.1), ("200", 0.3), ("503", 0.01), ("lost", 2.0)):
-        phase.add(status, seconds)
-    row = phase.row(1.0)
-    assert [row[key] for key in ("rate", "answered", "refused", "other", "missed")] == [1.0, 2, 1, 1, 1]
-    assert row["refused_p99"] == pytest.approx(10.0) and row["slowest"] == pytest.approx(2000.0)
-    assert row["late_p99"] is None
-    capacity = row | {"rate": 200.0, "alone": 50.0}
-    first, second = sentences([capacity, row, capacity | {"rate": 150.0}])
-    assert "costs 100 times its decoding. After the other phases the capacity is 150;" in first
-    assert "50.0 % of 4 requests are answered, 25.0 % refused, 1 end otherwise, 1 miss" in second
-
-
-def test_quantiles_are_milliseconds():
-    assert quantile([0.003, 0.001, 0.002], 0.5) == 2.0
-    assert quantile([], 0.5) is None
 
 
 def test_rows_of_a_command_have_to_be_certified_optima():

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from benchmarks.data import umass
-from benchmarks.studies import crf_citations
 from benchmarks.studies import umass_rules as study
 from benchmarks.study import Cell, Sources
-from formulations import LabelSet, RuleSet, Trellis
+from formulations import RuleSet, Trellis
 from formulations import constraints as C
-from ilpinfer.evaluation.checking import Gold, check_rules
 from ilpinfer.learning import ScoredExample
 
 
@@ -41,17 +39,6 @@ def test_the_scheme_alone_has_no_mined_rule(sources):
     assert list(rules) == [umass.VALID] and not families
 
 
-def test_hard_rules_of_citations_are_never_broken_by_training_references(sources):
-    soft, hard = (
-        crf_citations.umass_rules(sources, 0, name) for name in (crf_citations.SOFT, crf_citations.HARD)
-    )
-    assert all(rule.hard for rule in hard.rules) and len(hard.rules) <= len(soft.rules)
-    some = umass.training_part(sources, 0)
-    labels = LabelSet(tuple(sorted({label for _, names in some for label in names})))
-    checked = check_rules(hard, [Gold(*pair, "") for pair in some], labels.with_optional_fields(hard.fields))
-    assert not any(one.broken for one in checked)
-
-
 def test_learning_leaves_out_a_rule_without_use():
     # gold keeps the first rule against the scores, and never needs the second
     trellis = Trellis.from_emissions(np.array([[0.0, 0.4], [0.0, 0.4]]), np.zeros((2, 2)), labels=["a", "b"])
@@ -63,12 +50,3 @@ def test_learning_leaves_out_a_rule_without_use():
     assert 0.2 < rules.rules[0].penalty < 9.0, (
         "rises from 0 until it outweighs 0.4 nats; the mean over epochs"
     )
-
-
-def test_cora_is_split_without_overlap(sources):
-    train, dev = crf_citations.split(sources, 1)
-    again = crf_citations.split(sources, 1)
-    natural = crf_citations.split(sources, 0)
-    assert (len(train), len(dev)) == (60, 30) and (train, dev) == again
-    assert sorted(map(str, [*train, *dev])) == sorted(map(str, [*natural[0], *natural[1]]))
-    assert train != natural[0]
