@@ -1,17 +1,15 @@
-"""Contenders on one sequence: each row has a labelling's gap to the proved optimum, its violations, and its distance to gold."""
+"""Contenders on one sequence: each row has a labelling's gap to the proved optimum, its violations and its times."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ilpinfer
-from benchmarks.data.evaluations import account
 from benchmarks.data.sets import DataSet, Item
 from benchmarks.optimum import recheck
 from benchmarks.studies.searches.contenders import EXACT, OPTIMUM, Contender
 from benchmarks.study import Disagreement, Row
 from benchmarks.timing import timed
-from formulations import RuleSet, Trellis
 from ilpinfer.core.solution import Solution, finite
 
 NATS = 1e-9
@@ -31,9 +29,8 @@ def rows_of(
     trellis = item.make()
     best, _, seconds = _decoded(data, item, Contender("auto"), PROOF)
     recheck(trellis, data.rules, best)
-    shape = dict(zip("TK", trellis.lattice.shape, strict=True))
-    about = {**shape, "rules": len(data.rules.items), "gold": bool(item.gold)}
-    solutions, rows = [best], [{"method": OPTIMUM, "limit": None, "seconds": seconds}]
+    about = {**dict(zip("TK", trellis.lattice.shape, strict=True)), "rules": len(data.rules.items)}
+    yield {**about, "method": OPTIMUM, "limit": None, "seconds": seconds, **judged(best, best)}
     for name, contender, limit in runs if best.status == "optimal" else ():
         solution, events, seconds = _decoded(data, item, contender, limit)
         if solution.has_labelling and solution.score > best.score + NATS:
@@ -41,13 +38,10 @@ def rows_of(
                 f"{data.name}, {item.key}: {name} has a labelling worth {solution.score!r}, above "
                 f"{best.score!r}, which is proved to be the optimum"
             )
-        row: Row = {"method": name, "limit": limit, "seconds": seconds, **times(events, best.score)}
+        row: Row = {**about, "method": name, "limit": limit, "seconds": seconds, **times(events, best.score)}
         if limit == longest:
             row["trace"] = trace(events, best.score, bounds=name == EXACT)
-        solutions.append(solution)
-        rows.append(row)
-    for row, own in zip(rows, judged(trellis, data.rules, item.gold, solutions), strict=True):
-        yield {**about, **row, **own}
+        yield row | judged(solution, best)
 
 
 def _decoded(
@@ -63,31 +57,15 @@ def _decoded(
     return solution, events, round(seconds, 6)
 
 
-def judged(
-    trellis: Trellis, rules: RuleSet, gold: Sequence[str], solutions: Sequence[Solution]
-) -> Iterator[Row]:
-    """Status, score, gap to the first one, violations, and counts against gold of each; None where unknown."""
-    labellings = [one.labels if one.has_labelling else None for one in solutions]
-    predictions = {f"{place}": [labels] for place, labels in enumerate(labellings)}
-    compared = ilpinfer.compare(
-        [trellis], rules, (), gold=[gold or None], predictions=predictions
-    ).to_pandas()
-    counts, best = account(compared), finite(solutions[0].score)
-    for place, line in enumerate(compared.itertuples()):
-        row: Row = {
-            "status": str(solutions[place].status.value),
-            "score": line.score if line.solved else None,
-            "optimum": best,
-            "gap": round(max(0.0, best - line.score), 9) if line.solved and best is not None else None,
-            "violations": line.violations if labellings[place] is not None else None,
-        }
-        if gold:
-            row["right_labels"], row["counts"] = (
-                int(line.correct_labels),
-                counts.iloc[place].astype(int).tolist(),
-            )
-            row["gold_score"] = None if math.isnan(line.gold_score) else line.gold_score
-        yield row
+def judged(solution: Solution, best: Solution) -> Row:
+    """Status, gap to the optimum and violations; None where there is no labelling that keeps the hard rules."""
+    solved = solution.has_labelling and math.isfinite(solution.score)
+    return {
+        "status": str(solution.status.value),
+        "optimum": finite(best.score),
+        "gap": round(max(0.0, best.score - solution.score), 9) if solved else None,
+        "violations": sum(solution.violations.values()) if solution.has_labelling else None,
+    }
 
 
 def times(events: Sequence[Event], optimum: float) -> dict[str, float | None]:

@@ -1,7 +1,6 @@
-"""Gaps over time, by limit, and profiles of the time to the optimum."""
+"""Gaps over time, and profiles of the time to the optimum."""
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,42 +25,41 @@ MOMENTS = np.geomspace(0.0005, 0.8, 40)
 
 
 def draw(table: DataFrame, report: Report) -> None:
-    """Three pictures, with what is in them."""
+    """Two pictures, with what is in them."""
     report.text(
         f"Mean gap of the incumbent over time, with the longest limit. A gap counts {CAP:g} nats at most, and so does a missing "
         "labelling. Dashed black: how far the bound of the exact engine is above the optimum; where the two meet, the "
         "optimum is proved."
     )
-    with _panels(
-        report, "anytime", "Mean gap of incumbents, and of the engine's bound, over time", table
-    ) as panels:
-        for axis, own in panels:
-            _over_time(axis, longest(own))
-    report.text("Mean gap by time limit, each limit a run of its own:")
-    with _panels(report, "limits", "Mean gap by time limit", table) as panels:
-        for axis, own in panels:
-            for name in own.method.unique():
-                if name in STYLES:
-                    gaps = of(own, name).groupby("limit").capped.mean()
-                    axis.plot(1000 * gaps.index, gaps, **_look(name))
+    last = longest(table)
+    families = {family: own for (family,), own in groups(last, "family")}
+    rows = -(-len(families) // 3)
+    shape = {"nrows": rows, "ncols": min(3, len(families)), "squeeze": False, "sharey": True}
+    caption = "Mean gap of incumbents, and of the engine's bound, over time"
+    with report.picture("anytime", caption, (10.5, 0.6 + 2.6 * rows), **shape) as drawn:
+        for axis, (family, own) in zip(drawn.ravel(), families.items(), strict=False):
+            _over_time(axis, own)
+            axis.set_title(f"{family} ({own.key.nunique()})")
+        for axis in drawn.ravel()[len(families) :]:
+            axis.set_visible(False)
+        for axes, name in ((drawn[:, 0], "ylabel"), (drawn[-1], "xlabel")):
+            for axis in axes:
+                axis.set(**{name: "mean gap, nats" if name == "ylabel" else "milliseconds"})
+        handles, labels = drawn[0, 0].get_legend_handles_labels()
+        drawn[0, 0].figure.legend(handles, labels, loc="outside right upper", frameon=False)
     report.text(
         "Performance profiles (Dolan and Moré 2002) over all these sequences: the share on which a method has the optimum within so many times the time "
         "of the fastest method shown. Where a curve ends, it has no further optima within the longest limit."
     )
     with report.picture("profiles", "Performance profiles of the time to the optimum", (8, 4)) as axis:
-        last = longest(table)
         shown = list(profiles(last[last.method.isin(list(STYLES))]))
         most = max((own.iloc[-1] for _, own, _ in shown if len(own)), default=1.0)
         for name, own, count in shown:
             shares = [(n + 1) / count for n in range(len(own))]
             if len(own):
                 axis.plot([*own, most], [*shares, shares[-1]], drawstyle="steps-post", **_look(name))
-        axis.set(
-            xscale="log",
-            ylim=(0, 1.02),
-            xlabel="times the fastest method's time",
-            ylabel="share of sequences",
-        )
+        labels = {"xlabel": "times the fastest method's time", "ylabel": "share of sequences"}
+        axis.set(xscale="log", ylim=(0, 1.02), **labels)
         axis.figure.legend(loc="outside right upper", frameon=False)
 
 
@@ -73,6 +71,12 @@ def _over_time(axis: Any, last: DataFrame) -> None:
     bounds = [gap_at(of(last, EXACT), moment, bound=True) for moment in moments]
     look = {"color": "black", "linestyle": "--", "linewidth": 1.6, "label": "bound of the exact engine"}
     axis.plot(*_bends(moments, bounds), **look)
+    axis.set(xscale="log")
+    axis.set_yscale("symlog", linthresh=0.1)
+    axis.set_ylim(-0.02, 1.3 * CAP)
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_minor_locator(NullLocator())
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _bends(moments: Sequence[float], gaps: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -80,36 +84,6 @@ def _bends(moments: Sequence[float], gaps: Sequence[float]) -> tuple[list[float]
     last = len(gaps) - 1
     kept = [n for n in range(len(gaps)) if n in (0, last) or len({*gaps[n - 1 : n + 2]}) > 1]
     return [1000 * moments[n] for n in kept], [gaps[n] for n in kept]
-
-
-@contextlib.contextmanager
-def _panels(
-    report: Report, name: str, caption: str, table: DataFrame
-) -> Iterator[list[tuple[Any, DataFrame]]]:
-    """A panel for each family, with its rows; titles, labels and the legend at the end."""
-    families = {family: own for (family,), own in groups(table, "family")}
-    rows = -(-len(families) // 3)
-    shape = {"nrows": rows, "ncols": min(3, len(families)), "squeeze": False, "sharey": True}
-    with report.picture(name, caption, (10.5, 0.6 + 2.6 * rows), **shape) as drawn:
-        panels = drawn.ravel()
-        lines: dict[str, Any] = {}
-        yield list(zip(panels, families.values(), strict=False))
-        for axis, (family, own) in zip(panels, families.items(), strict=False):
-            axis.set(title=f"{family} ({own.key.nunique()})", xscale="log")
-            axis.set_yscale("symlog", linthresh=0.1)
-            axis.set_ylim(-0.02, 1.3 * CAP)
-            for side in (axis.xaxis, axis.yaxis):
-                side.set_minor_locator(NullLocator())
-                side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            handles, labels = axis.get_legend_handles_labels()
-            lines |= dict(zip(labels, handles, strict=True))
-        for axis in drawn[:, 0]:
-            axis.set_ylabel("mean gap, nats")
-        for axis in drawn[-1]:
-            axis.set_xlabel("milliseconds")
-        for axis in panels[len(families) :]:
-            axis.set_visible(False)
-        panels[0].figure.legend(lines.values(), lines.keys(), loc="outside right upper", frameon=False)
 
 
 def _look(name: str) -> dict[str, Any]:
