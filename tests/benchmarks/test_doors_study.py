@@ -11,7 +11,6 @@ from benchmarks.report import Report
 from benchmarks.studies import doors
 from benchmarks.studies.doors import calls, report, rivals
 from benchmarks.studies.doors.tagger import LONGEST, RULES, rules_of, sentences
-from benchmarks.studies.doors.words import shuffled, with_words
 from benchmarks.study import Disagreement
 from formulations import RuleSet
 from formulations import constraints as C
@@ -75,17 +74,6 @@ def test_other_labels_are_a_disagreement():
     doors.check([{"data": "torch", "way": "torch", "lost": 0.001}])
     with pytest.raises(Disagreement, match="labels lose 1"):
         doors.check([{"data": "torch", "way": "torch", "lost": 1.0}])
-
-
-def test_new_words_look_like_the_known_ones():
-    rng = np.random.default_rng(0)
-    assert shuffled("pp", rng) == "pp" and shuffled("1994", rng) == "1994"
-    word = shuffled("McCallum-2", rng)
-    assert word != "McCallum-2" and sorted(word.lower()) == sorted("mccallum-2")
-    assert [letter.isupper() for letter in word] == [letter.isupper() for letter in "McCallum-2"]
-    trellis = sentences(1).trellises[0]
-    other = with_words(trellis, ["x"] * len(trellis))
-    assert other.tokens[0] == "x" and (other.lattice.node == trellis.lattice.node).all()
 
 
 def test_other_pages_quote_the_first_table(tmp_path, monkeypatch):

@@ -11,7 +11,6 @@ from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.doors import calls
 from benchmarks.studies.doors.calls import BARE
 from benchmarks.studies.doors.rivals import BATCH, LIMIT, LOST
-from benchmarks.studies.doors.words import CORA, NEW
 from benchmarks.study import Row
 
 SHORT = "In short"
@@ -25,6 +24,11 @@ PURPOSES: Mapping[str, str] = {
 }
 PROGRAMS = {"cp-sat": "CP-SAT", "cbc": "CBC", "toulbar2": "toulbar2"}
 DONE = ("optimal", "infeasible")
+TIMES: Cells = {
+    "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
+    "µs a sentence": lambda x: number(x.spent.iloc[0]),
+    "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
+}
 Line = tuple[str, float, float]
 """What is timed, its microseconds a sequence and its multiple of the bare pass."""
 
@@ -46,31 +50,20 @@ def page(rows: Sequence[Row], report: Report) -> None:
 
 
 def _lines(parts: Mapping[str, DataFrame]) -> Iterator[Line]:
-    for part in ("batches", "calls", "cora", "umass", "rivals"):
+    """A line for each way under the most rules, the median of its cells, and for each solver."""
+    for part in ("batches", "rivals"):
         if part in parts and "way" in parts[part]:
-            own = parts[part][parts[part].way.notna()]
-            yield from _ways(own[own.rules == own.rules.max()] if part == "batches" else own)
+            for (way,), own in groups(_most_rules(parts[part]), "way"):
+                if (part, way) != ("rivals", BARE):
+                    yield way, own.spent.median(), (own.spent / own.bare).median()
     if "solvers" in parts:
-        own = parts["solvers"]
-        some = beside(own[own.rules == own.rules.max()])
+        some = beside(_most_rules(parts["solvers"]))
         for (name,), rows in groups(some[some.seconds.notna()], "program"):
             yield f"{name}, same rules", 1e6 * rows.seconds.median(), _total(rows)
 
 
-def _ways(frame: DataFrame) -> Iterator[Line]:
-    """A line for each way, the median of its sequences where each has a time, and of its cells."""
-    for (part, way), own in groups(frame, "part", "way"):
-        if part == "rivals" and way == BARE:
-            continue
-        title = {"cora": f"Cora, {way}", "umass": f"UMass, {way}"}.get(part, way)
-        each = pieces(own)
-        yield title, each.spent.median(), each.multiple.median()
-
-
-def pieces(frame: DataFrame) -> DataFrame:
-    """A line for each time, with its multiple of the bare pass."""
-    each = frame.explode(["spent", "bare"], ignore_index=True).astype({"spent": float, "bare": float})
-    return each.assign(multiple=each.spent / each.bare)
+def _most_rules(frame: DataFrame) -> DataFrame:
+    return frame[frame.rules == frame.rules.max()] if "rules" in frame else frame
 
 
 def beside(frame: DataFrame) -> DataFrame:
@@ -110,63 +103,8 @@ def batches(frame: DataFrame, report: Report) -> None:
         f"{some.sequences.iloc[0]} sentences, {some.tokens.iloc[0]} tokens, one thread. The best labellings of {broken}. Every way ends "
         "with the label ids of all sentences, which are the same, and whose proofs are rechecked. Milliseconds are of all sentences together."
     )
-    cells: Cells = {
-        "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
-        "µs a sentence": lambda x: number(x.spent.iloc[0]),
-        "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
-    }
-    report.pivot(frame, {"entrance": "way", "rules": "rules"}, cells)
+    report.pivot(frame, {"entrance": "way", "rules": "rules"}, TIMES)
     report.text("\n".join(f"- {name} {purpose}." for name, purpose in PURPOSES.items()))
-
-
-def _each(frame: DataFrame, by: Mapping[str, str], report: Report, more: Cells | None = None) -> None:
-    """Medians of single calls."""
-    cells: Cells = {
-        "number": lambda x: len(pieces(x)),
-        **(more or {}),
-        "bare pass, µs": lambda x: number(pieces(x).bare.median()),
-        "µs a call": lambda x: number(pieces(x).spent.median()),
-        "× median": lambda x: number(pieces(x).multiple.median()),
-        "× 90th percentile": lambda x: number(pieces(x).multiple.quantile(0.9)),
-    }
-    report.pivot(frame, by, cells)
-
-
-def single(frame: DataFrame, report: Report) -> None:
-    report.heading("Single calls")
-    report.text(
-        "The first line has the scheme, one run of each field and a longest run as rules, all of which hold without them. The others make a "
-        "trellis from arrays, a list of label names and a list of tokens, and decode nothing."
-    )
-    _each(frame, {"call": "way", "sentences": "data"}, report)
-
-
-def words(frame: DataFrame, report: Report) -> None:
-    report.heading("Known and new words")
-    report.text(
-        "References under `citations` (Cora) and 240 mined rules (UMass), single calls of `Decoder.decode`. The decoder has met all references. "
-        "New words have the letters of known ones in another order, other words in each round, so that patterns of the rules match what they "
-        "matched, and scores are the same."
-    )
-    titles = frame.part.map(lambda part: "Cora" if part == CORA else "UMass")
-    more: Cells = {
-        "tokens": lambda x: number(x.tokens.mean()),
-        "new words": lambda x: number(x.new.mean() if x.way.iloc[0] == NEW else 0.0),
-    }
-    _each(frame.assign(title=titles), {"references": "title", "words": "way"}, report, more)
-
-
-def threads(frame: DataFrame, report: Report) -> None:
-    report.heading("Two threads")
-    cells: Cells = {
-        "µs a sentence, one thread": lambda x: number(x["1"].min()),
-        "µs a sentence, two threads": lambda x: number(x["2"].min()),
-        "times as many": lambda x: number(x["1"].min() / x["2"].min()),
-    }
-    report.pivot(frame, {"entrance": "way"}, cells)
-    report.text(
-        "By the clock, the best of several rounds in each of several cells, since other programs take a core in many of them; trellises are ready."
-    )
 
 
 def rivals(frame: DataFrame, report: Report) -> None:
@@ -179,9 +117,7 @@ def rivals(frame: DataFrame, report: Report) -> None:
     )
     measured = frame[frame.way.notna()] if "way" in frame else frame[:0]
     cells: Cells = {
-        "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
-        "µs a sentence": lambda x: number(x.spent.iloc[0]),
-        "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
+        **TIMES,
         "below the optimum, nats": lambda x: number(x.lost.iloc[0], 2) if x.way.iloc[0] in lossy else "0",
     }
     lossy = set(measured.way[measured.lost.notna()]) if "lost" in measured else set()
@@ -217,11 +153,4 @@ def solvers(frame: DataFrame, report: Report) -> None:
     report.text("".join(f"- {note}\n" for note in notes))
 
 
-WRITERS: Mapping[Any, Any] = {
-    "batches": batches,
-    "calls": single,
-    ("cora", "umass"): words,
-    "threads": threads,
-    "rivals": rivals,
-    "solvers": solvers,
-}
+WRITERS: Mapping[Any, Any] = {"batches": batches, "rivals": rivals, "solvers": solvers}
