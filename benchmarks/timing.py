@@ -16,8 +16,6 @@ from ilpinfer.comparison.running import bare_pass
 Work = Callable[[], object]
 Clock = Callable[[], float]
 Seconds = NDArray[np.float64]
-TURN = 0.005
-"""Seconds that a process runs undisturbed on a busy machine."""
 
 
 def timed(
@@ -44,14 +42,6 @@ def time_rounds(
                 work()
                 spent[name][r, n] = clock() - began
     return {name: choice(seconds[1:], axis=0) for name, seconds in spent.items()}
-
-
-def least(work: Work, repeats: int) -> float:
-    """Seconds of the quickest of several runs: short ones by the clock, longer ones by processor time."""
-    began = time.perf_counter()
-    work()
-    clock = time.perf_counter if time.perf_counter() - began < TURN else time.process_time
-    return float(time_rounds({"": [work]}, repeats, clock, np.min)[""][0])
 
 
 @contextlib.contextmanager

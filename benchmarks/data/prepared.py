@@ -9,8 +9,7 @@ import ilpinfer
 from benchmarks.data.corpora import UMASS_RULES, soft_rules, train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.data.synthetic import limited, one_run_each
-from formulations import LabelSet, RuleSet, Trellis, load_rules
+from formulations import RuleSet, Trellis, load_rules
 from formulations import constraints as C
 from ilpinfer.models.sequence_model import SequenceModel
 
@@ -47,20 +46,6 @@ def umass(folder: Path) -> Prepared:
     """The development references with labels of several levels under mined rules."""
     train, dev = train_and_dev(folder, "umass")
     return _prepared(trained("hmm", train), RuleSet(tuple(soft_rules(train, UMASS_RULES))), dev)
-
-
-def document(T: int, K: int, noise: float, seed: int) -> Prepared:
-    """One document in which each field has one run, under noise, and a soft rule that says so."""
-    labels = LabelSet(tuple(f"field {k}" for k in range(K)))
-    rules = RuleSet((C.at_most_runs(C.EACH_FIELD, 1, penalty=5.0),))
-    return Prepared(ilpinfer.Decoder(rules, labels), [one_run_each(T, seed, labels, noise)])
-
-
-def limits(T: int, K: int, kind: str, steps: float, seed: int, seconds: float) -> Prepared:
-    """One document of random scores under soft limits on numbers and lengths of runs."""
-    trellis, rules = limited(T, K, kind, steps, seed)
-    decoder = ilpinfer.Decoder(RuleSet(tuple(rules)), trellis.labels, time_limit=seconds)
-    return Prepared(decoder, [trellis])
 
 
 def _prepared(model: SequenceModel, rules: RuleSet, examples: Sequence[Labelled]) -> Prepared:

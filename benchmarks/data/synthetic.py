@@ -1,72 +1,10 @@
 """References without a corpus: a planted labelling under noise, at the size of real ones."""
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations import LabelSet, Rule, RuleSet, Trellis, load_rules
+from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
-
-
-def one_run_each(T: int, seed: int, labels: LabelSet, noise: float) -> Trellis:
-    """One run of each label in a random order; the planted label scores 3 nats more than the rest."""
-    rng, K = np.random.default_rng([T, len(labels), seed]), len(labels)
-    ends = np.sort(rng.choice(np.arange(1, T), K - 1, replace=False))
-    gold = np.repeat(rng.permutation(K), np.diff([0, *ends, T]))
-    transitions = np.where(np.eye(K, dtype=bool), -0.2, -4.0)
-    return Trellis.from_emissions(_emissions(gold, K, noise, 3.0, rng), transitions, labels=labels)
-
-
-def repeated(ids: NDArray[np.int64]) -> int:
-    """How many labels have more than one run."""
-    begins = ids[np.concatenate([[True], ids[1:] != ids[:-1]])]
-    return int((np.bincount(begins) > 1).sum())
-
-
-def ruled(T: int, K: int, noise: float, seed: int = 0) -> tuple[Trellis, list[Rule]]:
-    """K labels in runs of one length, with random transitions and rules on some of the labels."""
-    rng = np.random.default_rng(seed)
-    labels = [*(f"f{k}" for k in range(K - 1)), "O"]
-    gold = np.repeat(rng.permutation(K), -(-T // K))[:T]
-    emissions = _emissions(gold, K, noise, 4.0, rng)
-    transitions = rng.normal(size=(K, K)) - 4.0
-    transitions[np.arange(K), np.arange(K)] = -0.2
-    trellis = Trellis.from_emissions(emissions, transitions, labels=labels, tokens=["w"] * T)
-    runs = [C.at_most_runs(f"f{k}", 1, penalty=1.5) for k in range(8)]
-    order = C.requires_before("f1", "f2", penalty=2.0), C.requires_present("f3", "f4", penalty=1.0)
-    return trellis, [*runs, *order]
-
-
-LENGTHS: dict[str, Callable[..., Rule] | None] = {
-    "numbers of runs": None,
-    "and lengths of at most 1": partial(C.max_run_length, n=1),
-    "and lengths of at most 2": partial(C.max_run_length, n=2),
-    "and lengths of at least 2": partial(C.min_run_length, n=2),
-    "and lengths of at least 3": partial(C.min_run_length, n=3),
-}
-"""Soft limits in a long document, with the rule on the lengths of runs of some labels."""
-
-
-def limited(T: int, K: int, kind: str, steps: float, seed: int) -> tuple[Trellis, list[Rule]]:
-    """Random scores, of steps with this standard deviation. Two thirds of the labels have T / 100 runs, the next sixth lengths; a nat each."""
-    rng, labels = np.random.default_rng([T, K, seed]), [f"f{k}" for k in range(K)]
-    trellis = Trellis.from_emissions(rng.normal(size=(T, K)), steps * rng.normal(size=(K, K)), labels=labels)
-    rule, first = LENGTHS[kind], 2 * K // 3
-    lengths = [] if rule is None else [rule(label, penalty=1.0) for label in labels[first : first + K // 6]]
-    return trellis, [*(C.at_most_runs(label, T // 100, penalty=1.0) for label in labels[:first]), *lengths]
-
-
-def _emissions(
-    gold: NDArray[np.int64], K: int, noise: float, lead: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """(T, K) scores in nats: noise, and a lead for the label of each token."""
-    T = len(gold)
-    result = noise * rng.normal(size=(T, K))
-    result[np.arange(T), gold] += lead
-    return result
-
 
 FIELDS = load_rules("citations").fields
 WORDS = ("systems", "of", "learning", "Proc", "1994", "pp", "J", "12", "editors", "the")

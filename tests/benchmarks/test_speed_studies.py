@@ -1,18 +1,14 @@
 """The arithmetic of the studies of speed and of the system."""
 
 import os
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from pandas import DataFrame
 
 import ilpinfer
 from benchmarks import timing
-from benchmarks.data import prepared
-from benchmarks.data.synthetic import repeated
+from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.studies import reprocess
-from benchmarks.studies.compiled import calls
 from benchmarks.studies.compiled.report import calls as calls_of
 from benchmarks.studies.reprocess import commands, more_megabytes
 from benchmarks.study import Disagreement
@@ -26,8 +22,9 @@ from ilpinfer.models.files import load_model
 
 
 def test_the_unit_is_the_best_value_of_the_folded_scores():
-    documents = [prepared.document(30, 5, 1.9, seed).trellises[0] for seed in range(2)]
-    rules = RuleSet((C.starts_with("field 0", penalty=2.0), C.forbidden_transition("field 1", "field 2")))
+    documents = [document(30, seed, labels_of_size(9), 1.9) for seed in range(2)]
+    one, *_, other = (field.name for field in documents[0].labels.each_field)
+    rules = RuleSet((C.starts_with(one, penalty=2.0), C.forbidden_transition(f"B-{one}", f"B-{other}")))
     values = [unit() for unit in viterbi_calls(documents, rules)]
     folded = [compile_problem(trellis, rules).fold() for trellis in documents]
     assert values == [viterbi(problem.lattice)[0] for problem in folded]
@@ -46,19 +43,6 @@ def test_the_first_round_is_not_timed():
     assert timing.time_rounds(works, 3, lambda: next(ticks))[""].tolist() == [3.0]
 
 
-@pytest.mark.parametrize("first, clock", [(0.001, "perf_counter"), (0.1, "process_time")])
-def test_short_work_is_timed_by_the_clock_and_long_work_by_processor_time(monkeypatch, first, clock):
-    ticks = {
-        "perf_counter": [0.0, first],
-        "process_time": [],
-    }
-    ticks[clock] += [0.0, 100.0, 100.0, 103.0, 103.0, 104.0]
-    sources = {name: iter(values) for name, values in ticks.items()}
-    clocks = {name: lambda n=name: next(sources[n]) for name in sources}
-    monkeypatch.setattr(timing, "time", SimpleNamespace(**clocks))
-    assert timing.least(lambda: None, 2) == 1.0
-
-
 def test_one_core_is_used_meanwhile():
     cores = os.sched_getaffinity(0)
     with timing.one_core():
@@ -69,29 +53,6 @@ def test_one_core_is_used_meanwhile():
 def test_multiples_are_those_of_each_sequence():
     each = calls_of(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
     assert each.multiple.tolist() == [2.0, 3.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("method", "route"),
-    [
-        ("auto: viterbi", calls.NOTHING),
-        ("auto: label setting over 2 machines", calls.COMPILED),
-        ("auto: 5 multipliers, label setting over 24 machines", calls.COMPILED),
-        ("auto: 3 multipliers", calls.COMPILED),
-        ("auto: viterbi breaks 1 of 2 rules", calls.ENGINE),
-    ],
-)
-def test_routes_tell_what_settled_a_sequence(method, route):
-    class Solved:
-        pass
-
-    Solved.method = method
-    assert calls.route(Solved) == route
-
-
-def test_labels_with_more_than_one_run():
-    assert repeated(np.array([0, 0, 1, 0, 2, 2, 1])) == 2
-    assert repeated(np.array([2, 2, 0])) == 0
 
 
 def test_memory_is_that_over_few_sequences():

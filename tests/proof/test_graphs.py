@@ -9,7 +9,7 @@ import pytest
 from support.trellises import near_tie_trellis, valued
 
 import ilpinfer
-from benchmarks.data.synthetic import ruled
+from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from formulations import constraints as C
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
@@ -155,7 +155,8 @@ def test_steps_are_asked_for():
 
 
 def test_large_references_are_verified_and_worse_ones_refused():
-    trellis, rules = ruled(200, 30, 2.0)
+    labels = labels_of_size(29)
+    trellis, rules = document(200, 0, labels, 2.0), document_rules(labels)
     reference = make(trellis, rules)
     assert ilpinfer.verify(trellis, rules, ilpinfer.decode(trellis, rules))
     assert verify(reference, "meaning")

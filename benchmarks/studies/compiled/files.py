@@ -13,60 +13,7 @@ from pathlib import Path
 from benchmarks.data.corpora import CORA_SIZES, train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
-from benchmarks.study import Row, Sources
-
-NUMPY = "import of numpy alone"
-_DECODE = """
-import numpy as np
-import ilpinfer
-from formulations import Trellis, constraints as C
-rng = np.random.default_rng(0)
-K = {labels}
-labels = [*"abcdefghijkl"[: K - 1], "O"]
-trellis = Trellis(rng.normal(size=K), rng.normal(size=(19, K, K)), labels=labels)
-method = ilpinfer.decode(trellis, {rules}).method
-"""
-CASES = {
-    NUMPY: "import numpy; method = ''",
-    "Viterbi satisfies the rules": _DECODE.format(labels=4, rules="[C.at_most_runs('a', 9)]"),
-    "a hard rule and a soft one": _DECODE.format(
-        labels=4, rules="[C.at_most_runs('a', 1), C.requires_present('a', 'b', penalty=9.0)]"
-    ),
-    "64 soft rules": _DECODE.format(
-        labels=9,
-        rules="[C.requires_present(a, b, penalty=1.0) for a in 'abcdefgh' for b in 'abcdefgh' if a != b]"
-        " + [C.at_most_tokens(a, 3, penalty=1.5) for a in 'abcdefgh']",
-    ),
-}
-CLOCK = "import time; began, spent = time.perf_counter(), time.process_time()"
-PRINT = "print(time.perf_counter() - began, time.process_time() - spent, method)"
-
-
-def first_calls(case: str, repeats: int) -> Iterator[Row]:
-    calls: dict[str, list[Row]] = {NUMPY: [], case: []}
-    for _ in range(repeats):
-        for name, some in calls.items():
-            some.append(first_call(name))
-    row: Row = {key: _median(calls[case], key) for key in ("seconds", "processor")}
-    yield row | {
-        "method": calls[case][0]["method"],
-        "over_numpy": row["seconds"] - _median(calls[NUMPY], "seconds"),
-    }
-
-
-def first_call(case: str) -> Row:
-    """Seconds in a new process from the start of the import, by the clock and of the processor, and the solution's method."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has bytecode
-    command = [sys.executable, "-c", "\n".join((CLOCK, CASES[case], PRINT))]
-    run = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    seconds, processor, method = run.stdout.strip("\n").split(" ", 2)
-    return {"seconds": float(seconds), "processor": float(processor), "method": method}
-
-
-def _median(calls: list[Row], key: str) -> float:
-    return float(statistics.median(row[key] for row in calls))
-
+from benchmarks.study import Cell, Row, Sources
 
 FEWEST, MOST = 100, 20_000
 """References of the smoke test, and of the other scales."""
@@ -94,7 +41,7 @@ print(time.process_time() - began)
 """
 
 
-def measure(sources: Sources) -> Iterator[Row]:
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     count = sources(smoke=FEWEST, sample=MOST)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
