@@ -12,8 +12,6 @@ from benchmarks.data import corpora
 from benchmarks.data.sets import SHARE, TOLERANCE, Item, noise_for, spread
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.studies.engine import memory
-from benchmarks.studies.engine.anytime import trace
-from benchmarks.studies.engine.fits import exponents, fit
 from benchmarks.studies.engine.report import decoded, losses, multiple, of, passes
 from benchmarks.study import Disagreement
 
@@ -66,41 +64,6 @@ def test_losses_are_counted_where_the_optimum_is_known(rows, expected) -> None:
     assert losses(of(decoded(DataFrame(rows)), "beam 50")) == pytest.approx(expected, nan_ok=True)
 
 
-def test_exponents_of_a_power_law() -> None:
-    sizes = [(T, K) for T in (120, 240, 960) for K in (5, 13, 60)]
-    of_length, of_size = exponents(sizes, [3e-6 * T**1.5 * K**0.25 for T, K in sizes])
-    assert of_length.value == pytest.approx(1.5)
-    assert of_size.value == pytest.approx(0.25)
-    assert of_length.margin == pytest.approx(0, abs=1e-9)
-
-
-def test_the_interval_of_an_exponent() -> None:
-    """Through log sizes 0, 1, 2 and log seconds 0, 2, 1: slope 1/2, residuals of variance 3/2, t of one degree 12.706."""
-    (slope,) = exponents([(1,), (np.e,), (np.e**2,)], [1, np.e**2, np.e])
-    assert slope.value == pytest.approx(0.5)
-    assert slope.margin == pytest.approx(12.7062 * (1.5 / 2) ** 0.5, rel=1e-4)
-    assert slope.text() == "0.50 ± 11.00"
-
-
-def test_exponents_that_are_not_determined() -> None:
-    assert exponents([(10,), (20,)], [1.0, 2.0]) is None
-    assert exponents([(10,), (10,), (10,)], [1.0, 2.0, 3.0]) is None
-
-
-def test_short_documents_and_open_calls_are_left_out() -> None:
-    rows = [
-        row("cbc", 1e-3 * T * K, T=T, K=K, status="optimal") for T in (30, 120, 240, 480) for K in (5, 13)
-    ]
-    late = row("cbc", 1.0, T=960, K=5, status="feasible")
-    result = fit(DataFrame([*rows, late]), exact=True)
-    assert result is not None
-    ended, left_out, (of_length, _) = result
-    assert (len(ended), left_out, sorted(set(ended["T"]))) == (6, 1, [120, 240, 480])
-    assert of_length.value == pytest.approx(1)
-    short = fit(DataFrame([row for row in rows if row["T"] < 240]), exact=True)
-    assert short is not None and sorted(set(short[0]["T"])) == [30, 120]
-
-
 def test_disagreements_are_named() -> None:
     exact = {"data": "d", "item": "1", "method": "auto", "status": "optimal", "score": 1.0, "bound": 1.0}
     agreement.check_all([exact, {**exact, "method": "cbc", "score": 1.0005}], ("data", "item"))
@@ -114,15 +77,10 @@ def test_disagreements_are_named() -> None:
 
 
 def test_peak_memory_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    memory.main(12, 5, 1.0)
+    memory.main(1.0, 12, 5)
     result = json.loads(capsys.readouterr().out)
     assert result["peak_mib"] >= result["before_mib"] > 0
     assert result["status"] == "optimal"
-
-
-def test_a_trace_ends_with_the_optimum() -> None:
-    points = trace(document(30, 0, LABELS, 2.5), document_rules(LABELS))
-    assert points[-1][1] == points[-1][2]
 
 
 def test_noise_makes_half_of_the_viterbi_labellings_break_a_rule() -> None:

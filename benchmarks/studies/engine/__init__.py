@@ -1,19 +1,13 @@
-"""The engine's time and proofs beside Viterbi, beams and integer-programming solvers, and how its cost grows."""
+"""The engine's time and proofs beside Viterbi, beams and integer-programming solvers."""
 
 from collections.abc import Sequence
 
 from benchmarks.methods import SETTINGS
 from benchmarks.optimum import check_all
-from benchmarks.studies.engine import anytime, decoding, programs, report
+from benchmarks.studies.engine import decoding, memory, report
 from benchmarks.study import Row, Study
 
 DECODED = (decoding.CORA, decoding.UMASS, decoding.RESUME, decoding.GENERATED)
-MODULES = {
-    **dict.fromkeys(DECODED, decoding),
-    anytime.ANYTIME: anytime,
-    **dict.fromkeys((programs.PROGRAMS, programs.FOLDED), programs),
-}
-"""What has the cells of each part, and measures them."""
 
 
 def check(rows: Sequence[Row]) -> None:
@@ -35,22 +29,17 @@ STUDY = Study(
     "data set (1 document of each size; full: all). CBC, CP-SAT, HiGHS and SCIP on the whole integer program of 20 Cora references "
     "(HMM of 20) and 20 résumé sections with hard rules, and of 4 documents of each size of up to 90 000 columns (full: 50, and 10 of up to 450 000); not for UMass. "
     f"{SETTINGS}",
-    limits="10 s a sequence, 0.8 s for UMass, 60 s where programs are compared",
+    limits="10 s a sequence, 0.8 s for UMass",
     seeds="the number of a generated document",
     measures="milliseconds of one thread, each method after a call that is not timed, on fresh scores, rules compiled from text once; "
     "calls of less than 30 ms are made up to three times and the median kept. Ratios to `auto` are of totals on the same sequences, "
     "which all methods of a cell decode one after the other. The unit of other multiples is a bare compiled Viterbi pass over the scores "
     "of the same sequence without rules, tables made beforehand, the fastest of five. Every labelling is verified, every proof of `auto` rechecked, "
     "and optima of all programs have to agree within 0.001 nats",
-    parts=tuple(MODULES),
-    cells={part: module.cells for part, module in MODULES.items()},
-    measure={part: module.measure for part, module in MODULES.items()},
-    report={
-        DECODED: report.decoding,
-        anytime.ANYTIME: report.anytime,
-        programs.PROGRAMS: report.programs,
-        programs.FOLDED: report.folded,
-    },
+    parts=(*DECODED, memory.MEMORY),
+    cells={**dict.fromkeys(DECODED, decoding.cells), memory.MEMORY: memory.cells},
+    measure={**dict.fromkeys(DECODED, decoding.measure), memory.MEMORY: memory.measure},
+    report={DECODED: report.decoding, memory.MEMORY: report.memory},
     check=check,
     timed=True,
 )

@@ -1,26 +1,40 @@
-"""Peak memory of one decoding in this process: `python -m benchmarks.studies.engine.memory T K NOISE`, one JSON line."""
+"""Peak memory of a fresh process that decodes a long document: `python -m benchmarks.studies.engine.memory`, one JSON line."""
 
 import json
-import resource
+import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import ilpinfer
+from benchmarks.data.sets import noise_for
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
+from benchmarks.study import Cell, Missing, Row, Sources
+
+MEMORY = "memory"
+LENGTH, SIZE = 2000, 60
+STATUS = Path("/proc/self/status")
+
+
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    if not STATUS.exists():
+        raise Missing(f"{STATUS}, which tells the memory of a process, is not there")
+    return [Cell(part=part)] * sources(smoke=0, sample=1)
+
+
+def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
+    command = [sys.executable, "-m", __name__, str(noise_for(LENGTH, SIZE)[0])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    yield json.loads(done.stdout.splitlines()[-1])
 
 
 def peak() -> float:
-    """MiB held at most so far."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Linux hands ru_maxrss on to a new program: it would be that of the study that started this process.
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 2**10
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used / 2**20 if sys.platform == "darwin" else used / 2**10
+    """MiB held at most so far; `ru_maxrss` would be that of the study, as Linux hands it on to a new program."""
+    line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 2**10
 
 
-def main(T: int, K: int, noise: float) -> None:
+def main(noise: float, T: int = LENGTH, K: int = SIZE) -> None:
     labels = labels_of_size(K)
     trellis, rules = document(T, 0, labels, noise), document_rules(labels)
     before = peak()
@@ -29,4 +43,4 @@ def main(T: int, K: int, noise: float) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+    main(float(sys.argv[1]))

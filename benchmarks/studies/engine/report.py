@@ -1,18 +1,16 @@
 """The report of the engine's study."""
 
 from collections.abc import Mapping
-from functools import partial
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from pandas import Categorical, DataFrame
 
-from benchmarks.data.sets import SOLVERS
+from benchmarks.data.sets import RIVALS_LENGTH, RIVALS_SIZE, SOLVERS
 from benchmarks.methods import AGAIN, DEFAULTS, PLAIN
-from benchmarks.report import Cells, Report, fixed, groups, number, percent
-from benchmarks.studies.engine import figures
-from benchmarks.studies.engine.anytime import BOUNDS, MEMORY, OVERSHOOT
+from benchmarks.report import COLORS, Cells, Report, fixed, number, percent
 from benchmarks.studies.engine.decoding import GENERATED
-from benchmarks.studies.engine.fits import exponents, fit, fitted
-from benchmarks.studies.engine.programs import OBJECTS
 
 METHODS: Mapping[str, str] = {
     "auto": "`auto`",
@@ -46,14 +44,11 @@ def decoding(rows: DataFrame, report: Report) -> None:
     some = decoded(rows)
     _main_table(some, report)
     _exact_rivals(some, report)
-    _milliseconds(some, report)
     _losses(some, report)
-    figures.within(some, report)
     documents = some[some.part == GENERATED]
     if len(documents):
         _documents(documents, report)
-        _exponents(documents, report)
-        figures.cost(documents, report)
+        _cost(documents, report)
 
 
 def decoded(rows: DataFrame) -> DataFrame:
@@ -126,17 +121,6 @@ def _exact_rivals(frame: DataFrame, report: Report) -> None:
     )
 
 
-def _milliseconds(frame: DataFrame, report: Report) -> None:
-    report.heading("Milliseconds a sequence")
-    cells: Cells = {
-        "number": len,
-        "median": lambda x: number(1000 * x.seconds.median()),
-        "90th percentile": lambda x: number(1000 * x.seconds.quantile(0.9)),
-        "largest": lambda x: number(1000 * x.seconds.max()),
-    }
-    report.pivot(frame[~frame.method.isin(RIVALS)], BY, cells)
-
-
 def losses(frame: DataFrame) -> tuple[int, int, int, float, float]:
     """Known optima, those missed, those without a labelling, mean and largest loss in nats."""
     known = frame[frame.auto_proved & frame.auto_score.notna()]
@@ -175,95 +159,63 @@ def _documents(frame: DataFrame, report: Report) -> None:
     report.pivot(frame.sort_index(), {"T": "T", "K": "K"}, cells, left=0)
 
 
-def _exponents(frame: DataFrame, report: Report) -> None:
-    report.heading("Exponents of cost")
-    lines, quoted = [], ""
-    for (label,), own in groups(frame, "label"):
-        if result := fit(own, exact=own.method.iloc[0] in ("auto", *RIVALS)):
-            done, left_out, (of_length, of_size) = result
-            spans = (f"{done[name].min()} to {done[name].max()}" for name in "TK")
-            lines.append((label, *spans, len(done), left_out, of_length.text(), of_size.text()))
-            if label == METHODS["auto"]:
-                quoted = (
-                    f"The engine's time grows as T^{of_length.text()} · K^{of_size.text()} (95 % intervals). "
-                )
-    columns = ("method", "T", "K", "documents", "not optimal in time", "exponent of T", "exponent of K")
-    report.table(columns, lines, left=3)
-    report.text(
-        f"{quoted}Least squares on the logarithms of T, K and seconds together, from 120 tokens on where at least three "
-        "such lengths are there; with intervals of 95 %. Exponents below 1 are those of a range where fixed costs still count."
-    )
-    table = {
-        (label, K): line[0].text()
-        for (label, K), own in groups(of(frame, "auto", PLAIN, "beam 50"), "label", "K")
-        if (line := exponents(fitted(own)[["T"]], fitted(own).seconds))
-    }
-    if sizes := sorted({K for _, K in table}):
-        report.table(
-            ("exponent of T", *(f"K = {K}" for K in sizes)),
-            (
-                (METHODS[name], *(table.get((METHODS[name], K), "–") for K in sizes))
-                for name in ("auto", PLAIN, "beam 50")
-            ),
-        )
-
-
-def anytime(frame: DataFrame, report: Report) -> None:
-    report.heading("Time limits, bounds and memory")
-    own = {name: frame[frame.data == name] for name in (OVERSHOOT, BOUNDS, MEMORY)}
-    late = own[OVERSHOOT]
-    if len(late):
-        report.text(
-            f"Time limits of 5 to 100 ms on documents of 500 tokens and 30 labels, {len(late)} calls, "
-            f"{(late.status == 'optimal').sum()} of them optimal: the 99th percentile of the overshoot is "
-            f"{number(late.late.quantile(0.99), 2)} ms, the largest {number(late.late.max(), 2)} ms."
-        )
-    for row in own[MEMORY].itertuples():
+def memory(frame: DataFrame, report: Report) -> None:
+    report.heading("Memory")
+    for row in frame.itertuples():
         report.text(
             f"A fresh process that decodes a document of {row.T:.0f} tokens and {row.K:.0f} labels holds "
             f"{row.peak_mib:.0f} MiB at its peak, {row.before_mib:.0f} MiB before decoding ({row.status})."
         )
-    if len(own[BOUNDS]):
-        figures.bounds(own[BOUNDS].trace.tolist(), report)
 
 
-def programs(frame: DataFrame, report: Report) -> None:
-    solved, objects = (frame[(frame.method == OBJECTS) == which] for which in (False, True))
-    if len(solved):
-        report.heading("Building a program and handing it over")
-        cells: Cells = {
-            ("build, ms", "hand over, ms", "solve, ms"): lambda x: [
-                f"{1000 * x[name].iloc[0]:.0f}" for name in ("build", "hand over", "solve")
-            ],
-            "build and hand over / solve": lambda x: (
-                f"{percent(((x.build + x['hand over']) / x.solve).iloc[0])} %"
-            ),
-            "status": lambda x: x.status.iloc[0],
-        }
-        report.pivot(solved.assign(solver=solved.method.map(METHODS)), {"solver": "solver"}, cells)
-        T, K, columns, rows = (int(solved[name].iloc[0]) for name in ("T", "K", "columns", "rows"))
-        report.text(f"The whole program of T = {T} and K = {K}: {columns} columns, {rows} rows.")
-    for row in objects.itertuples():
-        report.text(
-            f"PuLP's expression objects take {number(row.objects / row.text)} times as long to hand over as the MPS text."
-        )
+BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK, _ = COLORS
+STYLES: Mapping[str, tuple[str, str, str]] = {
+    "auto": (BLACK, "-", "o"),
+    AGAIN: (BLACK, ":", "."),
+    PLAIN: (BLUE, ":", "s"),
+    "viterbi": (BLUE, "-", "s"),
+    "beam 10": (YELLOW, ":", "v"),
+    "beam 50": (YELLOW, "--", "^"),
+    "beam 200": (YELLOW, "-", "D"),
+    "cp-sat": (ORANGE, "-", "X"),
+    "cbc": (PINK, "-", "<"),
+    "highs": (PINK, "--", ">"),
+    "scip": (PINK, ":", "p"),
+}
 
 
-def folded(frame: DataFrame, report: Report) -> None:
-    report.heading("Whole and folded programs")
-
-    def spent(some: DataFrame, form: str) -> list[str]:
-        own = 1000 * some.seconds[some.form == form]
-        return [fixed(own.median(), 0), fixed(own.max(), 0)]
-
-    forms = [form for form in ("whole", "folded") if (frame.form == form).any()]
-    cells: Cells = {
-        **{(f"{form}, median ms", "largest"): partial(spent, form=form) for form in forms},
-        "optimal": lambda x: share((x.status == "optimal").sum(), x),
+def _cost(frame: DataFrame, report: Report) -> None:
+    """Mean time against T at a fixed K, and against K at a fixed T."""
+    sizes, lengths = set(frame["K"]), set(frame["T"])
+    fixed = {
+        "K": RIVALS_SIZE if RIVALS_SIZE in sizes else max(sizes),
+        "T": RIVALS_LENGTH if RIVALS_LENGTH in lengths else min(lengths),
     }
-    solvers = of(frame, *SOLVERS)
-    report.pivot(solvers.assign(solver=solvers.method.map(METHODS)), {"solver": "solver"}, cells)
-    report.text(
-        f"{frame.item.nunique()} Cora references whose Viterbi labelling breaks a rule even after rules on single tokens and steps are "
-        "folded into the scores; every optimum equals the rechecked one."
-    )
+    caption = "Time of the engine, beams and solvers against tokens and labels; hollow where not every call ended with an optimum"
+    with report.picture("cost", caption, (9.5, 4.2), ncols=2, sharey=True) as axes:
+        for axis, varied, other in zip(axes, "TK", "KT", strict=True):
+            _lines(axis, frame[frame[other] == fixed[other]], varied)
+            axis.set(xlabel={"T": "tokens T", "K": "labels K"}[varied], title=f"{other} = {fixed[other]}")
+        axes[0].set_ylabel("mean milliseconds a sequence")
+        handles, labels = axes[0].get_legend_handles_labels()
+        axes[0].figure.legend(handles, labels, loc="outside right upper", frameon=False)
+
+
+def _lines(axis: Axes, frame: DataFrame, varied: str) -> None:
+    """A line for each method; hollow markers where an exact one did not end with an optimum in time."""
+    for method, (colour, line, marker) in STYLES.items():
+        own = frame[frame.method == method].sort_index()
+        mean = 1000 * own.groupby(varied).seconds.mean()
+        look: dict[str, Any] = {"color": colour, "linestyle": line, "marker": marker, "markersize": 4}
+        if len(own):
+            width = 2.2 if method == "auto" else 1.2
+            axis.plot(mean.index, mean, label=METHODS[method].replace("`", ""), linewidth=width, **look)
+        if method in ("auto", AGAIN, *SOLVERS):
+            late = mean[sorted(set(own[varied][own.status != "optimal"]))]
+            look |= {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
+            axis.plot(late.index, late, **look)
+    axis.set(xscale="log", yscale="log")
+    axis.xaxis.set_major_locator(FixedLocator(sorted(set(frame[varied]))))
+    axis.xaxis.set_minor_locator(NullLocator())
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
