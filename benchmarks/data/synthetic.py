@@ -17,24 +17,6 @@ def labels_of_size(K: int) -> LabelSet:
     return LabelSet((*labels, "O") if K % 2 else tuple(labels))
 
 
-def reference(T: int, seed: int, labels: LabelSet, noise: float = 2.0) -> Trellis:
-    """A trellis of T tokens: random fields of 2 to 9 tokens, punctuation at most ends, Gaussian noise on scores."""
-    rng = np.random.default_rng(seed)
-    K = len(labels)
-    planted, tokens = np.empty(T, np.int64), list(rng.choice(WORDS, T))
-    t = 0
-    while t < T:
-        field, end = rng.integers(K // 2), min(T, t + int(rng.integers(2, 10)))
-        planted[t:end] = 2 * field + 1
-        planted[t] = 2 * field
-        if rng.random() < 0.9:
-            tokens[end - 1] = "."
-        t = end
-    emissions = rng.normal(scale=noise, size=(T, K))
-    emissions[np.arange(T), planted] += 3.0
-    return Trellis.from_emissions(emissions, _transitions(K), labels=labels, tokens=tokens)
-
-
 def document(T: int, seed: int, labels: LabelSet, noise: float) -> Trellis:
     """A trellis of T tokens whose planted labelling keeps the rules of `document_rules`, at any length."""
     rng = np.random.default_rng([T, len(labels), seed])

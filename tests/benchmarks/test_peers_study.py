@@ -1,6 +1,5 @@
 """What other programs are given has the same optimum, and so have the files that are written for them."""
 
-import json
 import signal
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,20 +13,17 @@ import ilpinfer
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.methods import CannotState
 from benchmarks.report import Report
-from benchmarks.studies import peers
 from benchmarks.studies.peers import (
     constrained_hmm,
     constraint_program,
-    instances,
-    layer,
     newcomer,
     weighted_csp,
 )
-from benchmarks.studies.peers.report import decoding
-from benchmarks.study import Disagreement, Missing, require
+from benchmarks.studies.peers.report import report as write
+from benchmarks.study import Missing, require
 from formulations import LabelSet, RuleSet, Trellis, load_rules
 from formulations import constraints as C
-from formulations.grid import UNITS_PER_NAT, nats
+from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -124,48 +120,6 @@ def test_a_package_that_is_not_installed_is_named() -> None:
         require("pulp", "no_such_package")
 
 
-@pytest.mark.parametrize("rules", [document_rules(LABELS, penalty=1.0), NEWCOMER_RULES, ONCE])
-def test_files_have_the_optimum(rules: RuleSet, tmp_path: Path) -> None:
-    trellis = document(9, 3, LABELS, 2.5)
-    exact = ilpinfer.decode(trellis, rules)
-    if find_spec("pytoulbar2") is None:
-        pytest.skip("pytoulbar2 is not installed")
-    files = list(instances.write(tmp_path, "one", trellis, rules, exact.score))
-    assert [path.name for path, _ in files] == ["one.mps", "one.wcsp"]
-    least = json.loads((tmp_path / "one.json").read_text("utf-8"))["least_objective"]
-    for path, ceiling in files:
-        program, objective = instances.read(path)
-        assert program == {".mps": "HiGHS", ".wcsp": "toulbar2"}[path.suffix]
-        assert objective == pytest.approx(least[path.name], abs=0.5)
-        assert (ceiling - objective) / UNITS_PER_NAT == pytest.approx(exact.score, abs=1e-6)
-    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
-
-
-@pytest.mark.skipif(find_spec("pytoulbar2") is None, reason="pytoulbar2 is not installed")
-def test_rules_without_small_machines_are_written_for_one_program(tmp_path: Path) -> None:
-    trellis, rules = (
-        document(9, 3, LABELS, 1.0),
-        RuleSet((C.at_most_runs("author", 3, penalty=1.0, distance="hamming"),)),
-    )
-    files = list(instances.write(tmp_path, "one", trellis, rules, ilpinfer.decode(trellis, rules).score))
-    assert [path.suffix for path, _ in files] == [".mps"]
-
-
-@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
-def test_the_layer_has_the_best_labels() -> None:
-    trellises = [document(20, seed, LABELS, 2.0) for seed in range(6)]
-    paths = layer.decode_all(*layer.scores(trellises), 4)
-    for trellis, path in zip(trellises, paths, strict=True):
-        exact = ilpinfer.decode(trellis, method="viterbi")
-        assert layer.worth(trellis, path) == pytest.approx(exact.score, abs=1e-4)
-
-
-def test_the_layer_may_lose_what_single_precision_loses() -> None:
-    peers.check([{"data": "d", "lost": 0.001}])
-    with pytest.raises(Disagreement, match="lose"):
-        peers.check([{"data": "d", "lost": 0.1}])
-
-
 def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
     about = {"part": "pulp", "data": "cora 20", "first": 0, "T": 9, "K": 7}
     auto = {"method": "auto", "status": "optimal", "proved": True}
@@ -178,7 +132,7 @@ def test_the_report_has_ratios_and_reasons(tmp_path: Path) -> None:
         about | {"method": "pulp", "item": "2", "status": "cannot state", "note": "my rule"},
     ]
     report = Report(tmp_path)
-    decoding(DataFrame(rows), report)
+    write(DataFrame(rows), report)
     lines = lines_of(report)
     assert "| PuLP, rule by rule | Cora references, citation rules | 1 of 1 | 500 | 500 | 1000 |" in lines
     assert (

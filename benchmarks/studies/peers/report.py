@@ -3,8 +3,7 @@
 from pandas import DataFrame
 
 from benchmarks.methods import PLAIN
-from benchmarks.optimum import NATS
-from benchmarks.report import Cells, Report, fixed, groups, number
+from benchmarks.report import Cells, Report, groups, number
 
 NAMES = {
     "toulbar2": "toulbar2",
@@ -27,7 +26,7 @@ DONE = ("optimal", "infeasible")
 PROGRAM = {"program": "program", "instances": "title"}
 
 
-def decoding(decoded: DataFrame, report: Report) -> None:
+def report(decoded: DataFrame, report: Report) -> None:
     auto = decoded[decoded.method == "auto"]
     _times(beside(decoded), int(auto.proved.sum()), len(auto), report)
     _cannot(beside(decoded), report)
@@ -81,43 +80,3 @@ def _cannot(frame: DataFrame, report: Report) -> None:
     )
     report.heading("What they cannot state")
     report.table((*PROGRAM, "reason", "sequences"), lines, left=3)
-
-
-def layer(frame: DataFrame, report: Report) -> None:
-    report.heading("The decoder of a CRF layer")
-    auto = {"auto": "`auto`", "auto without rules": "`auto`, without rules"}
-    names = [auto.get(row.method, f"PyTorch, batches of {row.batch}") for row in frame.itertuples()]
-    unit = frame[frame.method == "auto"].set_index(["T", "K"]).seconds.rename("unit")
-    cells: Cells = {
-        "µs a sequence": lambda x: number(1e6 * x.seconds.iloc[0]),
-        "time / `auto` with rules": lambda x: number((x.seconds / x.unit).iloc[0]),
-    }
-    own = frame.assign(name=names).join(unit, on=["T", "K"])
-    report.pivot(own, {"T": "T", "K": "K", "decoder": "name"}, cells, left=0)
-    report.text(
-        f"Viterbi of {frame.sequences.iloc[0]} generated documents on one thread; the layer is a batched Viterbi in single precision, which is "
-        "given no rules and proves nothing. `auto` decodes the same documents one by one in one call, without rules and with those "
-        f"of the documents. In single precision the layer's labels are at most {number(frame.lost.max(), 2)} nats from the optimum without rules."
-    )
-
-
-def instances(frame: DataFrame, report: Report) -> None:
-    report.heading("Instances in other formats")
-    place = ["data", "item"]
-    best = frame[frame.file.isna()].set_index(place).score.rename("best")
-    files = frame[frame.file.notna()].join(best, on=place)
-    cells: Cells = {
-        ("T", "K"): lambda x: [int(x[name].iloc[0]) for name in "TK"],
-        "KiB": lambda x: int(x.bytes.iloc[0]) // 1024,
-        "read by": lambda x: x.method.iloc[0],
-        "optimum, nats": lambda x: fixed(x.score.iloc[0], 4),
-    }
-    report.pivot(files, {"file": "file"}, cells)
-    same = (files.score - files.best).abs() <= NATS
-    counts = " and ".join(
-        f"{name} in {same[own.index].sum()} of {len(own)} files" for (name,), own in groups(files, "method")
-    )
-    report.text(
-        "`python -m benchmarks run peers --parts instances` writes these files to `benchmarks/rows/peers-instances`, each with "
-        f"the least objective in a JSON file beside it. The reader finds the optimum that is certified and rechecked: {counts}."
-    )
