@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.studies.stokman.decoding import LIMIT, NONE
+from benchmarks.studies.stokman.decoding import NONE
 from benchmarks.study import Row
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 
@@ -22,7 +22,6 @@ class Setting(NamedTuple):
     segmentation: str
     rules: str
     method: str
-    limit: float = LIMIT
 
 
 Settings = Mapping[Setting, Documents]
@@ -41,39 +40,33 @@ class Change(NamedTuple):
 def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
     result: dict[Setting, dict[int, Row]] = {}
     for row in rows:
-        if "document" in row:
-            key = Setting(*(row[name] for name in Setting._fields))
-            result.setdefault(key, {})[row["document"]] = row
+        key = Setting(*(row[name] for name in Setting._fields))
+        result.setdefault(key, {})[row["document"]] = row
     return result
 
 
 def of(settings: Settings, *names: str) -> Documents:
     """The documents of a setting, none if it was not run; without rules and method those that Viterbi labels without rules."""
-    corpus, segmentation, rules, method = names if len(names) > 2 else (*names, "none", NONE)
-    return settings.get(Setting(corpus, segmentation, rules, method), {})
+    return settings.get(Setting(*names, *(() if len(names) > 2 else ("none", NONE))), {})
 
 
-def counts(documents: Documents, chosen: Sequence[int], field: str, unit: str = "characters") -> Any:
-    """(N, 3) predicted, gold and both of some documents; the field "all" is the sum of every field."""
-    rows = [documents[n][unit] for n in chosen]
+def counts(documents: Documents, chosen: Sequence[int], field: str) -> Any:
+    """(N, 3) predicted, gold and both characters of some documents; the field "all" is the sum of every field."""
+    rows = [documents[n]["characters"] for n in chosen]
     names = sorted({name for row in rows for name in row}) if field == ALL else [field]
     each = [[row.get(name, (0, 0, 0)) for name in names] for row in rows]
     return np.array(each, np.int64).sum(axis=1)
 
 
-def change(one: Documents, other: Documents, field: str = ALL, unit: str = "characters") -> Change:
+def change(one: Documents, other: Documents, field: str = ALL) -> Change:
     """How much better one setting is than another on the documents that both have, by the paired bootstrap."""
     common = sorted(set(one) & set(other))
-    a, b = (counts(documents, common, field, unit) for documents in (one, other))
+    a, b = (counts(documents, common, field) for documents in (one, other))
     drawn = np.random.default_rng(0).integers(len(common), size=(RESAMPLES, len(common)))
     gains = f_measure(a[drawn].sum(axis=1)) - f_measure(b[drawn].sum(axis=1))
     both = a.sum(axis=0), b.sum(axis=0)
     points = [100 * float(measure(both[0]) - measure(both[1])) for measure in (precision, recall, f_measure)]
     return Change(*points, *(100 * float(np.quantile(gains, q)) for q in (0.025, 0.975)))
-
-
-def f_of(documents: Documents, field: str, unit: str = "characters") -> float:
-    return 100 * float(f_measure(counts(documents, sorted(documents), field, unit).sum(axis=0)))
 
 
 def values(documents: Documents, name: str) -> list[Any]:
