@@ -27,7 +27,6 @@ def write_corpora(folder: Path, seed: int = 0) -> None:
         ("rechtspraak/all", 12, _decision),
         ("conll2002_esp/train", 80, _news),
         ("conll2002_esp/dev", 25, _news),
-        ("hotel_posts/all", 30, _post),
     ):
         path = folder / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -130,8 +129,3 @@ def _news(rng: random.Random) -> Tokens:
 
     begins = [*_run(["Madrid"], "LOC"), ("(", "O"), *_run(["EFE"], "ORG"), (")", "O"), (".", "O")]
     return [*(begins if rng.random() < 0.4 else ()), *(pair for part in parts() for pair in part), (".", "O")]
-
-
-def _post(rng: random.Random) -> Tokens:
-    result = _run([f"{rng.randint(2, 5)}*"], "starrating") + _run(rng.choices(COMPANIES, k=2), "hotelname")
-    return [*result, *_run([rng.choice(PLACES)], "localarea"), (str(rng.randint(40, 200)), "O")]

@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from benchmarks.report import Report, draws_of, fixed, gain, groups
 from benchmarks.studies.codl.cells import SUPERVISED, cell_of, measure
-from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, sequences, unlabelled
+from benchmarks.studies.codl.tasks import BEST, CORA, LOWER, REXA, unlabelled
 from benchmarks.study import Cell, Sources, Study
 
 REPORTED, UNSEEN = "reported", "unseen"
@@ -23,7 +23,6 @@ MEASURES = {"tokens": "token accuracy", "spans": "span F1"}
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    sequences(sources.folder, CORA)
     unlabelled(sources.folder)
     count = sources(smoke=1, sample=3) if part == REPORTED else sources(smoke=1, sample=10, full=50)
     for draw in range(FIRST[part], FIRST[part] + count):

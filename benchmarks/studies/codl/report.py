@@ -1,13 +1,12 @@
-"""Tables beside the published figures, paired differences, and two pictures."""
+"""Tables beside the published figures, paired differences, and a picture."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from pandas import DataFrame, Series
 
-from benchmarks.report import Cells, Report, difference, draws_of, fixed, gain, groups, number
+from benchmarks.report import Report, draws_of, fixed, gain, groups, number
 from benchmarks.studies.codl import cells as codl
 from benchmarks.studies.codl import published
-from benchmarks.studies.codl.tasks import KINDS
 from benchmarks.study import Write
 
 NAMES = {
@@ -51,8 +50,9 @@ def text_of(draws: Series) -> str:
     return fixed(draws.mean())
 
 
-def _table_2(frame: DataFrame, table: published.Table, report: Report) -> None:
+def _table_2(frame: DataFrame, report: Report) -> None:
     """Published figures and ours, by labelled sequences and rules in the end."""
+    table = published.CITATIONS
     heads = (head for name in codl.COLUMNS for head in (f"{name}: published", f"{name}: here"))
 
     def line(size: int, side: int, end: str) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _differences(frame: DataFrame, pairs: Sequence[tuple[str, str]], report: Rep
 def _citations(frame: DataFrame, report: Report) -> None:
     report.heading("Table 2 (a): citations, token accuracy, %")
     report.text("The plain HMM, and a pool of other citations. Dashes: not run at this scale.")
-    _table_2(frame, published.CITATIONS, report)
+    _table_2(frame, report)
     report.heading("Paired differences", 3)
     _differences(frame, LEARNT, report)
     shares = (
@@ -141,106 +141,7 @@ def _pool(frame: DataFrame, report: Report) -> None:
         _differences(own, POOLED, report)
 
 
-def _posts(frame: DataFrame, report: Report) -> None:
-    report.heading("Table 2 (b): a stand-in for advertisements, token accuracy, %")
-    report.text(
-        "Published figures are of apartment advertisements, ours of bids for hotels: gains can be compared, levels cannot."
-    )
-    _table_2(frame, published.ADVERTISEMENTS, report)
-    _differences(frame, (("H&W", codl.SUPERVISED), ("H&W&C", "H&W"), ("top 50", "H&W&C")), report)
-
-
-def _models(frame: DataFrame, report: Report) -> None:
-    report.heading("Kinds of HMM without and with rules, %")
-
-    def pair(some: DataFrame, measure: str = "tokens") -> list[Series]:
-        return [draws_of(some, measure, rules=end) for end in ENDS]
-
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    cells: Cells = {
-        ("tokens, no rules", "tokens, rules"): lambda x: map(text_of, pair(x)),
-        "gain": lambda x: gain(*reversed(pair(x))),
-        ("span F1, no rules", "span F1, rules"): lambda x: map(text_of, pair(x, "spans")),
-    }
-    report.pivot(
-        frame.sort_values(["kind", "size"], key=lambda x: x.map(order) if x.name == "kind" else x),
-        {"HMM": "kind", "N": "size"},
-        cells,
-        left=1,
-    )
-
-
-def _violations(frame: DataFrame, report: Report) -> None:
-    report.heading("Section 7: hard and soft rules, and distances")
-    report.text(
-        "Supervised learning with the plain HMM; % of tokens, and points over no rules. Count: one for each token, run or change "
-        "that breaks a rule, as the paper has it; binary: one for each rule that a sequence breaks; hamming: tokens to relabel, for rules on runs. "
-        "Where hard rules leave no labelling, or the search has none in its time, the one without rules is counted."
-    )
-    lines, differences = [], []
-    for (corpus, size), some in groups(frame, "corpus", "size"):
-        name, draws = f"{corpus}, {size}", {way: draws_of(some, rules=way) for way in codl.WAYS}
-        for way in codl.WAYS:
-            paper = published.SECTION_7.get(way) if (corpus, size) == ("posts", 100) else None
-            spans = text_of(draws_of(some, "spans", rules=way))
-            counts = (draws_of(some, one, rules=way).sum() for one in ("optimal", "infeasible", "sequences"))
-            own = draws[way]
-            lines.append([name, way, fixed(paper), text_of(own), gain(own, draws["none"]), spans, *counts])
-        pairs = (("count", "hard"), ("count", "binary"), ("hamming", "count"))
-        differences.append([name, *(gain(draws[one], draws[other]) for one, other in pairs)])
-    columns = ("rules", "published (advertisements)", "here", "gain", "span F1")
-    report.table(("corpus, N", *columns, "optimal", "infeasible", "of"), lines, left=2)
-    report.text("Differences in points:")
-    heads = ("corpus, N", "counts − hard rules", "counts − binary", "Hamming distances − counts")
-    report.table(heads, differences)
-
-
-def _robustness(frame: DataFrame, report: Report) -> None:
-    report.heading("Wrong penalties")
-    report.text(
-        "Every penalty of `citations`, 9.21 nats, is multiplied by the factor, in the end and in learning; the pool are the other "
-        "references, the HMM is the plain one. % of tokens / span F1, and points of tokens over factor 1."
-    )
-    texts = [f"{factor:g}" for factor in codl.FACTORS]
-    series = {(method, size): some for (size, method), some in groups(frame, "size", "method")}
-
-    def cell(some: DataFrame, factor: str) -> str:
-        values, one = (draws_of(some, rules=f) for f in (factor, "1"))
-        change = "" if factor == "1" else f" ({gain(values, one)})"
-        return f"{text_of(values)} / {text_of(draws_of(some, 'spans', rules=factor))}{change}"
-
-    report.table(
-        ("learning, N", *(f"× {text}" for text in texts)),
-        (
-            [f"{method}, {size}", *(cell(some, text) for text in texts)]
-            for (method, size), some in series.items()
-        ),
-    )
-    changes = [
-        (difference(draws_of(some, rules=text), draws_of(some, rules="1")).mean(), text, *names)
-        for names, some in series.items()
-        for text in texts
-    ]
-    worst, best = min(changes), max(changes)
-    report.text(
-        f"A wrong factor costs at most {-worst[0]:.1f} points of token accuracy (× {worst[1]}, {worst[2]}, {worst[3]} labelled), "
-        f"and gains at most {best[0]:.1f} (× {best[1]}, {best[2]}, {best[3]} labelled)."
-    )
-    with report.picture("penalties", "Token accuracy by the factor on all penalties") as axis:
-        for (method, size), some in series.items():
-            values = [draws_of(some, rules=text).mean() for text in texts]
-            axis.plot(codl.FACTORS, values, marker="o", label=f"{method}, {size} labelled")
-        axis.set(xscale="log", xlabel="factor on all penalties", ylabel="token accuracy, %")
-        axis.set_xticks(codl.FACTORS, texts)
-        axis.minorticks_off()
-        axis.legend(fontsize=7)
-
-
 WRITERS: Mapping[str | tuple[str, ...], Write] = {
     codl.CITATIONS: _citations,
     codl.POOL: _pool,
-    codl.ADVERTISEMENTS: _posts,
-    codl.MODELS: _models,
-    codl.VIOLATIONS: _violations,
-    codl.ROBUSTNESS: _robustness,
 }
