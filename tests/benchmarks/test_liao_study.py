@@ -2,13 +2,11 @@
 
 import pytest
 
-from benchmarks.studies.liao import precision_of
 from benchmarks.studies.liao.report import time_shares
 from benchmarks.studies.liao.rules import company_words, entity_rules
 from benchmarks.studies.liao.ways import check_best
 from benchmarks.study import Disagreement
 from formulations import LabelSet
-from formulations import constraints as C
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import RulesFirst
@@ -46,12 +44,6 @@ def test_rule_2_comes_before_rule_3_and_after_rule_1():
     assert list(rules) == ["rule 2", "rule 4"]
     allowed = TokenRules(LABELS, tuple(rules["rule 2"]), False).allowed(["Grupo", "Santander"])
     assert allowed == [0b110, 0b110]
-
-
-def test_precision_counts_tokens_whose_gold_label_is_left():
-    rules = [C.tag_at("LOC", words=["Madrid"]), C.tag_at("O", words=["en"])]
-    test = [(["en", "Madrid"], ["O", "B-LOC"]), (["Real", "Madrid"], ["B-ORG", "I-ORG"])]
-    assert precision_of(rules, test, LABELS) == {"tokens": 4, "restricted": 3, "right": 2}
 
 
 def test_shares_are_of_the_whole_time_of_the_baseline():

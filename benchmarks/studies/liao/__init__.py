@@ -9,10 +9,10 @@ from benchmarks.data.evaluations import beside_gold
 from benchmarks.data.models import kept, trained
 from benchmarks.report import fixed, signed
 from benchmarks.studies.liao.report import report
-from benchmarks.studies.liao.rules import COMPANY, Pair, company_words, entity_rules
+from benchmarks.studies.liao.rules import COMPANY, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
 from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
-from formulations import LabelSet, Rule
+from formulations import Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
 from ilpinfer.models.crf import CRF
@@ -20,13 +20,11 @@ from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import RulesFirst
 
-TABLE, ALONE = "table", "alone"
-ALL = "all"
-RULES = ("rule 1", "rule 2", "rule 3", "rule 4", "rule 5")
+TABLE = "table"
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
 SIZES = (1500, 4000, 8323)
 """Sentences that a field is trained on, and that rules are mined from."""
-REPEATS = {TABLE: 5, ALONE: 3}
+REPEATS = 5
 CHECKED = 40
 """Sentences whose labelling by rules first is compared with the engine's."""
 TIMES, PRECISION = 3, 0.95
@@ -34,32 +32,31 @@ TIMES, PRECISION = 3, 0.95
 
 
 def cells(sources: Sources, part: str) -> Iterable[Cell]:
-    """Rules and a size of training data, all ways measured in turns."""
+    """A size of training data, all ways measured in turns."""
     split(sources, "names")
     sizes = SIZES[: sources(smoke=1, sample=1, full=len(SIZES))]
-    return grid(part, size=sizes, rules=(ALL,) if part == TABLE else RULES[: sources(smoke=1, sample=5)])
+    return grid(part, size=sizes)
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     train, test = split(sources, "names")
     train = train[: cell.size]
-    by_name = entity_rules(train, companies=TIMES, precision=PRECISION)
-    rules = tuple(rule for name, some in by_name.items() if cell.rules in (ALL, name) for rule in some)
+    mined = entity_rules(train, companies=TIMES, precision=PRECISION)
+    rules = tuple(rule for some in mined.values() for rule in some)
     parameters = PARAMETERS | {"max_iterations": sources(smoke=15, sample=100)}
     model = trained("crf", train, template="entities", scheme="bio", **parameters)
     assert isinstance(model, CRF)
+    informed = trained("crf", train, template=str(_template(rules)), scheme="bio", **parameters)
+    assert isinstance(informed, CRF)
     first = Way(RulesFirst(model, rules))
     ways = {
         "baseline": Way(RulesFirst(model)),
         "post-correction": Way(RulesFirst(model), TokenRules(model.labels, rules)),
         "rules first": first,
+        "rules as features": Way(RulesFirst(informed)),
     }
-    if cell.part == TABLE:
-        informed = trained("crf", train, template=str(_template(rules)), scheme="bio", **parameters)
-        assert isinstance(informed, CRF)
-        ways["rules as features"] = Way(RulesFirst(informed))
     sequences = [tokens for tokens, _ in test]
-    times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS[cell.part]))
+    times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS))
     evaluations = {}
     for name, way in ways.items():
         labels, _, open_share = way.run(sequences)
@@ -71,13 +68,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         counts = {"way": name, "predicted": predicted, "gold": gold, "both": both}
         spent = {"seconds": times[name].tolist(), "open": open_share}
         yield counts | spent | _difference(evaluations[name], evaluations["baseline"])
-    for name, some in by_name.items():
-        if cell.rules in (ALL, name):
-            row = {"rule": name, **precision_of(some, test, model.labels)}
-            if name == "rule 2":
-                suffixes, firsts = company_words(train, TIMES, PRECISION)
-                row |= {"suffixes": len(suffixes), "firsts": len(firsts)}
-            yield row
 
 
 def _template(rules: Sequence[Rule]) -> Path:
@@ -94,19 +84,6 @@ def _difference(one: evaluation.Evaluation, other: evaluation.Evaluation) -> Row
     return {"gain": result.gain, "low": result.low, "high": result.high, "p": result.p}
 
 
-def precision_of(rules: Sequence[Rule], test: Sequence[Pair], labels: LabelSet) -> Row:
-    """Tokens whose labels the rules restrict, and those of them whose gold label is left."""
-    token_rules, every = TokenRules(labels, tuple(rules), False), (1 << len(labels)) - 1
-    restricted = right = tokens = 0
-    for texts, gold in test:
-        tokens += len(texts)
-        for left, label in zip(token_rules.allowed(texts), gold, strict=True):
-            if left != every:
-                restricted += 1
-                right += label in labels.names and left >> labels.names.index(label) & 1
-    return {"tokens": tokens, "restricted": restricted, "right": right}
-
-
 STUDY = Study(
     title="High-precision rules and a tagger of names",
     source="Liao, Light and Veeramachaneni 2009, Table 1 and section 3.1",
@@ -116,19 +93,18 @@ STUDY = Study(
     rules="the paper's five, with all lists mined from the sentences that the field is trained on, in order of priority: 1, words that "
     f"are always one name; 2, capitalised words beside words of companies ({COMPANY}), those within a company at least {TIMES} times and in "
     f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
-    "name. All, and each alone",
+    "name",
     methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
-    "for decided tokens; rules as features: a field retrained with them (for all rules only)",
+    "for decided tokens; rules as features: a field retrained with them",
     seeds="0 for the bootstrap and randomisation, 999 resamples",
     measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
-    "by part, of the fastest of 5 runs (each rule alone: 3) over warm caches in which the ways take turns, as shares of the baseline's; of "
-    "rules, the restricted tokens and how often the gold label is left",
+    "by part, of the fastest of 5 runs over warm caches in which the ways take turns, as shares of the baseline's",
     stand_ins="CoNLL 2003 English, MUC and TF are not public as a whole; Spanish names take their place. Lists of companies and words "
     "of time are mined instead of hand-made. In Spanish words of companies often come first, so that rule 2 has both. A sentence has "
     "no word before its first, so that rule 5 asks for the following word only. `scores` (features times weights) is part of Viterbi "
     f"in the paper. The labellings of rules first of {CHECKED} sentences a cell are compared with the engine's. A model newly loaded, whose caches are empty, "
     "is not measured",
-    parts=(TABLE, ALONE),
+    parts=(TABLE,),
     report=report,
     second=SecondDraw(
         RESPLIT,
@@ -137,7 +113,6 @@ STUDY = Study(
             "points of F1": lambda x: signed(100 * x.gain.iloc[0], 2),
             "seconds": lambda x: fixed(sum(x.seconds.iloc[0]), 2),
         },
-        lambda cell: cell.part == TABLE,
     ),
     timed=True,
 )

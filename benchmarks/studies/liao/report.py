@@ -1,12 +1,11 @@
-"""Table 1 (a) and (b), each rule alone, and the rules themselves."""
+"""Table 1 (a) and (b)."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from pandas import DataFrame
 
-from benchmarks.report import COLORS, Cells, Report, fixed, number, percent, signed
-from benchmarks.studies.liao.ways import STAGES
+from benchmarks.report import Report, fixed, number, percent, signed
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 
 PUBLISHED = {
@@ -39,25 +38,16 @@ def time_shares(seconds: Sequence[float], baseline: Sequence[float]) -> list[flo
 
 
 def report(rows: DataFrame, report: Report) -> None:
-    ways = rows[rows.way.notna()].reset_index(drop=True)
-    base = ways[ways.way == "baseline"].set_index(["size", "rules"]).seconds
+    ways = rows.reset_index(drop=True)
+    base = ways[ways.way == "baseline"].set_index("size").seconds
     ways["shares"] = [
-        time_shares(row.seconds, base[row.size, row.rules])
-        for row in ways[["size", "rules", "seconds"]].itertuples(index=False, name="Way")
+        time_shares(seconds, base[size])
+        for size, seconds in ways[["size", "seconds"]].itertuples(index=False)
     ]
     counts = ways[["predicted", "gold", "both"]].to_numpy()
     ways[["P", "R", "F1"]] = np.stack([measure(counts) for measure in (precision, recall, f_measure)], 1)
-    table, alone = ways[ways.rules == "all"], ways[ways.rules != "all"]
-    if len(table):
-        _accuracy(table, report)
-        _times(table, report)
-    if len(alone):
-        report.heading("Each rule alone")
-        by = {"sentences": "size", "rule": "rules", "method": "way"}
-        own = alone[alone.way != "baseline"]
-        more = {"time": lambda x: fixed(x.shares.iloc[0][-1], 2)}
-        report.pivot(own, by, {"F1 %": lambda x: percent(x.F1.iloc[0], 2), GAIN: gain, **more})
-    _rules(rows[rows.rule.notna()], report)
+    _accuracy(ways, report)
+    _times(ways, report)
 
 
 GAIN = ("gain", "95 % interval", "p")
@@ -93,44 +83,13 @@ def _times(table: DataFrame, report: Report) -> None:
         "Shares of the baseline's overall time. In the published table, scores are part of Viterbi. Seconds are those of all sentences; "
         "open is the share of tokens that get features."
     )
-    lines, bars = [], {}
+    lines = []
     for corpus, way, (*_, rules, features, viterbi, overall) in published():
         shares = [f"{share:.2f}" for share in (rules, features, viterbi, overall)]
         lines.append((f"published: {corpus}", way, *shares[:2], "–", *shares[2:], "–", "–"))
-        bars[f"{corpus}, {way}"] = [rules, features, 0.0, viterbi]
     for _, some in table.groupby(level=0):
         [row] = some.itertuples()
         cells = (*(f"{share:.2f}" for share in row.shares), number(sum(row.seconds)), f"{row.open:.2f}")
         lines.append((_here(some), row.way, *cells))
-        if some["size"].iloc[0] == table["size"].iloc[0]:
-            bars[f"here, {row.way}"] = row.shares[:-1]
     columns = ("rules", "features", "scores", "Viterbi", "overall", "s", "open")
     report.table(("corpus", "method", *columns), lines, left=2)
-    with report.picture("times", "Time by part, as shares of the baseline's", (7.2, 4.2)) as axes:
-        places, left = np.arange(len(bars))[::-1], np.zeros(len(bars))
-        for stage, color, widths in zip(STAGES, COLORS, np.array([*bars.values()]).T, strict=False):
-            label = "Viterbi" if stage == "viterbi" else stage
-            axes.barh(places, widths, left=left, color=color, label=label)
-            left += widths
-        axes.set_yticks(places, list(bars))
-        axes.axvline(1, color="#7F7F7F", linewidth=1, linestyle=":")
-        axes.set_xlabel("share of the baseline's time")
-        axes.legend(frameon=False, fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-
-
-def _rules(frame: DataFrame, report: Report) -> None:
-    report.heading("The rules")
-    own = frame.drop_duplicates(["size", "rule"])
-    cells: Cells = {
-        "restricted tokens": lambda x: int(x.restricted.iloc[0]),
-        "% of all": lambda x: percent((x.restricted / x.tokens).iloc[0]),
-        "gold label left %": lambda x: percent((x.right / x.restricted.clip(lower=1)).iloc[0], 2),
-    }
-    report.pivot(own, {"sentences": "size", "rule": "rule"}, cells)
-    words = own.dropna(subset="firsts") if "firsts" in own else own[:0]
-    texts = [
-        f"{row.suffixes:.0f} suffixes and {row.firsts:.0f} first words of companies from {row.size} sentences"
-        for row in words[["suffixes", "firsts", "size"]].itertuples(index=False, name="Words")
-    ]
-    if texts:
-        report.text(f"Rule 2 has {'; '.join(texts)}.")
