@@ -7,9 +7,8 @@ import pytest
 from pandas import DataFrame
 
 from benchmarks.data.evaluations import setting_of
-from benchmarks.studies.fersini.measuring import SINGLE, TAUS, floor_of, floors_of, measured
-from benchmarks.studies.fersini.report import check, chosen, measures, sums
-from benchmarks.study import Disagreement
+from benchmarks.studies.fersini.measuring import floor_of, floors_of, measured
+from benchmarks.studies.fersini.report import chosen, measures, sums
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.models.hmm import HMM
@@ -44,21 +43,6 @@ def test_tau_is_chosen_on_the_other_half():
     # Half 0 takes what is best on half 1, which is 0.5, and the other way round.
     assert values == (0.5, 1.0)
     assert measures(total).accuracy == pytest.approx((3 + 2) / 20)
-
-
-def test_two_phases_and_frontiers_have_to_agree():
-    floors = [
-        {**FIELDS, "method": "frontier", "kind": "floor", "bound": bound, "value": tau, "cost": 1.0}
-        for bound, taus in TAUS.items()
-        for tau in taus
-    ]
-    rows = [row(0, tau, 9, method=bound) for bound, taus in TAUS.items() for tau in taus]
-    rows += [row(0, None, 9, method=name) for name in SINGLE]
-    sizes = {**FIELDS, "method": "frontier", "kind": "sizes", "complete": 1, "sequences": 1}
-    check([*rows, *floors, sizes])
-    with pytest.raises(Disagreement, match="two phases cost"):
-        check([*rows[:-1], *floors[:-1], {**floors[-1], "cost": 2.0}, sizes, rows[-1]])
-    check([*rows, *floors[:-1], {**floors[-1], "cost": 2.0}, {**sizes, "complete": 0}])
 
 
 def test_rows_of_a_setting():

@@ -78,7 +78,7 @@ def floors_of(setting: Setting) -> list[tuple[float, float]]:
 
 
 def _frontiers(setting: Setting) -> Iterator[Row]:
-    """Rows by weight and, for comparison with two phases, by tau; then one of sizes and times."""
+    """Rows by weight, then one of sizes and times."""
     compiler = compiler_of(setting.rules)
     decode = partial(ilpinfer.decode_frontier, rules=compiler, time_limit=2 * LIMIT)
     frontiers, seconds = _timed(decode, setting.trellises)
@@ -86,11 +86,6 @@ def _frontiers(setting: Setting) -> Iterator[Row]:
     for weight in WEIGHTS:
         labels = [tuple(f.at_weight(weight).labels) if f.points else None for f in frontiers]
         yield from _rows(setting, labels, value=weight, kind="weight")
-    for bound, taus in TAUS.items():
-        for tau in taus:
-            pairs = zip(frontiers, floors_of(setting), strict=True)
-            costs = [f.at_floor(floor_of(*one, tau, bound)).cost for f, one in pairs if f.complete]
-            yield {"kind": "floor", "bound": bound, "value": tau, "cost": math.fsum(costs)}
     yield _sizes(frontiers, [s / u for s, u in zip(seconds, units, strict=True)])
 
 

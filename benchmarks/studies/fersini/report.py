@@ -1,13 +1,12 @@
-"""Rules, methods, the curve over tau, and frontiers."""
+"""Methods and frontiers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pandas import DataFrame, Series
 
-from benchmarks.report import COLORS, Report, groups, number, percent
+from benchmarks.report import Report, groups, number, percent
 from benchmarks.studies.fersini.measuring import FRONTIER, SINGLE, TAUS
-from benchmarks.study import Disagreement, Row
 from ilpinfer.evaluation.counts import COLUMNS
 from ilpinfer.learning.measures import Measures
 
@@ -69,25 +68,6 @@ def best_score(own: DataFrame) -> float:
     return float(sums(of(own, "relative", 1.0)).score)
 
 
-def check(rows: Sequence[Row]) -> None:
-    """Two phases and the frontier have to agree on the cost at each floor, where both are proved."""
-    for title, own in by_title(DataFrame(rows)).items():
-        sizes = own[own.kind == "sizes"]
-        if not len(sizes) or (sizes.complete < sizes.sequences).any():
-            continue
-        for bound, taus in TAUS.items():
-            for tau in taus:
-                two = sums(of(own, bound, tau))
-                if not two.sequences or two.proved < two.sequences:
-                    continue
-                floors = own[(own.kind == "floor") & (own.bound == bound) & (own.value == tau)]
-                if abs(two.cost - floors.cost.sum()) > 1e-4:
-                    raise Disagreement(
-                        f"{title}, {bound} {tau:g}: two phases cost {float(two.cost)!r} nats, "
-                        f"frontiers {float(floors.cost.sum())!r}"
-                    )
-
-
 PUBLISHED = (
     ("Cora", "CRF of 350, 150 to test (Peng and McCallum 2004)", "95.37", "–", "77.33"),
     ("UMass, test part", "CRF (Anzaroot et al. 2014)", "–", "94.44", "–"),
@@ -100,26 +80,8 @@ Groups = Mapping[str, DataFrame]
 
 def report(rows: DataFrame, report: Report) -> None:
     some = by_title(rows)
-    _rules(some, report)
     _methods(some, report)
-    _taus(some, report)
     _frontiers(some, report)
-
-
-def _rules(some: Groups, report: Report) -> None:
-    report.heading("Rules by category")
-    report.text("Number of rules, and their least and greatest cost of eq. 30 in nats.")
-    lines = {title: own[own.category.notna()] for title, own in some.items()}
-    names = dict.fromkeys(name for own in lines.values() for name in own.category)
-
-    def text(row: Any) -> str:
-        span = f": {number(row.least, 2)}–{number(row.greatest, 2)}" if row.number else ""
-        return f"{row.number:.0f}{span}"
-
-    report.table(
-        ("", *names, "all"),
-        ((title, *map(text, own.itertuples()), f"{own.number.sum():.0f}") for title, own in lines.items()),
-    )
 
 
 def _methods(some: Groups, report: Report) -> None:
@@ -156,40 +118,6 @@ def _methods(some: Groups, report: Report) -> None:
     )
 
 
-def _taus(some: Groups, report: Report) -> None:
-    report.heading("Accuracy against tau")
-    for bound, taus in TAUS.items():
-        report.text(
-            f"{bound.capitalize()}; right tokens in per cent / span F1, and the number of labellings not proved."
-        )
-        lines = []
-        for title, own in some.items():
-            totals = [sums(of(own, bound, tau)) for tau in taus]
-            shown = (" / ".join(map(percent, measures(total)[:2])) for total in totals)
-            lines.append((title, *shown, f"{sum(t.sequences - t.proved for t in totals):.0f}"))
-        report.table(("", *(f"{tau:g}" for tau in taus), "not proved"), lines)
-    panels = _panels(some)
-    caption = "Right tokens by tau, relative and by odds, beside Viterbi and one phase"
-    grid = {"nrows": 2, "ncols": len(panels), "squeeze": False, "sharey": "col"}
-    with report.picture("tau", caption, (2.7 * len(panels) + 0.6, 5.0), **grid) as axes:
-        for column, (title, own) in enumerate(panels):
-            for row, bound in enumerate(("relative", "odds")):
-                one = axes[row][column]
-                y = [100 * measures(sums(of(own, bound, tau))).accuracy for tau in TAUS[bound]]
-                label = f"two phases, {bound}"
-                one.plot(TAUS[bound], y, "o-", color=COLORS[row], markersize=4, label=label)
-                for name, dash in (("Viterbi", ":"), ("one phase", "--")):
-                    level = 100 * measures(sums(own[own.method == name])).accuracy
-                    one.axhline(level, color="#7F7F7F", linestyle=dash, linewidth=1, label=name)
-                one.set_xlabel(f"tau, {bound}")
-                one.invert_xaxis()
-            axes[1][column].set_xscale("log")
-            axes[0][column].set_title(title.replace(", ", "\n", 1), fontsize=9)
-        for row in axes:
-            row[0].set_ylabel("right tokens, per cent")
-            row[0].legend(frameon=False, fontsize=7)
-
-
 def _panels(some: Groups) -> list[tuple[str, DataFrame]]:
     return list(some.items())[:: -(-len(some) // PANELS)]
 
@@ -214,10 +142,7 @@ def _frontiers(some: Groups, report: Report) -> None:
     columns = ("", "points a sequence", "at most", "complete")
     report.table((*columns, "bare Viterbi passes a point", "90th percentile"), lines)
     agreed = sum((own.complete == own.sequences).all() for own in sizes.values())
-    report.text(
-        f"All frontiers of {agreed} of {len(some)} models are complete; there, two phases have the cost of the frontier at every floor "
-        "whose labellings are all proved."
-    )
+    report.text(f"All frontiers of {agreed} of {len(some)} models are complete.")
     panels, caption = _panels(some), "Mean cost of violations against the mean loss of score"
     grid = {"ncols": len(panels), "squeeze": False}
     with report.picture("frontier", caption, (2.7 * len(panels) + 0.6, 3.2), **grid) as axes:
