@@ -5,7 +5,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from pandas import DataFrame
 
 import ilpinfer
 from benchmarks.__main__ import main
@@ -13,11 +12,10 @@ from benchmarks.data import draws
 from benchmarks.data.hard import FAMILIES, UNIT, by_name, instance
 from benchmarks.methods import Answer
 from benchmarks.studies.hard import known, methods
-from benchmarks.studies.hard.report import closed, status_of, steps, tables
+from benchmarks.studies.hard.report import status_of, tables
 from benchmarks.study import Disagreement
 from formulations import load_rules
-from formulations.problem.compiled_rules import compile_problem, compile_rules
-from ilpinfer.corpus.sequences import read
+from formulations.problem.compiled_rules import compile_problem
 
 KNOWN = json.loads(known.PATH.read_text("utf-8"))
 
@@ -43,22 +41,6 @@ def test_draws_are_exact():
     assert abs(values.std() - 1) < 0.05
     assert draws.nats(Random(2), 0.5, 4.0) * 64 % 1 == 0
     assert sorted(draws.permutation(Random(3), "abcd")) == list("abcd")
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_published_files_are_the_instance(family, tmp_path, monkeypatch):
-    monkeypatch.setattr(methods, "FOLDER", tmp_path)
-    one = instance(family, 0, smallest=True)
-    sizes = methods.publish(one)
-    [example] = read(str(tmp_path / f"{one.name}.json"))
-    rules = load_rules(str(tmp_path / f"{one.name}.toml"))
-    digests = [
-        compile_rules(both, trellis.labels).digest_of(trellis)
-        for both, trellis in ((rules, example.trellis()), (one.rules, one.trellis()))
-    ]
-    assert digests[0] == digests[1]
-    assert (tmp_path / f"{one.name}.mps.gz").stat().st_size > 100
-    assert sizes["columns"] > one.level.T
 
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if KNOWN[name]["path"]])
@@ -153,19 +135,6 @@ def test_solvers_with_their_defaults_are_rivals():
     instances, answers = tables(given)
     assert list(answers.method) == ["cp-sat", "cp-sat, defaults"]
     assert (instances.best[0]["score"], instances.best[0]["bound"]) == (4.0, 6.0)
-
-
-def test_what_is_left_open_is_explained_from_rows():
-    about = {"of": {"viterbi_score": 10.0}, "note": None, "best": 5.0}
-    some = DataFrame(
-        [
-            about | {"route": "too many prefixes, 3 cases", "bound": 8.0},
-            about | {"route": "too many prefixes, 17 cases", "bound": 9.0},
-            about | {"route": None, "note": "no memory", "bound": None},
-        ]
-    )
-    assert steps(some) == "“too many prefixes, n cases” (2), “no memory” (1)"
-    assert closed(some) == "30", "the median of 40 % and 20 %"
 
 
 @pytest.mark.parametrize("labelled", [True, False])

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from benchmarks.data.hard import FAMILIES, by_name, instance
 from benchmarks.methods import SETTINGS, call_once, worker
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, publish, viterbi
+from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, size, viterbi
 from benchmarks.studies.hard.report import report
 from benchmarks.study import Cell, Row, Sources, Study, grid
 
 SET = "set"
-"""Stands for the instance itself among the methods: its files, its size and what is known of it."""
+"""Stands for the instance itself among the methods: its size and what is known of it."""
 SMOKE = {False: ("cp-sat", "cp-sat, defaults"), True: ("cp-sat", "cp-sat, defaults", "toulbar2")}
 TRIED = "implications"
 """Rivals at smoke scale, on all families and on the one where toulbar2 is tried as well."""
@@ -37,7 +37,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             "digest": one.digest,
             **viterbi(one),
             "known": known.of(one),
-            **publish(one),
+            **size(one),
         }
         return
     if cell.method != "toulbar2":

@@ -1,10 +1,8 @@
-"""The files of an instance, and one method on it, timed; scores are recomputed from labels, and certificates rechecked."""
+"""One method on an instance, timed; scores are recomputed from labels, and certificates rechecked."""
 
-import gzip
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -13,7 +11,6 @@ import formulations
 import ilpinfer
 from benchmarks.data.hard import Instance, by_name
 from benchmarks.data.sets import SOLVERS
-from benchmarks.journal import ROOT
 from benchmarks.methods import DEFAULTS, CannotState, of_peer
 from benchmarks.optimum import recheck
 from benchmarks.study import Disagreement, Row
@@ -23,24 +20,17 @@ from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.comparison.running import bare_pass, bare_seconds
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.core.trees import Leaf, TooManyCases, nodes
 
-FOLDER = ROOT / "benchmarks" / "rows" / "hard-instances"
 MOST_STEPS = 12_000
-"""(T - 1) K² of an instance whose program is written: text of the largest ones has more than 100 MB."""
+"""(T - 1) K² of an instance whose program is made: those of the largest ones have millions of entries."""
 
 
-def publish(one: Instance) -> dict[str, Any]:
-    """Write NAME.json and NAME.toml, and NAME.mps.gz where the program is small, whose size is the result."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / f"{one.name}.json").write_text(one.scores_text, "utf-8")
-    (FOLDER / f"{one.name}.toml").write_text(one.rules_text, "utf-8")
+def size(one: Instance) -> Row:
+    """Columns and rows of the integer program, where it is small."""
     if (one.level.T - 1) * one.level.K**2 > MOST_STEPS:
         return {"columns": None, "rows": None}
-    program = formulations.formulate(one.trellis(), one.rules)
-    data = gzip.compress(program.text("mps").encode("ascii"), compresslevel=1, mtime=0)
-    (FOLDER / f"{one.name}.mps.gz").write_bytes(data)
-    return {"columns": program.integer.n_columns, "rows": program.integer.n_rows}
+    program = formulations.formulate(one.trellis(), one.rules).integer
+    return {"columns": program.n_columns, "rows": program.n_rows}
 
 
 ENGINE = "engine"
@@ -74,35 +64,19 @@ def _values(solution: Solution) -> Row:
         "score": finite(solution.score),
         "bound": finite(solution.bound),
         "path": solution.ids.tolist() if solution.score > float("-inf") else None,
-        "route": solution.method.partition(": ")[2],
         "by": f"ilpinfer {version('ilpinfer')}",
     }
 
 
 def _proof(one: Instance, solution: Solution) -> Row:
-    """What the engine's certificate is; it is rechecked, and written beside the instance."""
+    """What the engine's certificate is; it is rechecked."""
     kind = solution.certificate.kind
     if kind == "exact":
         recheck(one.trellis(), one.rules, solution)
     verdict = ilpinfer.verify(one.trellis(), one.rules, solution)
     if not verdict.ok:
         raise Disagreement(f"{one.name}: the engine's solution is refused: {'; '.join(verdict.reasons)}")
-    solution.save(FOLDER / f"{one.name}.solution.json.gz")
-    row = {"certificate": kind, "certified": verdict.proved, "source": solution.certificate.source}
-    return row if kind != "exact" else {**row, **_bound(one, solution)}
-
-
-def _bound(one: Instance, solution: Solution) -> Row:
-    """How the certificate bounds: its leaves, and the most machines of rules that a leaf prices and follows."""
-    machines = sum(len(rule.machines) for rule in compile_problem(one.trellis(), one.rules).fold().rules)
-    try:
-        trees = [node for tree in solution.certificate.trees for _, node in nodes(tree)]
-    except TooManyCases:
-        return {"machines": machines}
-    leaves = [node for node in trees if isinstance(node, Leaf)]
-    followed = (len({*leaf.product, *chain.from_iterable(leaf.stages)}) for leaf in leaves)
-    priced = (len(leaf.multipliers) + sum(map(len, leaf.shares)) for leaf in leaves)
-    return {"machines": machines, "leaves": len(leaves), "followed": max(followed), "priced": max(priced)}
+    return {"certificate": kind, "certified": verdict.proved, "source": solution.certificate.source}
 
 
 STARTING, GRACE = 60.0, 2.0

@@ -1,15 +1,13 @@
-"""The report: families, times to proof, what leaves instances open, and the list of instances."""
+"""The report: families, times to proof, and the list of instances."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from pandas import Categorical, DataFrame, Series
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import COLORS, Cells, Report, fixed, groups, number, percent
+from benchmarks.report import COLORS, Cells, Report, fixed, groups, number
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import DRAWN, ENGINE, METHODS
 from benchmarks.study import Row
@@ -26,8 +24,7 @@ def report(rows: Sequence[Row], report: Report) -> None:
         return
     _families(instances, report)
     _times(instances, answers, report)
-    _pictures(answers, report)
-    _open(instances, answers, report)
+    _picture(answers, report)
     _list(instances, answers, report)
     best = dict(zip(instances.name, instances.best, strict=True))
     report.folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +38,7 @@ def tables(rows: Sequence[Row]) -> tuple[DataFrame, DataFrame]:
         {**one, "best": best, "level": status_of(own, best), "given": len(own) > 1}
         for one, own, best in entries
     )
-    usual = dict.fromkeys(("score", "bound", "note", "route", "leaves", "certificate"))
+    usual = dict.fromkeys(("score", "bound", "note", "certificate"))
     answers = DataFrame(
         {**usual, **row, "of": one, "best": best["score"], "given": len(own) > 1}
         for one, own, best in entries
@@ -155,7 +152,7 @@ def _sentences(answers: DataFrame, given: DataFrame, limit: str) -> str:
     )
 
 
-def _pictures(answers: DataFrame, report: Report) -> None:
+def _picture(answers: DataFrame, report: Report) -> None:
     limit, given = answers.limit.iloc[0], answers[answers.given]
     caption = "Share of instances proved, by seconds and in bare Viterbi passes"
     with report.picture("profile", caption, ncols=2, sharey=True) as axes:
@@ -170,80 +167,14 @@ def _pictures(answers: DataFrame, report: Report) -> None:
         axes[0].axvline(limit, color="0.7", linewidth=0.8)
         axes[0].set_ylabel("share of instances proved")
         axes[1].legend(frameon=False, fontsize=8)
-    families = list(answers.part.unique())
-    caption = "Seconds to proof by family; above the line: not proved within the limit, drawn at its height and above"
-    with report.picture("families", caption, size=(8.0, 4.6)) as axes:
-        for place, (method, color) in enumerate(zip(DRAWN, COLORS, strict=False)):
-            offset = (place - (len(DRAWN) - 1) / 2) * 0.12
-            for solved in (True, False):
-                some = answers[(answers.method == method) & (answers.proved == solved)]
-                look: dict[str, Any] = {"facecolors": color if solved else "none", "linewidths": 0.8}
-                axes.scatter(
-                    [families.index(family) + offset for family in some.part],
-                    some.seconds if solved else [1.6 * limit] * len(some),
-                    s=16,
-                    color=color,
-                    label=method if solved else None,
-                    **look,
-                )
-        axes.axhline(1.2 * limit, color="0.7", linewidth=0.8)
-        axes.set(yscale="log", ylabel="seconds")
-        axes.set_xticks(range(len(families)), families, rotation=25, ha="right")
-        axes.legend(frameon=False, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-
-
-def _open(instances: DataFrame, answers: DataFrame, report: Report) -> None:
-    report.heading("What leaves the engine without a proof")
-    report.text(
-        "The step is the last one of the engine, as it names it. The certificate of its bound prices violations of some "
-        "rules, follows the machines of others exactly, and leaves the rest out; its leaves are cases. If the bound closes "
-        "little of the way from bare Viterbi to the best known score (the median is shown), relaxation is what is weak; if the "
-        "labelling is below the best known one, the search is. Of families that are not listed no instance is left open."
-    )
-    left = answers[(answers.method == ENGINE) & ~answers.proved]
-    cells: Cells = {
-        "left open": lambda x: f"{len(x)} of {(instances.part == x.part.iloc[0]).sum()}",
-        "last step": steps,
-        ("priced", "followed", "machines", "leaves"): lambda x: [
-            _range(x[name]) for name in ("priced", "followed", "machines", "leaves")
-        ],
-        "no labelling": lambda x: x.score.isna().sum(),
-        "way that the bound closes %": closed,
-        "the best known labelling": lambda x: (
-            f"{(x.score == x.best).sum()} of {(x.score.notna() & x.best.notna()).sum()}"
-        ),
-        "nats below it at most": lambda x: number((x.best - x.score).astype(float).max()),
-    }
-    report.pivot(left, {"family": "part"}, cells, left=3)
-
-
-def steps(some: DataFrame) -> str:
-    """The two usual last steps, whatever their numbers."""
-    names = (re.sub(r"\d+", "n", step) for step in some.route.fillna(some.note))
-    return ", ".join(f"“{step}” ({count})" for step, count in Counter(names).most_common(2))
-
-
-def closed(some: DataFrame) -> str:
-    """How much of the way from bare Viterbi to the best known score the bound closes, in the median."""
-    viterbi = Series([one["viterbi_score"] for one in some.of], some.index)
-    shares = ((viterbi - some.bound) / (viterbi - some.best))[viterbi > some.best]
-    return percent(shares.astype(float).median(), 0)
-
-
-def _range(values: Series) -> str:
-    known_values = values.dropna().astype(int)
-    return (
-        " to ".join(map(str, sorted({known_values.min(), known_values.max()}))) if len(known_values) else "–"
-    )
 
 
 def _list(instances: DataFrame, answers: DataFrame, report: Report) -> None:
     report.heading("The list")
     report.text(
-        "`python -m benchmarks run hard` writes each instance to `benchmarks/rows/hard-instances/`: NAME.json and NAME.toml, "
-        "which `ilpinfer decode NAME.json --rules NAME.toml` reads; NAME.mps.gz, the integer program, where it is small "
-        "(`ilpinfer export --format mps` writes the others); and NAME.solution.json.gz, the engine's solution with its "
-        "certificate, for `ilpinfer.verify`. The digest is that of scores and rules. Scores are in nats, times in seconds. "
+        "`python -m benchmarks instances FOLDER` writes each instance as NAME.jsonl and NAME.toml, "
+        "which `ilpinfer decode NAME.jsonl --rules NAME.toml` reads, and `ilpinfer export --format mps` its integer program; its columns "
+        "and rows are told where it is small. The digest is that of scores and rules. Scores are in nats, times in seconds. "
         "Best incumbents, with their labels, and best bounds are in `best.json`, and later runs know them. Viterbi and the "
         "engine's seconds belong to this run."
     )
