@@ -12,7 +12,7 @@ from benchmarks.data.corpora import drawn, train_and_dev
 from benchmarks.data.evaluations import measured, setting_of
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import Report, difference, draws_of, fixed, gain
+from benchmarks.report import Report, draws_of, fixed, gain
 from benchmarks.study import Cell, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -176,19 +176,6 @@ def report(frame: DataFrame, report: Report) -> None:
             f"{learnt.left_out.mean():.1f} of {learnt['rules'].iloc[0]:.0f} rules left out in the mean. {_choices(own)}"
         )
     report.text("\n".join(lines))
-    with report.picture("gains", "Gain in token accuracy over no rules", ncols=3, sharey=True) as axes:
-        for axis, model in zip(axes, MODELS, strict=True):
-            sizes = [size for name, size in some if name == model]
-            for name in PENALTIES[1:]:
-                means = [
-                    difference(_draws(own, name), _draws(own, PENALTIES[0])).mean()
-                    for own in (some[model, size] for size in sizes)
-                ]
-                axis.plot(range(len(sizes)), means, marker="o", label=name.replace("`", ""))
-            axis.set(title=model, xlabel="labelled references", xticks=range(len(sizes)), xticklabels=sizes)
-            axis.axhline(0, color="black", linewidth=0.6)
-        axes[0].set_ylabel("points of token accuracy")
-        axes[0].legend(fontsize=7)
 
 
 STUDY = Study(
