@@ -20,13 +20,12 @@ PARAMETERS = {"template": "citations", "c1": 0.05, "c2": 0.3, "max_iterations": 
 """Of CRFs of references."""
 FAMILIES = ("one-run", "never-together", "requires-present", "requires-before")
 PRECEDENCE = ("precedence", "presence-precedence")
-ALL, FOUR = "all families, pruned", "four families, all"
+ALL = "all families, pruned"
 MANY = "six families, all, with few trials; lengths of runs"
 MEASURED = tuple(name for name in KNOWN if name != "conjunctions")
 """The families of `ALL`, those that the committed results are of."""
 MINERS: Mapping[str, RuleMiner] = {
     ALL: RuleMiner(MEASURED, confidence=0.75, gain=0.0, support=20),
-    FOUR: RuleMiner(FAMILIES, support=20, confidence=0.75, gain=2.0, pruning="none"),
     MANY: RuleMiner((*FAMILIES, *PRECEDENCE), support=20, confidence=0.6, gain=0.0, pruning="none"),
 }
 LEAST, MOST = (2, 3, 4, 6), (1, 2, 3, 5, 8, 12, 20)

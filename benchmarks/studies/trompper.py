@@ -10,7 +10,7 @@ from benchmarks import optimum
 from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
-from benchmarks.report import COLORS, Cells, Report, groups, percent
+from benchmarks.report import Cells, Report, groups, percent
 from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
@@ -159,10 +159,6 @@ def report(frame: DataFrame, report: Report) -> None:
         ("published P", "R", "F1", "F0.5", "file P", "R", "F1"): _published,
     }
     report.pivot(methods, NAMES, cells)
-    report.heading("Every label")
-    labels = methods.assign(label=[LABELS] * len(methods)).explode("label")
-    of_label: Cells = {FIGURES: lambda x: map(percent, shares(x.confusion, x.label.iloc[0]))}
-    report.pivot(labels, NAMES | {"label": "label"}, of_label)
     report.heading("Figure 9: confusion of labels")
     report.text(
         "Tokens by gold label (rows) and label of the method (columns), over all shuffles, without rules."
@@ -171,7 +167,6 @@ def report(frame: DataFrame, report: Report) -> None:
         total = np.sum(list(own.confusion), axis=0).tolist()
         table = ((label, *line) for label, line in zip(LABELS, total, strict=True))
         report.table((", ".join(names), *LABELS), table)
-    _curve(frame, report)
 
 
 def _published(some: DataFrame) -> list[str]:
@@ -180,24 +175,6 @@ def _published(some: DataFrame) -> list[str]:
         return ["–"] * 7
     figures = (*PUBLISHED[condition]["text"], *PUBLISHED[condition]["file"][:3])
     return ["–" if f is None else f"{f:g}" for f in figures]
-
-
-def _curve(frame: DataFrame, report: Report) -> None:
-    report.heading("Precision and recall by reward")
-    report.text(f"Rewards of {', '.join(f'{reward:g}' for reward in REWARDS)} nats for each section title.")
-    caption = "Precision and recall of section titles, one point a reward"
-    with report.picture("titles", caption, (6.4, 4.4)) as axes:
-        by_names = groups(_rewarded(frame), "condition", "regularisation")
-        for (names, own), color in zip(by_names, COLORS, strict=False):
-            points = [shares(own.confusion[own.reward == reward]) for reward in REWARDS]
-            x, y = [100 * p[1] for p in points], [100 * p[0] for p in points]
-            axes.plot(x, y, "o-", color=color, markersize=4, label=", ".join(names))
-        for confusion in frame.confusion[frame.part == TAGGER]:
-            p, r, *_ = shares([confusion])
-            axes.plot([100 * r], [100 * p], "k*", markersize=10, label="deterministic tagger")
-        axes.plot([74, 91], [96, 91], "kx", label="published: tagger, field (text)")
-        axes.set(xlabel="recall, per cent", ylabel="precision, per cent")
-        axes.legend(frameon=False, fontsize=8)
 
 
 STUDY = Study(

@@ -25,7 +25,7 @@ HARD_SECONDS, MANY_SECONDS = 0.1, 1.0
 LEARNER = Perceptron()
 """From penalties of 0, as `PenaltyLearner("perceptron", prune=False)` in the end."""
 RISK = MinimumRisk(strength=0.01, top=10, within=8.0, least=0.1, rounds=1)
-MODELS, PENALTIES, FAMILIES, TRAINING = "models", "penalties", "families", "training"
+PENALTIES, TRAINING = ("penalties", "training")
 SCHEME = "labels keep their scheme"
 COUNTED = "as counted"
 LEARNT, TRAIN = "learnt on the other half", "learnt on the other half and on training references"
@@ -33,7 +33,6 @@ TRAINING_ONLY = "of least expected errors on training references"
 HARD = "all hard"
 WHOLE = -1
 """Stands for the whole development part."""
-EVERY = "+".join(umass.FAMILIES)
 PUBLISHED = {
     SCHEME: "94.44 (CRF)",
     TRAINING_ONLY: "95.39 (soft, learnt on training references)",
@@ -43,18 +42,16 @@ PUBLISHED = {
 
 
 TRIED: Mapping[str, tuple[Sequence[int], Sequence[tuple[str, str]]]] = {
-    MODELS: (range(-1, FOLDS), [("", "")]),
     TRAINING: ([WHOLE], [("", SCHEME), (umass.MANY, TRAINING_ONLY)]),
     PENALTIES: (range(2), [("", SCHEME), *((umass.ALL, way) for way in (COUNTED, LEARNT, TRAIN))]),
-    FAMILIES: (range(2), [("+".join(umass.FAMILIES[:n]), LEARNT) for n in (1, 2, 3, 4)]),
 }
-"""Halves of the development part, or of models the fold that is left out, -1 for none; rules and their penalties."""
+"""Halves of the development part; rules and their penalties."""
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """Halves under rules of so many references, 0 for all."""
     umass.part(sources, "dev")
-    sizes = (400, 0) if part in (MODELS, TRAINING) else (400,)
+    sizes = (400, 0) if part == TRAINING else (400,)
     halves, tried = TRIED[part]
     for training in sources(smoke=(0,), sample=sizes, full=(400, 0)):
         for rules, penalties in tried:
@@ -63,11 +60,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     train = umass.training_part(sources, cell.training)
-    if cell.part == MODELS:
-        left = set(make_folds(range(len(train)), FOLDS, 0)[cell.half]) if cell.half >= 0 else set()
-        model = umass.crf([pair for place, pair in enumerate(train) if place not in left])
-        yield {"sequences": len(train) - len(left), "labels": len(model.labels)}
-        return
     dev = umass.part(sources, "dev")
     halves = [*make_folds(range(len(dev)), 2, 0), [*range(len(dev))]]
     rules, families = statements(sources, cell)
@@ -92,10 +84,9 @@ def statements(sources: Sources, cell: Cell) -> tuple[RuleSet, dict[str, int]]:
     """The rules with the penalties that the miner counts, and how many there are of each family."""
     if not cell.rules:
         return umass.with_valid([]), {}
-    miner = {PENALTIES: umass.ALL, FAMILIES: umass.FOUR, TRAINING: umass.MANY}[cell.part]
+    miner = umass.ALL if cell.part == PENALTIES else umass.MANY
     mined = umass.mined_rules(sources.folder, sources.scale, cell.training, miner)
-    chosen = [one for one in mined.entries if cell.part != FAMILIES or one.family in cell.rules.split("+")]
-    families, rules = Counter(one.family for one in chosen), [one.rule for one in chosen]
+    families, rules = Counter(one.family for one in mined.entries), [one.rule for one in mined.entries]
     if cell.part == TRAINING:
         lengths = umass.run_lengths(umass.training_part(sources, cell.training))
         families, rules = families + Counter({"lengths of runs": len(lengths)}), [*rules, *lengths]
@@ -135,10 +126,10 @@ def report(frame: DataFrame, report: Report) -> None:
         which = "All that is learnt is" if alone else "CRF and rules are"
         report.heading(f"{which} of {training or 'all'} training references")
         _table(own, report)
-        for title, rules in ((umass.ALL, umass.ALL), (umass.FOUR, EVERY), (umass.MANY, umass.MANY)):
+        for rules in (umass.ALL, umass.MANY):
             for families in own.families[own.rules == rules][:1]:
                 counts = ", ".join(f"{number} {family}" for family, number in families.items())
-                report.text(f"{title[0].upper()}{title[1:]}: {counts}.")
+                report.text(f"{rules[0].upper()}{rules[1:]}: {counts}.")
 
 
 def _table(own: DataFrame, report: Report) -> None:
@@ -173,8 +164,7 @@ STUDY = Study(
     "teach also from all 1457 (full: everywhere; smoke: 12 references of each part)",
     model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
     f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
-    rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions, or all of four families with "
-    "a gain of 2 nats at least, switched on one by one. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
+    rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
     f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
     methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
     f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
@@ -186,6 +176,5 @@ STUDY = Study(
     "Every optimum is rechecked",
     stand_ins="The test part of UMass is not here: the development part takes its place. Anzaroot et al. mine rules and learn penalties on "
     "training references; here they are also learnt on half of the development part, as the tables say",
-    parts=(MODELS, TRAINING, PENALTIES, FAMILIES),
-    report={(TRAINING, PENALTIES, FAMILIES): report},
+    parts=(TRAINING, PENALTIES),
 )

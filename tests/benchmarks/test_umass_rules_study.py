@@ -22,20 +22,10 @@ def test_training_references_are_evenly_spaced(sources):
     assert umass.training_part(sources, 4) == [whole[n] for n in (0, 15, 30, 45)]
 
 
-def cell(part, rules):
-    return Cell(part=part, training=0, half=0, rules=rules, penalties=study.SCHEME)
-
-
-def test_families_are_switched_on_one_by_one(sources):
-    names = [one.rules for one in study.cells(sources, study.FAMILIES) if (one.training, one.half) == (0, 0)]
-    assert [len(name.split("+")) for name in names] == [1, 2, 3, 4] and names[-1] == study.EVERY
-    numbers = [study.statements(sources, cell(study.FAMILIES, name))[1] for name in names]
-    assert all(set(each) <= set(name.split("+")) for each, name in zip(numbers, names, strict=True))
-    assert numbers[0].items() <= numbers[-1].items()
-
-
 def test_the_scheme_alone_has_no_mined_rule(sources):
-    rules, families = study.statements(sources, cell(study.PENALTIES, ""))
+    rules, families = study.statements(
+        sources, Cell(part=study.PENALTIES, training=0, half=0, rules="", penalties=study.SCHEME)
+    )
     assert list(rules) == [umass.VALID] and not families
 
 

@@ -10,19 +10,10 @@ from benchmarks.studies.reprocess import cluster, commands
 from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL
 from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid, require
 
-ALONE, ON_DASK = ("reprocess", 1), ("dask", 1)
-COMPARED = (
-    (ALONE, ("reprocess", 2), "two processes are {} times as fast as one"),
-    (ON_DASK, ("dask", 2), "two workers of Dask are {} times as fast as one"),
-    (ON_DASK, ALONE, "one worker of Dask takes {} times as long as one process without Dask"),
-)
-"""Commands whose seconds are divided."""
-
 
 def report(frame: DataFrame, report: Report) -> None:
     frame = frame.reindex(columns=frame.columns.union(["megabytes", "kept", "content"]))
     _commands(frame[frame.megabytes.notna()], report)
-    _workers(frame[frame.part.isin(["reprocess", "dask"])], report)
     _kills(frame[frame.kept.notna()].to_dict("records"), report)
     contents = frame[frame.content.notna()]
     same = sum(
@@ -59,17 +50,6 @@ def _commands(frame: DataFrame, report: Report) -> None:
     )
 
 
-def _workers(frame: DataFrame, report: Report) -> None:
-    """Two processes beside one, and Dask beside processes, on the same sequences."""
-    for count in sorted(set(frame.sequences) - {SMALL}):
-        own = frame[frame.sequences == count]
-        seconds = {(row.part, row.workers): row.seconds for row in own.itertuples()}
-        for one, other, text in COMPARED:
-            if one in seconds and other in seconds:
-                ratio = number(seconds[one] / seconds[other])
-                report.text(f"{count} sequences: {text.format(ratio)}.")
-
-
 def _kills(rows: Sequence[Row], report: Report) -> None:
     if not rows:
         return
@@ -89,7 +69,7 @@ def _kills(rows: Sequence[Row], report: Report) -> None:
     )
 
 
-DECODE, REPROCESS, KILLS, DASK, DASK_KILLS = PARTS = ("decode", "reprocess", "kills", "dask", "dask-kills")
+DECODE, REPROCESS, KILLS, DASK_KILLS = PARTS = ("decode", "reprocess", "kills", "dask-kills")
 NEEDED = {DECODE: (), REPROCESS: ("pyarrow",), KILLS: ("pyarrow",)}
 MILLION = 1_000_000
 
@@ -102,8 +82,6 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
     none: dict[str, Any] = {"number": [0], "victim": [""]}
     if part == REPROCESS or (part == DECODE and not few):
         yield from grid(part, sequences=sizes, workers=(1,) if few or part == DECODE else (1, 2), **none)
-    elif part == DASK and not few:
-        yield from grid(part, sequences=[LARGE], workers=(1, 2), **none)
     elif part == KILLS:
         yield from grid(part, sequences=[LARGE], workers=[2], number=kills, victim=[""])
     elif part == DASK_KILLS and not few:
@@ -147,8 +125,7 @@ STUDY = Study(
     f"{cluster.SEQUENCES} for kills on Dask",
     model="an HMM of 200 such references",
     rules="at most one run of each field, 2.5 nats",
-    methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}; the same on one and two workers of Dask, each with "
-    "one thread. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
+    methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
     f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
     "where it has not ended",
     seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",

@@ -41,30 +41,29 @@ def cluster(folder: Path, number: int) -> Iterator[tuple[str, dict[str, subproce
 
 
 def measure(folder: Path, cell: Cell) -> Row:
-    shard = SHARD if cell.part == "dask-kills" else commands.SHARD
     result: Row = {}
     began, code = time.perf_counter(), 1
     with cluster(folder, cell.workers) as (address, processes):
         began = time.perf_counter()
-        client = start(*_command(address, shard), folder=folder)
+        client = start(*_command(address), folder=folder)
         if cell.victim:
             draw = random.Random(f"{cell.number} {cell.victim}")
-            result["kept"] = [commands.wait_for(client, folder / OUTPUT, draw, cell.sequences // shard)]
+            result["kept"] = [commands.wait_for(client, folder / OUTPUT, draw, cell.sequences // SHARD)]
             commands.kill({**processes, "client": client}[cell.victim])
         code = _wait(client)
         result |= {"exit": code, "shards": shards_in(folder / OUTPUT), "seconds": time.perf_counter() - began}
     if code:
         more = ("--resume",) if (folder / OUTPUT).exists() else ()
         with cluster(folder, cell.workers) as (address, _):
-            again = _wait(start(*_command(address, shard), *more, folder=folder))
+            again = _wait(start(*_command(address), *more, folder=folder))
         if again:
             raise RuntimeError(f"exit code {again} of a run that was resumed")
-    return result | content(folder / OUTPUT) | {"shard": shard}
+    return result | content(folder / OUTPUT) | {"shard": SHARD}
 
 
-def _command(address: str, shard: int) -> tuple[str, ...]:
+def _command(address: str) -> tuple[str, ...]:
     arguments = ("ilpinfer", "reprocess", "corpus.tsv", *GIVEN, OUTPUT, "--scheduler", address)
-    return (*arguments, "--shard-size", str(shard))
+    return (*arguments, "--shard-size", str(SHARD))
 
 
 def _wait(client: subprocess.Popen[bytes]) -> int:
