@@ -5,11 +5,9 @@ A run goes on where an interrupted one with the same code and scale was. Exit co
 """
 
 import argparse
-import os
 import sys
 import tempfile
 import time
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from rich.console import Console
@@ -51,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every study, its parts, and when its committed result was made")
+    commands.add_parser("list", help="every study and its parts")
     made = commands.add_parser("instances", help="write the hard instances as files, and check their digests")
     made.add_argument("folder", type=Path, metavar="FOLDER")
     run = commands.add_parser("run", help="run studies, or go on with them, and report")
@@ -63,7 +61,7 @@ def _options() -> argparse.ArgumentParser:
         scale = command.add_mutually_exclusive_group()
         for name, text in (
             ("smoke", "next to nothing"),
-            ("full", "everything; an estimate of the time comes first"),
+            ("full", "everything"),
         ):
             scale.add_argument(f"--{name}", dest="scale", action="store_const", const=name, help=text)
         command.set_defaults(scale="sample")
@@ -75,17 +73,14 @@ def _options() -> argparse.ArgumentParser:
             help='folder of the corpora; "generated" for small made-up ones',
         )
     run.add_argument("--parts", help="parts of the study, separated by commas")
-    run.add_argument(
-        "--processes", type=int, default=os.cpu_count(), help="for studies that measure no times"
-    )
     return parser
 
 
 def _list() -> int:
-    table = Table("study", "measures", "parts", "committed result", box=None)
+    table = Table("study", "measures", "parts", box=None)
     for name in names():
         one = study_named(name)
-        table.add_row(name, one.summary, ", ".join(one.parts), writing.age(RESULTS / name))
+        table.add_row(name, one.summary, ", ".join(one.parts))
     Console().print(table)
     return 0
 
@@ -109,8 +104,6 @@ def _run_all(chosen: list[str], parts: list[str], options: argparse.Namespace) -
             write_corpora(Path(folder))
             options.data = folder
         sources = Sources(Path(options.data), options.scale)
-        if options.scale == "full":
-            console.print(running.estimate(chosen, parts, sources, RESULTS, options.processes))
         for name in chosen:
             try:
                 codes.append(_run(name, parts, sources, options, console))
@@ -136,9 +129,9 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
         if not cells:
             print(f"{name}: nothing to measure", file=sys.stderr)
             return 2
-        running.run(name, sources, cells, journal, 1 if study.timed else options.processes)
+        running.run(name, sources, cells, journal)
         study.check(first_draw(row for line in journal.lines(cells) for row in line["rows"]))
-    except (Disagreement, BrokenProcessPool) as error:
+    except Disagreement as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
     except Missing as error:

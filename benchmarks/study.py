@@ -122,9 +122,7 @@ class Study:
     page : writes from the rows themselves, where they are of too many kinds for a table
 
     check : raises Disagreement where rows of different cells cannot all be right
-    timed : whether times are measured, so that cells are run one after the other
     second : the headline on a second draw, of a study that was developed on the first
-    growth : seconds of a cell at full scale over those at sample scale, for the estimate: where time limits are longer
     """
 
     title: str
@@ -145,8 +143,6 @@ class Study:
     page: Callable[[Sequence[Row], Report], None] | None = None
     check: Callable[[Sequence[Row]], None] = lambda rows: None
     second: SecondDraw | None = None
-    timed: bool = False
-    growth: float = 1.0
 
     @property
     def protocol(self) -> Mapping[str, str]:

@@ -83,16 +83,6 @@ def summarise(scale: str, journal: Journal) -> Row:
     return {"scale": scale, "header": journal.header, "parts": parts, **totals}
 
 
-def age(folder: Path) -> str:
-    """The scale of a committed result, and the date and seconds of its run; a dash where there is none."""
-    path = folder / "summary.json"
-    if not path.exists():
-        return "–"
-    summary = json.loads(path.read_text("utf-8"))
-    seconds = sum(part["seconds"] for part in summary["parts"].values())
-    return f"{summary['scale']}, {summary['header'].partition(',')[0]}, {seconds / 60:.1f} min"
-
-
 def _run(name: str, summary: Row, report: Report) -> None:
     report.heading("The run")
     cells = sum(part["cells"] for part in summary["parts"].values())

@@ -117,5 +117,4 @@ STUDY = Study(
     "turns, in reverse order every other round; names of labels are read. Multiples of CRFsuite's time; "
     "thousands of tokens a second",
     parts=tuple(CORPORA),
-    timed=True,
 )

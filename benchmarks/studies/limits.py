@@ -146,5 +146,4 @@ STUDY = Study(
     "optimum; time that solutions do not account for",
     parts=(SEARCHES,),
     check=check,
-    timed=True,
 )

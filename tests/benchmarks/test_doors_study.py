@@ -1,10 +1,7 @@
 """The sentences of the study of entrances, the decoders written for it, and its page."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
-from support.tables import lines_of
 
 from benchmarks import figures
 from benchmarks.report import Report
@@ -44,30 +41,11 @@ def test_every_way_ends_with_the_same_labels(number):
 @pytest.mark.parametrize("name", rivals.TAGGERS)
 def test_programs_without_rules_have_the_optimum(name):
     packages, make = rivals.TAGGERS[name]
-    if any(find_spec(package) is None for package in packages):
+    if not rivals.installed(packages):
         pytest.skip(f"{name} is not installed")
     ways, trellises = make(sentences(70))
     for way in ways.values():
         assert rivals.most_lost(trellises, way()) <= (rivals.LOST if name == "pytorch-crf" else 1e-4)
-
-
-def test_what_is_not_installed_is_said(tmp_path):
-    assert not rivals.absent(["numpy"])
-    assert rivals.absent(["numpy", "no_such_package"]) == "no_such_package is not installed"
-    timed = {"part": "rivals", "sequences": 2, "bare": 2.0}
-    rows = [
-        {"part": "rivals", "data": "hmmlearn", "absent": "hmmlearn is not installed"},
-        {"part": "rivals", "data": "torch", "absent": "torch is not installed"},
-        timed | {"data": "torch", "absent": "", "way": "torch", "spent": 8.0, "lost": 0.0},
-        {"part": "rivals", "data": "numpy", "absent": "", "failed": "ValueError: x"},
-    ]
-    page = Report(tmp_path)
-    doors.STUDY.write(rows, page)
-    text = page.markdown()
-    assert text.count("- hmmlearn: not measured, hmmlearn is not installed.") == 2
-    assert "torch: not" not in text and "- numpy: failed, ValueError: x" in text
-    assert "1 of these programs failed" in text
-    assert "| torch | 8 | 4 |" in lines_of(page)
 
 
 def test_other_labels_are_a_disagreement():
@@ -83,7 +61,7 @@ def test_other_pages_quote_the_first_table(tmp_path, monkeypatch):
         for rules in (2, 6)
         for way, spent in ((calls.BARE, 1.0), (calls.PADDED, 3.0))
     ]
-    solved = {"part": "solvers", "data": "cbc", "rules": 2, "item": "0", "absent": ""}
+    solved = {"part": "solvers", "data": "cbc", "rules": 2, "item": "0"}
     rows += [
         solved | {"method": method, "status": status, "seconds": seconds}
         for method, status, seconds in (

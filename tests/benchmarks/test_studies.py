@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.family import running, wait_until
+from support.family import wait_until
 from support.places import ROOT
 
 from benchmarks import __main__ as program
@@ -16,7 +16,6 @@ from benchmarks.data.corpora import split, train_and_dev
 from benchmarks.journal import Journal, code_digest
 from benchmarks.optimum import recheck, take_counts
 from benchmarks.report import Report, number, percent, signed
-from benchmarks.running import estimate
 from benchmarks.study import (
     SCALES,
     Cell,
@@ -41,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 def test_a_study_runs_and_reports(name: str, corpora: Path, tmp_path: Path, capsys) -> None:
     rows, output = tmp_path / "rows", tmp_path / "output"
     command = [name, "--smoke", "--rows", str(rows), "--output", str(output), "--data", str(corpora)]
-    code = program.main(["run", *command, "--processes", "1"])
+    code = program.main(["run", *command])
     said = " ".join(capsys.readouterr().err.split())
     assert "not there" not in said, "made-up corpora have a file for every part"
     if code == 2 and "is not installed" in said:
@@ -124,7 +123,7 @@ def test_a_second_draw_splits_the_same_sequences_anew(corpora: Path) -> None:
 
 
 def test_a_killed_run_goes_on(corpora: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks", "run", "calibration", "--smoke", "--data", str(corpora)]
+    command = [sys.executable, "-m", "benchmarks", "run", "umass-rules", "--smoke", "--data", str(corpora)]
     command += ["--rows", str(tmp_path / "rows"), "--output", str(tmp_path / "output")]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     wait_until(lambda: sum(path.read_text().count("\n") for path in tmp_path.glob("rows/*.jsonl")) > 1)
@@ -195,19 +194,6 @@ def test_files_beside_the_rows_do_not_change_the_digest_of_the_code(tmp_path: Pa
     assert code_digest() != before
 
 
-def test_an_estimate_multiplies_cells_by_seconds(corpora: Path, tmp_path: Path) -> None:
-    (tmp_path / "calibration").mkdir()
-    parts = {"cora": {"cells": 2, "seconds": 240.0}}
-    (tmp_path / "calibration" / "summary.json").write_text(json.dumps({"parts": parts}))
-    text = estimate(["calibration", "liao"], [], Sources(corpora, "full"), tmp_path, 2)
-    assert text.splitlines() == ["calibration: 4 cells, about 4 min", "in all about 4 min, and liao"]
-    (tmp_path / "hard").mkdir()
-    parts = {part: {"cells": 10, "seconds": 6.0} for part in study_named("hard").parts}
-    (tmp_path / "hard" / "summary.json").write_text(json.dumps({"parts": parts}))
-    text = estimate(["hard"], [], Sources(corpora, "full"), tmp_path, 2)
-    assert text.splitlines()[0] == "hard: 2860 cells, about 572 min", "time limits are 20 times as long"
-
-
 def test_numbers_of_a_report(tmp_path: Path) -> None:
     assert [number(x) for x in (None, 0.12345, 2.0, -3.456, 123456.0, 1e-7)] == [
         "–",
@@ -225,22 +211,3 @@ def test_numbers_of_a_report(tmp_path: Path) -> None:
     text = report.markdown()
     assert "a\\|b" in text and "1.50" in text and text.endswith("![two lines](lines.svg)\n")
     assert (tmp_path / "lines.svg").read_text("utf-8").startswith("<?xml")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_workers_end_with_a_killed_run(corpora: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks", "run", "umass-rules", "--smoke", "--data", str(corpora)]
-    command += ["--rows", str(tmp_path / "rows"), "--output", str(tmp_path / "output"), "--processes", "2"]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    wait_until(lambda: len(children(process.pid)) >= 2)
-    workers = children(process.pid)
-    process.kill()
-    process.wait()
-    wait_until(lambda: not any(map(running, workers)))
-    assert len(workers) >= 2 and not any(map(running, workers))
-
-
-def children(pid: int) -> list[int]:
-    """Processes that a process has begun."""
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text().split()] if path.exists() else []

@@ -40,5 +40,4 @@ STUDY = Study(
     parts=PARTS,
     measure={CORA: calls.cora, UMASS: calls.umass, THREADS: calls.threads, FILES: files.measure},
     report={(CORA, UMASS): report.decoding, THREADS: report.threads, FILES: report.files},
-    timed=True,
 )

@@ -46,13 +46,12 @@ def page(rows: Sequence[Row], report: Report) -> None:
     frames = {part: DataFrame(some) for part, some in parts.items()}
     lines = [(name, *map(number, values)) for name, *values in _lines(frames)]
     report.table(("what", "µs a sequence", "× bare pass"), lines)
-    report.text("".join(map(_absences, frames.values())))
 
 
 def _lines(parts: Mapping[str, DataFrame]) -> Iterator[Line]:
     """A line for each way under the most rules, the median of its cells, and for each solver."""
     for part in ("batches", "rivals"):
-        if part in parts and "way" in parts[part]:
+        if part in parts:
             for (way,), own in groups(_most_rules(parts[part]), "way"):
                 if (part, way) != ("rivals", BARE):
                     yield way, own.spent.median(), (own.spent / own.bare).median()
@@ -69,8 +68,6 @@ def _most_rules(frame: DataFrame) -> DataFrame:
 def beside(frame: DataFrame) -> DataFrame:
     """Rows of solvers, with the seconds of a bare pass and of `auto` on the same sequence in the same cell."""
     place = ["data", "rules", "item"]
-    if "method" not in frame:
-        return DataFrame(columns=[*place, "method", "status", "seconds", "bare", "auto", "program"])
     for method, name in ((PLAIN, "bare"), ("auto", "auto")):
         own = frame[frame.method == method].set_index(place).seconds.rename(name)
         frame = frame.join(own, on=place)
@@ -80,16 +77,6 @@ def beside(frame: DataFrame) -> DataFrame:
 
 def _total(frame: DataFrame) -> float:
     return float(frame.seconds.sum() / frame.bare.sum())
-
-
-def _absences(frame: DataFrame) -> str:
-    """The programs that were not there, and why; one that an earlier part of the run did not find may have been found since."""
-    if "absent" not in frame:
-        return ""
-    away = frame[frame.absent.fillna("") != ""]
-    found = set(frame.data[frame.absent == ""])
-    notes = {str(row.data): str(row.absent) for row in away.itertuples() if row.data not in found}
-    return "".join(f"- {PROGRAMS.get(name, name)}: not measured, {note}.\n" for name, note in notes.items())
 
 
 def batches(frame: DataFrame, report: Report) -> None:
@@ -115,18 +102,14 @@ def rivals(frame: DataFrame, report: Report) -> None:
         f"batches of {BATCH} in single precision on one thread. CRFsuite takes no scores: its tagger has a model of its own with a feature for each "
         "label, whose value is the score of the label, and learnt transitions."
     )
-    measured = frame[frame.way.notna()] if "way" in frame else frame[:0]
     cells: Cells = {
         **TIMES,
         "below the optimum, nats": lambda x: number(x.lost.iloc[0], 2) if x.way.iloc[0] in lossy else "0",
     }
-    lossy = set(measured.way[measured.lost.notna()]) if "lost" in measured else set()
-    report.pivot(measured[measured.way != BARE], {"beside": "data", "program": "way"}, cells)
-    failed = frame[frame.failed.notna()] if "failed" in frame else frame[:0]
-    report.text("".join(f"- {row.data}: failed, {row.failed}\n" for row in failed.itertuples()))
-    report.text(_absences(frame))
+    lossy = set(frame.way[frame.lost.notna()])
+    report.pivot(frame[frame.way != BARE], {"beside": "data", "program": "way"}, cells)
     report.text(
-        f"{len(failed)} of these programs failed. Labels may be at most {LOST:g} nats below the optimum of the scores that a program is given; "
+        f"Labels may be at most {LOST:g} nats below the optimum of the scores that a program is given; "
         "those of `decode_scores` are proved."
     )
 
@@ -143,7 +126,6 @@ def solvers(frame: DataFrame, report: Report) -> None:
         "× bare pass": lambda x: number(_total(x[x.seconds.notna()])),
     }
     report.pivot(some, {"program": "program", "rules": "rules"}, cells, left=1)
-    report.text(_absences(frame))
     open_ = some[~some.status.isin(DONE)]
     report.text(
         f"Some of the sentences, {LIMIT:g} s each, one thread, building the model included; multiples are of totals on the same sentences, and "

@@ -41,5 +41,4 @@ STUDY = Study(
     measure={**dict.fromkeys(DECODED, decoding.measure), memory.MEMORY: memory.measure},
     report={DECODED: report.decoding, memory.MEMORY: report.memory},
     check=check,
-    timed=True,
 )

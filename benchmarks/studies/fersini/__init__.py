@@ -148,5 +148,4 @@ STUDY = Study(
         {"tokens %": lambda x: percent(headline(x).accuracy), "span F1 %": lambda x: percent(headline(x).f1)},
         lambda cell: cell.method in ("Viterbi", "one phase", "relative"),
     ),
-    timed=True,
 )

@@ -65,6 +65,4 @@ STUDY = Study(
     parts=tuple(FAMILIES),
     page=report,
     check=known.check,
-    timed=True,
-    growth=FULL_LIMIT / SAMPLE_LIMIT,
 )

@@ -114,5 +114,4 @@ STUDY = Study(
             "seconds": lambda x: fixed(sum(x.seconds.iloc[0]), 2),
         },
     ),
-    timed=True,
 )

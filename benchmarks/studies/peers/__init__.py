@@ -34,5 +34,4 @@ STUDY = Study(
     measure=decoding.measure,
     report=report,
     check=check,
-    timed=True,
 )

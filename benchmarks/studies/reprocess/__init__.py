@@ -136,5 +136,4 @@ STUDY = Study(
     "the other runs have to have the same labels and scores",
     parts=PARTS,
     check=check,
-    timed=True,
 )

@@ -98,5 +98,4 @@ STUDY = Study(
     "three fields, and generated documents, take their place",
     parts=PARTS,
     report=report,
-    timed=True,
 )
