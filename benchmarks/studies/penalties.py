@@ -9,7 +9,7 @@ from typing import Any
 from pandas import DataFrame, Series
 
 from benchmarks.data.corpora import drawn, train_and_dev
-from benchmarks.data.evaluations import measured, setting_of
+from benchmarks.data.evaluations import beside_gold, in_percent, labels_of, rechecked
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Report, draws_of, fixed, gain
@@ -19,6 +19,7 @@ from formulations import constraints as C
 from ilpinfer import learning
 from ilpinfer.learning.perceptron import log_odds
 from ilpinfer.learning.training_set import TrainingSet
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.training import rewrite
 
 MODELS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
@@ -69,7 +70,6 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         learning.ScoredExample(scorer.trellis(x), y) for scorer, (x, y) in zip(scorers, training, strict=True)
     ]
     model = make(training)
-    unseen = setting_of(cell.model, model, test, RuleSet(()))
     given = load_rules("citations")
     given = replace(given, items=(*given, C.valid_scheme()))
     with_order = replace(given, items=(*given, *load_rules("citations-order")))
@@ -84,7 +84,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     )
     results = dict.fromkeys(PENALTIES[3:4], learnt) | dict.fromkeys(PENALTIES[4:], ordered)
     for name, rules in zip(PENALTIES, rule_sets, strict=True):
-        row = measured(replace(unseen, rules=rules), "auto", recheck=True)
+        row = measured(model, test, rules)
         row["penalties"] = name
         if name in results:
             verdicts = results[name].verdicts
@@ -99,9 +99,14 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     if cell.size <= sources(smoke=MOST_CHOSEN, sample=MOST_CHOSEN, full=SIZES[-1]):
         fits[BEST] = learning.JointSearch(seed=cell.draw).fit(training, make, given)
     for name, fit in fits.items():
-        row = measured(setting_of(cell.model, fit.model, test, fit.rules), "auto", recheck=True)
+        row = measured(fit.model, test, fit.rules)
         chosen = fit.chosen if isinstance(fit, learning.JointChoice) else joint.update
         yield row | {"penalties": name, "algorithm": chosen, "left_out": fit.unscored}
+
+
+def measured(model: SequenceModel, test: Sequence[Labelled], rules: RuleSet) -> Row:
+    solutions = rechecked([model.trellis(tokens) for tokens, _ in test], rules)
+    return in_percent(beside_gold(test, map(labels_of, solutions)))
 
 
 def _draws(own: DataFrame, name: str, measure: str = "tokens") -> Series:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from benchmarks.data.evaluations import setting_of
-from benchmarks.studies.fersini.measuring import floor_of, floors_of, measured
+from benchmarks.studies.fersini.measuring import floor_of, floors_of, measured, setting_of
 from benchmarks.studies.fersini.report import chosen, measures, sums
 from formulations import RuleSet
 from formulations import constraints as C
@@ -48,7 +47,7 @@ def test_tau_is_chosen_on_the_other_half():
 def test_rows_of_a_setting():
     train = [(("Ada", "Notes", str(year)), ("author", "title", "date")) for year in range(1843, 1863)]
     rules = RuleSet((C.precedence("author", "title", penalty=2.0),))
-    setting = setting_of("HMM of 20", HMM.train(train), train[:4], rules)
+    setting = setting_of(HMM.train(train), train[:4], rules)
     rows = list(measured(setting, "one phase"))
     assert [(r["half"], r["sequences"], r["tokens"]) for r in rows] == [(0, 2, 6), (1, 2, 6)]
     best = sum(score for score, _ in floors_of(setting))

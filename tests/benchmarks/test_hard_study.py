@@ -145,7 +145,8 @@ def test_what_toulbar2_claims_late_is_no_proof(labelled, proved, grace, monkeypa
     one = instance("implications", 0, smallest=True)
     best = ilpinfer.decode(one.trellis(), one.rules)
     answer = Answer(best.ids if labelled else None, best.score + 1.0, proved)
-    row = methods._solve(lambda trellis, rules, limit: answer, one, 1.0)
+    monkeypatch.setattr(methods, "find_spec", lambda package: package)
+    row = methods._by_toulbar2(one, 1.0, lambda trellis, rules, limit: answer)
     statuses = ("optimal", "feasible") if labelled else ("infeasible", "unknown")
     assert row["status"] == statuses[not proved or grace < 0]
     assert (row["score"], row["path"]) == ((best.score, best.ids.tolist()) if labelled else (None, None))

@@ -13,7 +13,6 @@ from benchmarks.study import Cell, Row, Sources
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.learning import CODL
-from ilpinfer.learning.measures import Measures
 from ilpinfer.models.sequence_model import SequenceModel
 
 SUPERVISED = "sup"
@@ -108,7 +107,7 @@ def evaluated(model: SequenceModel, about: tasks.Task, rules: RuleSet) -> Row:
     test = [(tokens, tasks.plain(gold)) for tokens, gold in about.test]
     labellings = (tasks.plain(solution.labels) for solution in solutions)
     return {
-        **in_percent(Measures.of(beside_gold(test, labellings, scheme="plain"))),
+        **in_percent(beside_gold(test, labellings, scheme="plain")),
         "sequences": len(solutions),
         **statuses(solutions, "optimal"),
     }

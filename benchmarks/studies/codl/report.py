@@ -1,10 +1,10 @@
 """Tables beside the published figures, paired differences, and a picture."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from pandas import DataFrame, Series
 
-from benchmarks.report import Report, draws_of, fixed, gain, groups, number
+from benchmarks.report import Report, draws_of, fixed, groups, number
 from benchmarks.studies.codl import cells as codl
 from benchmarks.studies.codl import published
 from benchmarks.study import Write
@@ -22,28 +22,6 @@ ENDS = {"none": "no", "soft": "yes"}
 """Rules in the end, and what the tables say."""
 TITLES = {"none": "decoded without rules", "soft": "decoded under rules"}
 MEASURES = ("tokens", "spans", "whole")
-LEARNT = (
-    ("H&W", codl.SUPERVISED),
-    ("H&W", "H"),
-    ("H&W&C", "H&W"),
-    ("top 50", "H&W&C"),
-    (codl.GAMMAS[1], "H&W&C"),
-)
-POOLED = (
-    ("H&W&C", "H&W"),
-    (codl.GAMMAS[1], "H&W&C"),
-    ("top 10", "beam 10"),
-    ("top 10", "H&W&C"),
-    ("counts", "H&W&C"),
-    ("chosen", "H&W&C"),
-    ("posterior", codl.GAMMAS[1]),
-    ("posterior", "soft EM"),
-    ("posterior, softer", "posterior"),
-    ("posterior, chosen", "posterior"),
-    ("posterior, chosen", "chosen"),
-    ("posterior", codl.SUPERVISED),
-)
-"""Settings whose difference is shown."""
 
 
 def text_of(draws: Series) -> str:
@@ -71,26 +49,10 @@ def _table_2(frame: DataFrame, report: Report) -> None:
     )
 
 
-def _differences(frame: DataFrame, pairs: Sequence[tuple[str, str]], report: Report) -> None:
-    """Points of token accuracy, mean ± standard error of the paired difference."""
-
-    def lines() -> Iterator[list[object]]:
-        for size in sorted(set(frame["size"])):
-            for names in pairs:
-                both = [[draws_of(frame, size=size, setting=n, rules=end) for n in names] for end in ENDS]
-                if all(len(draws) for pair in both for draws in pair):
-                    yield [size, " − ".join(names), *(gain(*pair) for pair in both)]
-
-    columns = ("N", "points of token accuracy, ± standard error", "no rules in the end", "rules in the end")
-    report.table(columns, lines(), left=2)
-
-
 def _citations(frame: DataFrame, report: Report) -> None:
     report.heading("Table 2 (a): citations, token accuracy, %")
     report.text("The plain HMM, and a pool of other citations. Dashes: not run at this scale.")
     _table_2(frame, report)
-    report.heading("Paired differences", 3)
-    _differences(frame, LEARNT, report)
     shares = (
         f"{name}, 20 labelled, {text_of(draws_of(frame, size=20, setting=name, rules='none'))} % without and "
         f"{text_of(draws_of(frame, size=20, setting=name, rules='soft'))} % with rules in the end"
@@ -136,9 +98,6 @@ def _pool(frame: DataFrame, report: Report) -> None:
                 yield [f"{kind}, {size}", setting, *pairs, number(spent, 2)]
 
     report.table(("HMM, N", "learning", "tokens", "span F1", "whole references", "s"), lines(), left=2)
-    for (kind,), own in groups(frame, "kind"):
-        report.heading(f"Paired differences, {kind} HMM", 3)
-        _differences(own, POOLED, report)
 
 
 WRITERS: Mapping[str | tuple[str, ...], Write] = {

@@ -6,7 +6,6 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from benchmarks.data.corpora import FOLDERS, split
-from benchmarks.data.evaluations import Setting, setting_of
 from benchmarks.data.models import trained
 from benchmarks.report import percent
 from benchmarks.studies.fersini import measuring
@@ -78,7 +77,7 @@ def blocks(sources: Sources, part: str) -> range:
     return range(sources(smoke=1, sample=min(most, -(-number // BLOCK)), full=-(-number // BLOCK)))
 
 
-def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Setting:
+def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> measuring.Setting:
     """A block of the development part under the rules; labels keep their scheme."""
     length = sources(smoke=3, sample=BLOCK)
     train, dev = split(sources, part)
@@ -86,7 +85,7 @@ def setting(sources: Sources, part: str, pairing: Pairing, block: int) -> Settin
     kind = pairing.model.split()[0].lower()
     model = trained(kind, train, **(OPTIONS[part] if kind == "crf" else {}))
     rules = soft_rules(sources, part, pairing)
-    return setting_of(pairing.model, model, some, RuleSet((*rules, C.valid_scheme())))
+    return measuring.setting_of(model, some, RuleSet((*rules, C.valid_scheme())))
 
 
 def soft_rules(sources: Sources, part: str, pairing: Pairing) -> tuple[Rule, ...]:

@@ -4,11 +4,12 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.data.evaluations import Setting, labels_of
+from benchmarks.data.evaluations import labels_of
+from benchmarks.data.sets import Labelled
 from benchmarks.study import Disagreement, Row
 from formulations import RuleSet, Trellis
 from ilpinfer.comparison.running import bare_seconds
@@ -17,6 +18,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.frontier import Frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.forward_backward import log_partition
+from ilpinfer.models.sequence_model import SequenceModel
 
 SINGLE = {"Viterbi": "viterbi", "constrained Viterbi": "constrained-viterbi", "one phase": "auto"}
 TAUS = {
@@ -33,6 +35,18 @@ LIMIT = 1.0
 REFUSAL = "too many to check"
 """What the checker says of a proof that is too large for it."""
 Labelling = tuple[str, ...]
+
+
+class Setting(NamedTuple):
+    """Sequences with gold that neither model nor rules were made from."""
+
+    trellises: Sequence[Trellis]
+    gold: Sequence[Labelling]
+    rules: RuleSet
+
+
+def setting_of(model: SequenceModel, some: Sequence[Labelled], rules: RuleSet) -> Setting:
+    return Setting([model.trellis(tokens) for tokens, _ in some], [labels for _, labels in some], rules)
 
 
 def floor_of(best: float, log_z: float, tau: float, bound: str) -> float:

@@ -1,23 +1,20 @@
 """One method on an instance, timed; scores are recomputed from labels, and certificates rechecked."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import version
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from typing import Any
+from importlib.util import find_spec
 
 import formulations
 import ilpinfer
-from benchmarks.data.hard import Instance, by_name
+from benchmarks.data.hard import Instance
 from benchmarks.data.sets import SOLVERS
-from benchmarks.methods import DEFAULTS, CannotState, of_peer
+from benchmarks.methods import DEFAULTS, CannotState, Worker, of_peer
 from benchmarks.optimum import recheck
+from benchmarks.studies.peers import weighted_csp
 from benchmarks.study import Disagreement, Row
 from benchmarks.timing import timed
 from formulations.errors import InferenceError
 from formulations.grid import nats
-from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.comparison.running import bare_pass, bare_seconds
 from ilpinfer.core.solution import Solution, finite
 
@@ -79,57 +76,19 @@ def _proof(one: Instance, solution: Solution) -> Row:
     return {"certificate": kind, "certified": verdict.proved, "source": solution.certificate.source}
 
 
-STARTING, GRACE = 60.0, 2.0
-"""Seconds for the process to load its libraries, and beyond the limit."""
+GRACE = 2.0
+"""Seconds beyond the limit within which a proof of toulbar2 counts; building its network does not heed the limit."""
 
 
-def _by_toulbar2(one: Instance, limit: float) -> Row:
-    """The same by toulbar2, in a process of its own that is ended shortly after the limit."""
-    context = get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sender, one.name, limit), daemon=True)
-    process.start()
-    sender.close()
-    try:
-        if not receiver.poll(STARTING):
-            return {"status": "failed", "note": "the process did not start"}
-        ready = receiver.recv()
-        if ready is not None:
-            return {"status": "not run", "note": ready}
-        row: Row = {"status": "unknown", "seconds": limit, "score": None, "bound": None, "path": None}
-        if receiver.poll(limit + GRACE):
-            row = receiver.recv()
-        return row
-    except EOFError:
-        return {"status": "failed", "note": "the process died"}
-    finally:
-        process.kill()
-        process.join()
-
-
-def _work(sender: Connection, name: str, limit: float) -> None:
-    try:
-        import pytoulbar2  # noqa: F401
-
-        from benchmarks.studies.peers import weighted_csp
-    except ImportError as error:
-        sender.send(str(error))
-        return
-    one = by_name(name)
-    compile_problem(one.trellis(), one.rules)
-    sender.send(None)
-    try:
-        sender.send(_solve(weighted_csp.decode, one, limit))
-    except CannotState as error:
-        sender.send({"status": "no form", "note": str(error)})
-    except MemoryError as error:
-        sender.send({"status": "failed", "note": str(error)})
-
-
-def _solve(decode: Callable[..., Any], one: Instance, limit: float) -> Row:
+def _by_toulbar2(one: Instance, limit: float, decode: Worker = weighted_csp.decode) -> Row:
+    if find_spec("pytoulbar2") is None:
+        return {"status": "not run", "note": "pytoulbar2 is not installed"}
     trellis = one.trellis()
-    result, seconds = timed(decode, trellis, one.rules, limit)
+    try:
+        result, seconds = timed(decode, trellis, one.rules, limit)
+    except CannotState as error:
+        return {"status": "no form", "note": str(error)}
     result = replace(result, proved=result.proved and seconds <= limit + GRACE)
-    about = {"seconds": seconds, "by": f"pytoulbar2 {version('pytoulbar2')}"}
     path = None if result.path is None else result.path.tolist()
-    return {**about, **of_peer(result, trellis, one.rules), "path": path}
+    about = {"seconds": seconds, "by": f"pytoulbar2 {version('pytoulbar2')}", "path": path}
+    return about | of_peer(result, trellis, one.rules)
