@@ -135,7 +135,7 @@ STUDY = Study(
     limits=f"{measuring.LIMIT:g} s a sequence and tau, {2 * measuring.LIMIT:g} s a frontier",
     seeds="0 for the folds of the miner; halves are even and odd places",
     measures="right tokens, F1 of exact spans, whole sequences in per cent; mean cost of violations and mean loss of score, nats; "
-    "proved labellings; a point of a frontier in bare compiled Viterbi passes over the scores without rules",
+    "proved labellings",
     stand_ins="The paper's corpora and its DNF rule learner are not public, and its section 4 is not at hand, so that none of its "
     "figures stand here; public corpora and the miner take their place. The CRF's scores are not normalised; eq. 23 depends on "
     "where their zero is, and both readings are shown. A negative tau only occurs with log P, which is near 0 where the model is sure",

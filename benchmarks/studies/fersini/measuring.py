@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import ilpinfer
@@ -12,10 +11,8 @@ from benchmarks.data.evaluations import labels_of
 from benchmarks.data.sets import Labelled
 from benchmarks.study import Disagreement, Row
 from formulations import RuleSet, Trellis
-from ilpinfer.comparison.running import bare_seconds
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.frontier import Frontier
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.forward_backward import log_partition
 from ilpinfer.models.sequence_model import SequenceModel
@@ -92,27 +89,12 @@ def floors_of(setting: Setting) -> list[tuple[float, float]]:
 
 
 def _frontiers(setting: Setting) -> Iterator[Row]:
-    """Rows by weight, then one of sizes and times."""
+    """Rows by weight."""
     compiler = compiler_of(setting.rules)
-    decode = partial(ilpinfer.decode_frontier, rules=compiler, time_limit=2 * LIMIT)
-    frontiers, seconds = _timed(decode, setting.trellises)
-    units = [bare_seconds(trellis.lattice) for trellis in setting.trellises]
+    frontiers = [ilpinfer.decode_frontier(one, compiler, time_limit=2 * LIMIT) for one in setting.trellises]
     for weight in WEIGHTS:
         labels = [tuple(f.at_weight(weight).labels) if f.points else None for f in frontiers]
         yield from _rows(setting, labels, value=weight, kind="weight")
-    yield _sizes(frontiers, [s / u for s, u in zip(seconds, units, strict=True)])
-
-
-def _sizes(frontiers: Sequence[Frontier], multiples: Sequence[float]) -> Row:
-    sizes = [len(frontier.points) for frontier in frontiers]
-    return {
-        "kind": "sizes",
-        "points": sum(sizes),
-        "most": max(sizes),
-        "complete": sum(frontier.complete for frontier in frontiers),
-        "sequences": len(frontiers),
-        "multiples": [m / max(1, len(f.points)) for m, f in zip(multiples, frontiers, strict=True)],
-    }
 
 
 def _rows(

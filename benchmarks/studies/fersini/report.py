@@ -124,25 +124,6 @@ def _panels(some: Groups) -> list[tuple[str, DataFrame]]:
 
 def _frontiers(some: Groups, report: Report) -> None:
     report.heading("Pareto frontiers of score and cost of violations")
-    sizes = {title: own[own.kind == "sizes"] for title, own in some.items()}
-    lines = []
-    for title, own in sizes.items():
-        multiples = sorted(value for row in own.multiples for value in row)
-        points, complete, sequences = own[["points", "complete", "sequences"]].sum()
-        lines.append(
-            (
-                title,
-                f"{points / sequences:.1f}",
-                f"{own.most.max():.0f}",
-                f"{complete:.0f} of {sequences:.0f}",
-                number(float(Series(multiples).median())),
-                number(multiples[int(0.9 * len(multiples))]),
-            )
-        )
-    columns = ("", "points a sequence", "at most", "complete")
-    report.table((*columns, "bare Viterbi passes a point", "90th percentile"), lines)
-    agreed = sum((own.complete == own.sequences).all() for own in sizes.values())
-    report.text(f"All frontiers of {agreed} of {len(some)} models are complete.")
     panels, caption = _panels(some), "Mean cost of violations against the mean loss of score"
     grid = {"ncols": len(panels), "squeeze": False}
     with report.picture("frontier", caption, (2.7 * len(panels) + 0.6, 3.2), **grid) as axes:

@@ -1,22 +1,18 @@
-"""Rules after, before and inside a conditional random field: spans, and time by part."""
+"""Rules after and before a conditional random field: spans, and time by part."""
 
-import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 from benchmarks.data.corpora import split
 from benchmarks.data.evaluations import beside_gold
-from benchmarks.data.models import kept, trained
+from benchmarks.data.models import trained
 from benchmarks.report import fixed, signed
 from benchmarks.studies.liao.report import report
 from benchmarks.studies.liao.rules import COMPANY, entity_rules
 from benchmarks.studies.liao.ways import Way, check_best, fastest
 from benchmarks.study import RESPLIT, Cell, Row, SecondDraw, Sources, Study, grid
-from formulations import Rule
 from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.crf.token_rules import TokenRules
 from ilpinfer.pipelines.rules_first import RulesFirst
 
@@ -46,14 +42,11 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     parameters = PARAMETERS | {"max_iterations": sources(smoke=15, sample=100)}
     model = trained("crf", train, template="entities", scheme="bio", **parameters)
     assert isinstance(model, CRF)
-    informed = trained("crf", train, template=str(_template(rules)), scheme="bio", **parameters)
-    assert isinstance(informed, CRF)
     first = Way(RulesFirst(model, rules))
     ways = {
         "baseline": Way(RulesFirst(model)),
         "post-correction": Way(RulesFirst(model), TokenRules(model.labels, rules)),
         "rules first": first,
-        "rules as features": Way(RulesFirst(informed)),
     }
     sequences = [tokens for tokens, _ in test]
     times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS))
@@ -68,14 +61,6 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
         counts = {"way": name, "predicted": predicted, "gold": gold, "both": both}
         spent = {"seconds": times[name].tolist(), "open": open_share}
         yield counts | spent | _difference(evaluations[name], evaluations["baseline"])
-
-
-def _template(rules: Sequence[Rule]) -> Path:
-    """A file, named after its text, of the template `entities` with the rules as features."""
-    source = with_rules(load_template("entities"), rules).source
-    values = ((name, source[name]) for name in ("title", "features", "rules"))
-    text = "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values)
-    return kept("entities", [text], "toml", lambda path: path.write_text(text, "utf-8"))
 
 
 def _difference(one: evaluation.Evaluation, other: evaluation.Evaluation) -> Row:
@@ -95,7 +80,7 @@ STUDY = Study(
     f"{100 * PRECISION:g} % of cases; 3, names of more than three words; 4, words without a capital; 5, capitalised words that are never in a "
     "name",
     methods="baseline: the field alone; post-correction: rules written over its labels; rules first: constrained Viterbi, no features "
-    "for decided tokens; rules as features: a field retrained with them",
+    "for decided tokens",
     seeds="0 for the bootstrap and randomisation, 999 resamples",
     measures="precision, recall and F1 of exact spans in per cent, with the 95 % interval of the gain over the baseline; processor time "
     "by part, of the fastest of 5 runs over warm caches in which the ways take turns, as shares of the baseline's",

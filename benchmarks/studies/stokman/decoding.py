@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.studies.stokman.corpora import DUTCH, GENERATED, PERFECT, PREDICTED, RESUMES, Document, corpus
+from benchmarks.studies.stokman.corpora import OUTSIDE, PERFECT, PREDICTED, Document, corpus
 from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import timed
-from formulations import LabelSet
+from formulations import LabelSet, RuleSet, load_rules
 from ilpinfer.core.solution import Solution
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 
@@ -28,14 +28,8 @@ on the scores themselves, which presumes that the best score of each token is 0.
 BASE, HARD, HEAVY = "resume", "resume-hard", "resume-strong-features"
 ONE_ORGANIZATION, NO_FEATURES = "resume-one-organization", "resume-no-features"
 RULES = (BASE, HARD, HEAVY, ONE_ORGANIZATION, NO_FEATURES)
-MAIN = (GENERATED, PREDICTED)
-SETTINGS = {
-    MAIN: RULES,
-    (GENERATED, PERFECT): (BASE,),
-    (RESUMES, PERFECT): (ONE_ORGANIZATION,),
-    (DUTCH, PREDICTED): (BASE,),
-}
-"""The rules under which the items of a corpus and segmentation are decoded."""
+SETTINGS = {PREDICTED: RULES, PERFECT: (BASE,)}
+"""The rules under which the items of a segmentation are decoded."""
 LIMIT = 0.8
 """Seconds an item (Table 6)."""
 SMOKE_LIMIT = 0.01
@@ -48,36 +42,33 @@ TABLES, STRATEGIES = "tables", "strategies"
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """Eight documents under one rule set, decoded by one method."""
-    few = sources(smoke=1, sample=2, full=1000)
-    for place, rule_sets in SETTINGS.items() if part == TABLES else [(MAIN, (BASE,))]:
-        name, segmentation = place
-        chunks = -(-len(corpus(name, sources).test) // CHUNK)
-        methods = [OPTIMUM, MIXED] if name != RESUMES else [OPTIMUM]
-        if part == STRATEGIES:
-            methods = [method for method in METHODS if method not in (NONE, OPTIMUM, MIXED)]
+    chunks = -(-len(corpus(sources).test) // CHUNK)
+    few = min(chunks, sources(smoke=1, sample=2, full=chunks))
+    methods = [OPTIMUM, MIXED]
+    if part == STRATEGIES:
+        methods = [method for method in METHODS if method not in (NONE, OPTIMUM, MIXED)]
+    for segmentation, rule_sets in SETTINGS.items() if part == TABLES else [(PREDICTED, (BASE,))]:
         settings = [(rules, method) for rules in rule_sets for method in methods]
         for rules, method in [("none", NONE)] * (part == TABLES) + settings:
             if rules in SMOKE or sources.scale != "smoke":
-                number = chunks if method in (NONE, OPTIMUM) else min(few, chunks)
-                about = {"corpus": [name], "segmentation": [segmentation], "rules": [rules]}
-                yield from grid(part, **about, method=[method], limit=[LIMIT], chunk=range(number))
+                number = chunks if method in (NONE, OPTIMUM) else few
+                about = {"segmentation": [segmentation], "rules": [rules], "method": [method]}
+                yield from grid(part, **about, chunk=range(number))
 
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     """The documents of a cell under rules."""
-    chosen = corpus(cell.corpus, sources)
-    rules, tagger = chosen.rules(cell.rules), chosen.tagger
+    chosen = corpus(sources)
+    rules, tagger = RuleSet(()) if cell.rules == "none" else load_rules(cell.rules), chosen.tagger
     first = cell.chunk * CHUNK
-    limit = optimum.LIMIT if cell.method == OPTIMUM else sources(smoke=SMOKE_LIMIT, sample=cell.limit)
+    limit = optimum.LIMIT if cell.method == OPTIMUM else sources(smoke=SMOKE_LIMIT, sample=LIMIT)
     decoder = ilpinfer.Decoder(rules, method=METHODS[cell.method], time_limit=limit)
     for number, document in enumerate(chosen.test[first : first + CHUNK], first):
-        result = [chosen.outside] * len(document.tokens)
+        result = [OUTSIDE] * len(document.tokens)
         row: Row = {"document": number, "scores": [], "decoding": [], "optimal": 0}
         for item in chosen.segments(document, cell.segmentation):
-            places = document.part(item, chosen.breaks)
-            if not places:
-                continue
-            trellis = tagger.trellis(tuple(document.tokens[t] for t in places))
+            place = slice(item.first, item.last + 1)
+            trellis = tagger.trellis(document.tokens[place])
             solution, decoding = timed(decoder.decode, trellis)
             row["decoding"].append(round(1000 * decoding, 3))
             if cell.method == OPTIMUM:
@@ -85,19 +76,17 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
             row["scores"].append(round(solution.score, 6) if _solved(solution) else None)
             row["optimal"] += solution.status == "optimal"
             kept = solution if _solved(solution) else ilpinfer.decode(trellis, method="viterbi")
-            for t, label in zip(places, kept.labels, strict=True):
-                result[t] = label
-        yield row | {"characters": _counts(document, result, tagger.labels, chosen.outside)}
+            result[place] = kept.labels
+        yield row | {"characters": _counts(document, result, tagger.labels)}
 
 
 def _solved(solution: Solution) -> bool:
     return solution.has_labelling and solution.score > float("-inf")
 
 
-def _counts(document: Document, predicted: Sequence[str], labels: LabelSet, outside: str) -> Row:
+def _counts(document: Document, predicted: Sequence[str], labels: LabelSet) -> Row:
     """Predicted, gold and common characters of each field."""
-    names = tuple(sorted({*labels.names, *document.labels, outside}))
+    names = tuple(sorted({*labels.names, *document.labels, OUTSIDE}))
     pair = Pair(document.tokens, tuple(predicted), document.labels)
-    leave_out = () if outside == "O" else (outside,)
-    result = evaluate([pair], scheme="plain", leave_out=leave_out, labels=LabelSet(names, "plain"))
+    result = evaluate([pair], scheme="plain", leave_out=(OUTSIDE,), labels=LabelSet(names, "plain"))
     return {field: result.of_field(field, "characters").tolist() for field in result.fields}

@@ -7,12 +7,11 @@ import numpy as np
 
 from benchmarks.report import Report, number, signed
 from benchmarks.studies.stokman import published as P
-from benchmarks.studies.stokman.corpora import DUTCH, GENERATED, PERFECT, PREDICTED, RESUMES
+from benchmarks.studies.stokman.corpora import PERFECT, PREDICTED
 from benchmarks.studies.stokman.decoding import (
     BASE,
     HARD,
     HEAVY,
-    MAIN,
     METHODS,
     MIXED,
     NO_FEATURES,
@@ -35,28 +34,16 @@ from benchmarks.studies.stokman.totals import (
 from benchmarks.study import Row
 
 TABLES = {
-    "Table 7: English résumés": (P.TABLE_7, GENERATED, PREDICTED, BASE),
-    "Table 8: a second language": (P.TABLE_8, DUTCH, PREDICTED, BASE),
-    "Table 9: perfect items": (P.TABLE_9, GENERATED, PERFECT, BASE),
-    "Table 12: a hard constraint and heavy features": (P.TABLE_12, GENERATED, PREDICTED, HEAVY),
-    "Table 13: also at most one organization": (P.TABLE_13, GENERATED, PREDICTED, ONE_ORGANIZATION),
-    "Table 13 on public résumés": (P.TABLE_13, RESUMES, PERFECT, ONE_ORGANIZATION),
-    "Table 14: no features": (P.TABLE_14, GENERATED, PREDICTED, NO_FEATURES),
+    "Table 7: English résumés": (P.TABLE_7, PREDICTED, BASE),
+    "Table 9: perfect items": (P.TABLE_9, PERFECT, BASE),
+    "Table 12: a hard constraint and heavy features": (P.TABLE_12, PREDICTED, HEAVY),
+    "Table 13: also at most one organization": (P.TABLE_13, PREDICTED, ONE_ORGANIZATION),
+    "Table 14: no features": (P.TABLE_14, PREDICTED, NO_FEATURES),
 }
 STRATEGIES = {
     "Table 10: mixed strategy against the evolutionary algorithm alone": (P.TABLE_10, "evolutionary"),
     "Table 11: mixed strategy against discrepancy search alone": (P.TABLE_11, "discrepancy"),
 }
-FIELDS = {
-    GENERATED: {tag: tag for tag in P.TAGS},
-    RESUMES: {
-        "job title": "Designation",
-        "date": "Years_of_Experience",
-        "organization": "Companies_worked_at",
-    },
-    DUTCH: {"description": "TEXT_BLOCK", "job title": "SECTION_TITLE"},
-}
-"""The fields of each corpus that stand for the tags of the thesis."""
 
 
 def report(rows: Sequence[Row], report: Report) -> None:
@@ -75,26 +62,23 @@ def _published(points: Sequence[float]) -> list[str]:
 
 
 def _tables(settings: Settings, report: Report) -> None:
-    for title, (figures, corpus, segmentation, rules) in TABLES.items():
-        base = of(settings, corpus, segmentation)
-        best, mixed = (of(settings, corpus, segmentation, rules, method) for method in (OPTIMUM, MIXED))
+    for title, (figures, segmentation, rules) in TABLES.items():
+        base = of(settings, segmentation)
+        best, mixed = (of(settings, segmentation, rules, method) for method in (OPTIMUM, MIXED))
         if not base or not best:
             continue
         report.heading(title)
         same = f", the mixed strategy as published of the first {len(values(mixed, 'scores'))}, beside the optimum of the same"
         report.text(
-            f"Corpus: {corpus}, {segmentation} segmentation, rules `{rules}`. Changes against Viterbi in points, characters. "
+            f"{segmentation.capitalize()} segmentation, rules `{rules}`. Changes against Viterbi in points, characters. "
             f"The optimum is of {len(values(best, 'scores'))} items{same if mixed else ''}."
         )
         rows = []
         for tag in P.TAGS:
-            ours = ["–"] * 6
-            if field := FIELDS[corpus].get(tag):
-                own = change(best, base, field)
-                ours = [*_points(own), f"{signed(own.low, 2)} to {signed(own.high, 2)}", "–", "–"]
-                if mixed:
-                    both = mixed, restricted(best, mixed)
-                    ours[4:] = (signed(change(one, base, field).f, 2) for one in both)
+            own = change(best, base, tag)
+            ours = [*_points(own), f"{signed(own.low, 2)} to {signed(own.high, 2)}"]
+            both = (mixed, restricted(best, mixed)) if mixed else ()
+            ours += [signed(change(one, base, tag).f, 2) for one in both] or ["–", "–"]
             rows.append((tag, *_published(figures[tag]), *ours))
         columns = (f"{kind} {name}" for kind in ("published", "optimum") for name in "PRF")
         report.table(("tag", *columns, "95 % of F", "mixed F", "optimum F, same items"), rows)
@@ -104,7 +88,7 @@ def _strategies(settings: Settings, report: Report) -> None:
     kinds = {"published": "here, as published", "strong": "here, strong"}
     for title, (figures, other) in STRATEGIES.items():
         pairs = {
-            kind: [of(settings, *MAIN, BASE, f"{name}, {kind}") for name in ("mixed", other)]
+            kind: [of(settings, PREDICTED, BASE, f"{name}, {kind}") for name in ("mixed", other)]
             for kind in kinds
         }
         if not any(map(all, pairs.values())):
@@ -123,7 +107,7 @@ def _strategies(settings: Settings, report: Report) -> None:
 
 
 def _searches(settings: Settings, report: Report) -> None:
-    base, lines = of(settings, *MAIN), []
+    base, lines = of(settings, PREDICTED), []
 
     def line(rules: str, method: str, one: Documents, best: Documents) -> tuple[Any, ...]:
         items, unsolved, optimal, below = reached(one, best)
@@ -131,9 +115,9 @@ def _searches(settings: Settings, report: Report) -> None:
         return rules, method, items, unsolved, optimal, number(below), gain, spent
 
     for rules in RULES:
-        best = of(settings, *MAIN, rules, OPTIMUM)
+        best = of(settings, PREDICTED, rules, OPTIMUM)
         others = [method for method in METHODS if method not in (NONE, OPTIMUM)]
-        some = {method: one for method in others if (one := of(settings, *MAIN, rules, method))}
+        some = {method: one for method in others if (one := of(settings, PREDICTED, rules, method))}
         lines += [line(rules, method, one, best) for method, one in some.items()]
         if best and some:
             same = restricted(best, next(iter(some.values())))

@@ -18,7 +18,6 @@ ALL = "all"
 class Setting(NamedTuple):
     """What tells the rows of one decoding apart."""
 
-    corpus: str
     segmentation: str
     rules: str
     method: str
@@ -45,9 +44,9 @@ def by_setting(rows: Iterable[Row]) -> dict[Setting, dict[int, Row]]:
     return result
 
 
-def of(settings: Settings, *names: str) -> Documents:
-    """The documents of a setting, none if it was not run; without rules and method those that Viterbi labels without rules."""
-    return settings.get(Setting(*names, *(() if len(names) > 2 else ("none", NONE))), {})
+def of(settings: Settings, segmentation: str, rules: str = "none", method: str = NONE) -> Documents:
+    """The documents of a setting, none if it was not run."""
+    return settings.get(Setting(segmentation, rules, method), {})
 
 
 def counts(documents: Documents, chosen: Sequence[int], field: str) -> Any:
