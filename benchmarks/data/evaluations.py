@@ -1,6 +1,6 @@
 """Evaluations as rows of studies, and back, so that intervals of differences are made from rows alone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,15 +34,14 @@ MEASURES = ("tokens %", "precision %", "recall %", "F1 %", "whole %")
 """Columns of `measures`; the three in the middle are of exact spans."""
 
 
-def row_of(evaluation: Evaluation, places: Sequence[int], fields: Iterable[str] = ()) -> Row:
-    """Counts of each sequence, named by its place in the corpus, and of some fields over all sequences."""
+def row_of(evaluation: Evaluation, places: Sequence[int]) -> Row:
+    """Counts of each sequence, named by its place in the corpus."""
     return {
         "places": list(places),
         "tokens": evaluation.tokens.tolist(),
         "right": evaluation.correct.tolist(),
         "whole": evaluation.whole.tolist(),
         "spans": evaluation.counts["spans"].sum(axis=1).tolist(),
-        "fields": {name: evaluation.of_field(name).tolist() for name in fields if name in evaluation.fields},
         "missing": evaluation.missing,
     }
 
@@ -75,13 +74,6 @@ def evaluation_of(some: Sequence[Row] | DataFrame) -> Evaluation:
 
 def rows_of(some: Sequence[Row] | DataFrame) -> Sequence[Row]:
     return some.to_dict("records") if isinstance(some, DataFrame) else some
-
-
-def field_counts(some: Sequence[Row] | DataFrame) -> Mapping[str, Any]:
-    """(3,) counts of spans of each field in all rows."""
-    rows = rows_of(some)
-    names = dict.fromkeys(name for row in rows for name in row["fields"])
-    return {name: np.sum([row["fields"].get(name, (0, 0, 0)) for row in rows], axis=0) for name in names}
 
 
 def measures(evaluation: Evaluation) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from benchmarks.data.evaluations import (
     MEASURES,
     beside_gold,
     evaluation_of,
-    field_counts,
     gains,
     measures,
     rechecked,
@@ -69,8 +68,7 @@ def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[in
     labellings = (
         restore_labels(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
     )
-    evaluation = beside_gold(some, labellings, scheme="bio")
-    return row_of(evaluation, places, evaluation.fields)
+    return row_of(beside_gold(some, labellings, scheme="bio"), places)
 
 
 def _sections(sources: Sources) -> list[Labelled]:
@@ -91,14 +89,6 @@ def report(frame: DataFrame, report: Report) -> None:
         "F1 of spans, points over no reward": gain,
     }
     report.pivot(frame, by, cells)
-    fields = tuple(field_counts(frame))
-
-    def by_field(some: DataFrame) -> list[str]:
-        counts = field_counts(some)
-        return [span_measures(counts[field])[2] for field in fields]
-
-    report.text("F1 of spans by field, in per cent:")
-    report.pivot(frame, by, {fields: by_field})
 
 
 STUDY = Study(

@@ -100,9 +100,9 @@ def _documents(sources: Sources) -> list[Labelled]:
     return read_labelled(sources.folder / "rechtspraak" / "all.tsv")
 
 
-def counts_of(confusions: Iterable[Sequence[Sequence[int]]], label: str = TITLE) -> Counts:
-    """(3,) tokens of a label: predicted, gold and both."""
-    total, place = np.sum(list(confusions), axis=0), LABELS.index(label)
+def counts_of(confusions: Iterable[Sequence[Sequence[int]]]) -> Counts:
+    """(3,) tokens of titles: predicted, gold and both."""
+    total, place = np.sum(list(confusions), axis=0), LABELS.index(TITLE)
     return np.array([total[:, place].sum(), total[place].sum(), total[place, place]])
 
 
@@ -132,9 +132,9 @@ def _methods(frame: DataFrame) -> DataFrame:
     return concat(result)
 
 
-def shares(confusions: Iterable[Any], label: str = TITLE) -> tuple[float, float, float, float]:
-    """Precision, recall, F1 and F0.5 of a label."""
-    counts = counts_of(confusions, label)
+def shares(confusions: Iterable[Any]) -> tuple[float, float, float, float]:
+    """Precision, recall, F1 and F0.5 of titles."""
+    counts = counts_of(confusions)
     measures = precision(counts), recall(counts), *(f_measure(counts, beta) for beta in BETAS.values())
     return tuple(map(float, measures))  # type: ignore[return-value]
 
@@ -159,14 +159,6 @@ def report(frame: DataFrame, report: Report) -> None:
         ("published P", "R", "F1", "F0.5", "file P", "R", "F1"): _published,
     }
     report.pivot(methods, NAMES, cells)
-    report.heading("Figure 9: confusion of labels")
-    report.text(
-        "Tokens by gold label (rows) and label of the method (columns), over all shuffles, without rules."
-    )
-    for names, own in groups(methods[methods.method == "none"], "condition", "regularisation"):
-        total = np.sum(list(own.confusion), axis=0).tolist()
-        table = ((label, *line) for label, line in zip(LABELS, total, strict=True))
-        report.table((", ".join(names), *LABELS), table)
 
 
 def _published(some: DataFrame) -> list[str]:
@@ -179,7 +171,7 @@ def _published(some: DataFrame) -> list[str]:
 
 STUDY = Study(
     title="Section titles in Dutch case law",
-    source="Trompper 2016, chapter Tagging Elements, Figures 8 and 9; figures of its text, and of the file `js/tagger-results.json` "
+    source="Trompper 2016, chapter Tagging Elements, Figure 8; figures of its text, and of the file `js/tagger-results.json` "
     "of its repository, which differ",
     corpus="50 public documents of case law; a token is a whole text element. All documents are decoded at each scale; shuffles of the "
     "documents: smoke 1 (one fold), sample 3, full 20",
@@ -190,7 +182,7 @@ STUDY = Study(
     "`case-law` (penalties counted on all 50 documents, so that its rows are a little too good)",
     methods="exact decoding (`auto`); with no rules this is Viterbi",
     seeds="numbers of shuffles",
-    measures=f"precision, recall, F1 and F0.5 of the tokens of each label, in per cent, over {FOLDS} folds by document",
+    measures=f"precision, recall, F1 and F0.5 of the tokens of titles, in per cent, over {FOLDS} folds by document",
     stand_ins="The 100 annotated documents of the chapter are not public as a whole; 50 are, so that a field is trained on 40 of them. "
     "The chapter tests on documents that it does not name; here these are the folds. It has 250 binary features; the template has "
     "the same kinds of features and more. The chapter's figures have no numbers in the text that is at hand",

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.data.evaluations import (
     evaluation_of,
-    field_counts,
     gains,
     interval,
     measures,
@@ -27,7 +26,7 @@ def rows():
         evaluate([Pair(GOLD, labels, GOLD) for labels in some], scheme="bio")
         for some in ((GOLD, ("O", "O", "B-b")), (("B-a", "O", "O"), ("O", "O", "O")))
     )
-    made = [row_of(one, [1, 0], ["a", "b", "c"]), row_of(other, [0, 1], ["a", "b"])]
+    made = [row_of(one, [1, 0]), row_of(other, [0, 1])]
     return json.loads(json.dumps(made))
 
 
@@ -38,11 +37,6 @@ def test_labellings_of_a_section_are_added_up(rows):
     assert both.whole.tolist() == [0.0, 0.5]
     assert both.counts["spans"][:, 0].tolist() == [[2, 4, 2], [2, 4, 2]]
     assert measures(both) == ("66.67", "100.00", "50.00", "66.67", "25.00")
-
-
-def test_fields_are_added_over_rows(rows):
-    counts = field_counts(rows)
-    assert {name: each.tolist() for name, each in counts.items()} == {"a": [2, 4, 2], "b": [2, 4, 2]}
 
 
 def test_a_row_alone_is_its_evaluation(rows):

@@ -1,4 +1,4 @@
-"""Single calls, threads and files, in multiples of the bare pass."""
+"""Single calls and threads, in multiples of the bare pass."""
 
 from pandas import DataFrame
 
@@ -67,14 +67,3 @@ def threads(frame: DataFrame, report: Report) -> None:
         f"Batches of Cora references, {frame.data.iloc[0]}: one thread decodes {one:.0f} sequences a second, two threads "
         f"{two:.0f}, {number(two / one)} times as many."
     )
-
-
-def files(frame: DataFrame, report: Report) -> None:
-    report.heading("Commands on files")
-    report.text(
-        f"{frame.sequences.iloc[0]} references as columns, rows with certificates. The unit is a program that runs already and writes labels alone: it "
-        "reads the lines, decodes them, and makes JSON. Commands begin with the start of Python."
-    )
-    columns = {"seconds of the processor": "processor", "×": "over_least"}
-    values: Cells = {tuple(columns): lambda x: map(number, x[[*columns.values()]].iloc[0])}
-    report.pivot(frame, {"": "command"}, values)

@@ -47,7 +47,6 @@ def decoding(rows: DataFrame, report: Report) -> None:
     _losses(some, report)
     documents = some[some.part == GENERATED]
     if len(documents):
-        _documents(documents, report)
         _cost(documents, report)
 
 
@@ -142,21 +141,6 @@ def _losses(frame: DataFrame, report: Report) -> None:
         "million prefixes a second": speed,
     }
     report.pivot(of(frame, "viterbi", "beam 10", "beam 50", "beam 200"), BY, cells)
-
-
-def _documents(frame: DataFrame, report: Report) -> None:
-    report.heading("Generated documents")
-    methods = [name for name in METHODS if name not in ("auto", PLAIN) and len(of(frame, name))]
-    cells: Cells = {
-        "`auto` proves": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
-        "Viterbi breaks a rule, %": lambda x: percent(of(x, "viterbi").breaks.mean(), 0),
-        "`auto`, median ms": lambda x: number(1000 * of(x, "auto").seconds.median()),
-        "`auto`, bare passes": lambda x: number(passes(of(x, "auto"))),
-        tuple(f"{METHODS[name]} / `auto`" for name in methods): lambda x: [
-            number(multiple(of(x, name))) for name in methods
-        ],
-    }
-    report.pivot(frame.sort_index(), {"T": "T", "K": "K"}, cells, left=0)
 
 
 def memory(frame: DataFrame, report: Report) -> None:

@@ -103,53 +103,23 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
         "not stated or failed": lambda x: (~x.ran).sum(),
     }
     report.pivot(given.assign(ran=ran), {"method": "method"}, cells)
-    report.text(_sentences(answers, given, limit))
+    engine = answers[answers.method == ENGINE]
+    every = engine[engine.proved]
+    report.text(
+        f"The engine proves {len(every)} of {len(engine)} instances within {limit} s. "
+        f"{every.certified.sum()} of its proofs have a certificate that is rechecked; "
+        f"{(every.certificate == 'solver').sum()} are a solver's word."
+    )
     report.text(
         "Solvers run with the settings of the toolkit, and with their defaults, as the protocol says."
     )
     if notes := sorted(set(answers.note[answers.status.isin(["not run", "failed"])])):
         report.text("Not run, or failed: " + "; ".join(notes) + ".")
-    report.text(
-        "Instances of each family that are proved within the limit; the engine on all, then all on the same ones:"
-    )
-    present = list(given.method.unique())
-    more: Cells = {
-        "instances": lambda x: x.name.nunique(),
-        "engine": lambda x: x.proved[x.method == ENGINE].sum(),
-        "given to all": lambda x: x.name[x.given].nunique(),
-        tuple(present): lambda x: [x.proved[x.given & (x.method == name)].sum() for name in present],
-    }
-    report.pivot(answers, {"family": "part"}, more, left=1)
 
 
 def _low_median(values: Series) -> str:
     middle = float(values.quantile(0.5, interpolation="lower"))
     return number(None if np.isinf(middle) else middle)
-
-
-def _sentences(answers: DataFrame, given: DataFrame, limit: str) -> str:
-    engine = answers[answers.method == ENGINE]
-    every = engine[engine.proved]
-    times = given.assign(
-        ours=given.time.where(given.method == ENGINE), others=given.time.where(given.method != ENGINE)
-    )
-    best = times.groupby("name")[["ours", "others"]].min()
-    ours, others = np.isfinite(best.ours), np.isfinite(best.others)
-    text = (
-        f"The engine proves {len(every)} of {len(engine)} instances within {limit} s. "
-        f"Of the {len(best)} that all programs are given, it proves {ours.sum()}, {(ours & ~others).sum()} of them as the only program; "
-        f"{(others & ~ours).sum()} are proved by another program and not by the engine. "
-    )
-    if (ours & others).any():
-        ratios = (best.others / best.ours)[ours & others]
-        text += (
-            f"On the {len(ratios)} that both the engine and a rival prove, the fastest rival takes {number(ratios.median())} "
-            f"times the engine's seconds in the median; on {(ratios < 1).sum()} it is faster. "
-        )
-    return text + (
-        f"{every.certified.sum()} of the engine's {len(every)} proofs have a certificate that is rechecked; "
-        f"{(every.certificate == 'solver').sum()} are a solver's word."
-    )
 
 
 def _picture(answers: DataFrame, report: Report) -> None:
