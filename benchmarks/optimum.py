@@ -71,16 +71,6 @@ def recheck(trellis: Trellis, rules: RuleSet, solution: Solution) -> Solution:
     return solution
 
 
-def confirm(trellis: Trellis, decoder: ilpinfer.Decoder, row: Row, teller: str) -> None:
-    """Disagreement where the status and score that a program tells are not those of the engine, which are rechecked."""
-    solution = recheck(trellis, decoder.rules, decoder.decode(trellis))
-    if (row["status"], row["score"]) != (solution.status, solution.score):
-        raise Disagreement(
-            f"{trellis.tokens}: {row['status']} with {row['score']} nats from the {teller}, "
-            f"{solution.status} with {solution.score} from the engine"
-        )
-
-
 def take_counts() -> dict[str, int]:
     """How many optima were rechecked, and how many problems were left open, since the last call."""
     result = dict(_counts)

@@ -5,20 +5,17 @@ import os
 import pytest
 from pandas import DataFrame
 
-import ilpinfer
 from benchmarks import timing
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.studies import reprocess
-from benchmarks.studies.compiled.report import calls as calls_of
-from benchmarks.studies.reprocess import commands, more_megabytes
+from benchmarks.studies.compiled import each_sequence
+from benchmarks.studies.reprocess import more_megabytes
 from benchmarks.study import Disagreement
 from benchmarks.timing import viterbi_calls
-from formulations import RuleSet, load_rules
+from formulations import RuleSet
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
-from ilpinfer.corpus.sequences import read
 from ilpinfer.exact.viterbi import viterbi
-from ilpinfer.models.files import load_model
 
 
 def test_the_unit_is_the_best_value_of_the_folded_scores():
@@ -51,14 +48,14 @@ def test_one_core_is_used_meanwhile():
 
 
 def test_multiples_are_those_of_each_sequence():
-    each = calls_of(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
+    each = each_sequence(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
     assert each.multiple.tolist() == [2.0, 3.0, 1.0]
 
 
 def test_memory_is_that_over_few_sequences():
     few, other, many = (
         {"part": part, "workers": 1, "sequences": size, "megabytes": peak}
-        for part, size, peak in (("decode", 100, 80.0), ("reprocess", 100, 10.0), ("decode", 20_000, 110.0))
+        for part, size, peak in (("reprocess", 100, 80.0), ("other", 100, 10.0), ("reprocess", 20_000, 110.0))
     )
     more = more_megabytes(DataFrame([other, few, many])).more
     assert more.isna().tolist() == [True, True, False] and more.iloc[2] == 30.0
@@ -69,19 +66,6 @@ def test_other_content_is_a_disagreement():
     reprocess.check([row, row | {"part": "kills"}, row | {"shard": 4, "content": "b"}])
     with pytest.raises(Disagreement, match="reprocess 0  and kills 2 "):
         reprocess.check([row, row | {"part": "kills", "number": 2, "content": "b"}])
-
-
-def test_rows_of_a_command_have_to_be_certified_optima():
-    with commands.workspace(3) as folder:
-        model, rules = load_model(folder / "hmm.json"), load_rules(folder / "rules.toml")
-        solutions = [ilpinfer.decode(model.trellis(one.tokens), rules) for one in read(folder / "corpus.tsv")]
-        rows = [solution.to_dict() for solution in solutions]
-        answers = list(commands.rechecked(folder, rows))
-        assert answers == [(row["labels"], row["score"]) for row in rows]
-        assert commands.digest(answers) != commands.digest([*answers[:2], (answers[2][0], 0.0)])
-        wrong = {**rows[2], "score": rows[2]["score"] - 1.0}
-        with pytest.raises(Disagreement, match="from the command"):
-            list(commands.rechecked(folder, [*rows[:2], wrong]))
 
 
 def test_runs_of_the_same_sequences_have_the_same_optima():

@@ -1,4 +1,4 @@
-"""`ilpinfer decode` and `reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
+"""`ilpinfer reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -69,19 +69,18 @@ def _kills(rows: Sequence[Row], report: Report) -> None:
     )
 
 
-DECODE, REPROCESS, KILLS, DASK_KILLS = PARTS = ("decode", "reprocess", "kills", "dask-kills")
-NEEDED = {DECODE: (), REPROCESS: ("pyarrow",), KILLS: ("pyarrow",)}
+REPROCESS, KILLS, DASK_KILLS = PARTS = ("reprocess", "kills", "dask-kills")
 MILLION = 1_000_000
 
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """A command on so many sequences, in so many processes or on so many workers; number and victim of a kill."""
-    require(*NEEDED.get(part, ("pyarrow", "distributed")))
+    require("pyarrow", *(["distributed"] if part == DASK_KILLS else []))
     sizes = sources(smoke=(SMALL,), sample=(SMALL, LARGE), full=(SMALL, LARGE, MILLION))
     kills, few = range(sources(smoke=0, sample=2, full=10)), sources.scale == "smoke"
     none: dict[str, Any] = {"number": [0], "victim": [""]}
-    if part == REPROCESS or (part == DECODE and not few):
-        yield from grid(part, sequences=sizes, workers=(1,) if few or part == DECODE else (1, 2), **none)
+    if part == REPROCESS:
+        yield from grid(part, sequences=sizes, workers=(1,) if few else (1, 2), **none)
     elif part == KILLS:
         yield from grid(part, sequences=[LARGE], workers=[2], number=kills, victim=[""])
     elif part == DASK_KILLS and not few:
@@ -93,9 +92,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     with commands.workspace(cell.sequences) as folder:
-        if cell.part == DECODE:
-            yield commands.decode(folder)
-        elif cell.part == REPROCESS:
+        if cell.part == REPROCESS:
             yield commands.reprocess(folder, cell)
         elif cell.part == KILLS:
             yield commands.killed(folder, cell)
@@ -125,15 +122,14 @@ STUDY = Study(
     f"{cluster.SEQUENCES} for kills on Dask",
     model="an HMM of 200 such references",
     rules="at most one run of each field, 2.5 nats",
-    methods=f"`decode`; `reprocess` in one and two processes, shards of {SHARD}. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
+    methods=f"`reprocess` in one and two processes, shards of {SHARD}. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
     f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
     "where it has not ended",
     seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
-    measures="seconds by the clock until the first row (or shard) and until the end; the peak of the memory of a command with its "
+    measures="seconds by the clock until the first shard and until the end; the peak of the memory of a command with its "
     f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
     "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
-    "kills and 6 on Dask, full 10 and 30). Every row of `decode` is compared with a certified optimum, which is rechecked; "
-    "the other runs have to have the same labels and scores",
+    "kills and 6 on Dask, full 10 and 30). All have to have the same labels and scores",
     parts=PARTS,
     check=check,
 )

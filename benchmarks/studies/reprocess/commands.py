@@ -13,14 +13,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks import optimum
 from benchmarks.data.models import trained
 from benchmarks.journal import ROOT
 from benchmarks.study import Cell, Row
-from formulations import load_rules
-from ilpinfer import Decoder
 from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.models.files import load_model
 from ilpinfer.reprocessing.tables import read_shard
 
 SMALL, LARGE, SHARD = 100, 20_000, 1000
@@ -75,23 +71,6 @@ def start(*arguments: str, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, stdout=quiet, stderr=quiet, cwd=folder, env=environment, start_new_session=True
     )
-
-
-def decode(folder: Path) -> Row:
-    """`ilpinfer decode`; the first row is on the disk while the file still has its temporary name."""
-    arguments = ("ilpinfer", "decode", "corpus.tsv", *GIVEN, "rows.jsonl")
-    result = measured(arguments, folder, folder / "rows.jsonl.part")
-    with (folder / "rows.jsonl").open("rb") as lines:
-        return result | {"optima": digest(rechecked(folder, map(json.loads, lines)))}
-
-
-def rechecked(folder: Path, rows: Iterable[Row]) -> Iterator[tuple[object, object]]:
-    """Labels and score of each row, which have to be those of a certified optimum."""
-    model = load_model(folder / "hmm.json")
-    decoder = Decoder(load_rules(folder / "rules.toml"), model=model)
-    for row, example in zip(rows, read(folder / "corpus.tsv"), strict=True):
-        optimum.confirm(model.trellis(example.tokens), decoder, row, "command")
-        yield row["labels"], row["score"]
 
 
 def digest(answers: Iterable[tuple[object, object]]) -> str:
