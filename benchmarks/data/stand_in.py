@@ -12,6 +12,7 @@ WORDS = ["exact", "search", "under", "rules", "for", "long", "sequences", "with"
 PLACES = ["Leiden", "Ghent", "Torino", "Madrid", "Sevilla", "Utrecht"]
 COMPANIES = ["Nordwind", "Datahaus", "Ferrum", "Optik", "Meridian", "Kontor"]
 JOBS = ["software engineer", "data analyst", "team lead", "project manager", "tester"]
+NEWLINE = "@newline@"
 
 
 def write_corpora(folder: Path, seed: int = 0) -> None:
@@ -30,102 +31,84 @@ def write_corpora(folder: Path, seed: int = 0) -> None:
     ):
         path = folder / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(_text(make(rng)) for _ in range(number)), "utf-8")
-    ids = "".join(f"ECLI:NL:XX:2000:{n}\n" for n in range(12))
-    (folder / "rechtspraak" / "all.ecli.txt").write_text(ids, "utf-8")
-
-
-def _text(tokens: Tokens) -> str:
-    return "".join(f"{token}\t{label}\n" for token, label in tokens)
+        texts = ("".join(f"{token}\t{label}\n" for token, label in make(rng)) for _ in range(number))
+        path.write_text("\n".join(texts), "utf-8")
 
 
 def _run(words: list[str], label: str) -> Tokens:
     return [(word, f"{'I' if n else 'B'}-{label}") for n, word in enumerate(words)]
 
 
-def _person(rng: random.Random) -> list[str]:
-    return [rng.choice("ABCDEFG"), ".", rng.choice(SURNAMES)]
+def _outside(words: list[str]) -> Tokens:
+    return [(word, "O") for word in words]
 
 
 def _reference(rng: random.Random) -> Tokens:
     """Author, title and a few other fields, each of which ends with punctuation."""
     own: dict[str, Callable[[], list[str]]] = {
-        "author": lambda: _person(rng),
-        "editor": lambda: ["In", *_person(rng), "(", "ed", ")"],
+        "author": lambda: [rng.choice("ABCDEFG"), ".", rng.choice(SURNAMES)],
         "date": lambda: [str(rng.randint(1980, 2005))],
         "pages": lambda: ["pp", ".", f"{rng.randint(1, 99)}-{rng.randint(100, 199)}"],
-        "volume": lambda: [str(rng.randint(1, 40))],
         "location": lambda: [rng.choice(PLACES)],
-        "journal": lambda: ["Journal", "of", rng.choice(WORDS)],
-        "booktitle": lambda: ["Proc", ".", "of", rng.choice(WORDS), rng.choice(WORDS)],
+        "booktitle": lambda: ["Proc", ".", "of", *rng.choices(WORDS, k=2)],
     }
     others = [field for field in FIELDS if field not in ("author", "title")]
     result: Tokens = []
     for field in ["author", "title", *rng.sample(others, rng.randint(2, 5))]:
-        words = own.get(
-            field, lambda: [rng.choice(WORDS).title(), *rng.choices(WORDS, k=rng.randint(1, 4))]
-        )()
-        result += _run([*words, rng.choice([".", ","])], field)
+        make = own.get(field, lambda: [rng.choice(WORDS).title(), *rng.choices(WORDS, k=rng.randint(1, 4))])
+        result += _run([*make(), rng.choice([".", ","])], field)
     return result
 
 
 def _nested(rng: random.Random) -> Tokens:
     """A reference with labels on up to three levels."""
-    result: Tokens = [("[1]", "B-ref-marker")] if rng.random() < 0.5 else []
-    first, dot, last = _person(rng)
-    result += [
-        (first, "B-authors/B-person/B-person-first"),
-        (dot, "I-authors/I-person/I-person-first"),
-        (last, "I-authors/I-person/B-person-last"),
-        (",", "I-authors"),
-    ]
-    result += _run([*rng.choices(WORDS, k=rng.randint(2, 6)), "."], "title")
     venue = ["In", "Proc", ".", "of", rng.choice(WORDS)]
-    result += [
-        (word, f"{'I' if n else 'B'}-venue/{'I' if n else 'B'}-booktitle") for n, word in enumerate(venue)
+    return [
+        *([("[1]", "B-ref-marker")] if rng.random() < 0.5 else []),
+        (rng.choice("ABCDEFG"), "B-authors/B-person/B-person-first"),
+        (rng.choice(SURNAMES), "I-authors/I-person/B-person-last"),
+        (",", "I-authors"),
+        *_run([*rng.choices(WORDS, k=rng.randint(2, 6)), "."], "title"),
+        *((word, f"{'I' if n else 'B'}-venue/{'I' if n else 'B'}-booktitle") for n, word in enumerate(venue)),
+        (",", "I-venue"),
+        (str(rng.randint(1980, 2005)), "I-venue/B-date/B-year"),
+        (".", "O"),
     ]
-    result += [(",", "I-venue"), (str(rng.randint(1980, 2005)), "I-venue/B-date/B-year"), (".", "O")]
-    return result
 
 
 def _experience(rng: random.Random) -> Tokens:
-    line: Tokens = [("@newline@", "O")]
-    result: Tokens = [("WORK", "O"), ("EXPERIENCE", "O"), *line]
+    result = _outside(["WORK", "EXPERIENCE", NEWLINE])
     for _ in range(rng.randint(1, 4)):
+        begin = rng.randint(1990, 2015)
         result += [*_run(rng.choice(JOBS).split(), "Designation"), ("at", "O")]
         result += [*_run([rng.choice(COMPANIES), "GmbH"], "Companies_worked_at"), ("in", "O")]
-        result += _run([rng.choice(PLACES)], "Location") + line
-        begin = rng.randint(1990, 2015)
-        result += _run(["May", str(begin), "-", str(begin + 2)], "Years_of_Experience") + line
-        result += [(word, "O") for word in rng.choices(WORDS, k=rng.randint(4, 15))] + line
+        result += [*_run([rng.choice(PLACES)], "Location"), (NEWLINE, "O")]
+        result += [*_run(["May", str(begin), "-", str(begin + 2)], "Years_of_Experience"), (NEWLINE, "O")]
+        result += _outside([*rng.choices(WORDS, k=rng.randint(4, 15)), NEWLINE])
     return result
 
 
 def _decision(rng: random.Random) -> Tokens:
     """Numbered section titles, each on a line of its own, and blocks of text."""
-    result: Tokens = [("Rechtbank Utrecht", "TEXT_BLOCK"), ("@newline@", "NEWLINE")]
+    result: Tokens = [("Rechtbank Utrecht", "TEXT_BLOCK"), (NEWLINE, "NEWLINE")]
     for n in range(1, rng.randint(3, 6)):
         title = rng.choice(["Het procesverloop", "De feiten", "De beoordeling", "De beslissing"])
-        result += [(f"{n}.", "NR"), (title, "SECTION_TITLE"), ("@newline@", "NEWLINE")]
+        result += [(f"{n}.", "NR"), (title, "SECTION_TITLE"), (NEWLINE, "NEWLINE")]
         for _ in range(rng.randint(1, 4)):
-            result += [(" ".join(rng.choices(WORDS, k=8)), "TEXT_BLOCK"), ("@newline@", "NEWLINE")]
+            result += [(" ".join(rng.choices(WORDS, k=8)), "TEXT_BLOCK"), (NEWLINE, "NEWLINE")]
     return result
 
 
 def _news(rng: random.Random) -> Tokens:
-    """A sentence with names, half of which follow a word that announces them; some begin a document with a dateline."""
+    """A sentence with names; some begin a document with a dateline."""
 
     def parts() -> Iterator[Tokens]:
+        if rng.random() < 0.4:
+            yield [*_run(["Madrid"], "LOC"), ("(", "O"), *_run(["EFE"], "ORG"), (")", "O"), (".", "O")]
         for _ in range(rng.randint(1, 3)):
-            yield [(word, "O") for word in rng.choices(WORDS, k=rng.randint(2, 6))]
-            yield rng.choice(
-                (
-                    _run([rng.choice(PLACES)], "LOC"),
-                    _run([rng.choice(COMPANIES), "S.A."], "ORG"),
-                    [("Sr.", "O"), *_run([rng.choice(SURNAMES)], "PER")],
-                    _run(["Premio", rng.choice(SURNAMES)], "MISC"),
-                )
-            )
+            yield _outside(rng.choices(WORDS, k=rng.randint(2, 6)))
+            names = ("LOC", [rng.choice(PLACES)]), ("ORG", [rng.choice(COMPANIES), "S.A."])
+            kind, words = rng.choice((*names, ("PER", [rng.choice(SURNAMES)]), ("MISC", ["Premio", "X"])))
+            yield _run(words, kind)
 
-    begins = [*_run(["Madrid"], "LOC"), ("(", "O"), *_run(["EFE"], "ORG"), (")", "O"), (".", "O")]
-    return [*(begins if rng.random() < 0.4 else ()), *(pair for part in parts() for pair in part), (".", "O")]
+    return [*(pair for part in parts() for pair in part), (".", "O")]
