@@ -102,11 +102,15 @@ def family(
     return add
 
 
-def instance(kind: str, number: int, *, smallest: bool = False) -> Instance:
+def level_and_name(kind: str, number: int, *, smallest: bool = False) -> tuple[Level, str]:
     one = FAMILIES[kind]
     level = one.smallest if smallest else one.levels[number % len(one.levels)]
-    name = f"{kind}-{level.T}-{level.K}-{number:02}"
-    document, rules = one.make(Random(f"{name}-{level.knob}"), level)
+    return level, f"{kind}-{level.T}-{level.K}-{number:02}"
+
+
+def instance(kind: str, number: int, *, smallest: bool = False) -> Instance:
+    level, name = level_and_name(kind, number, smallest=smallest)
+    document, rules = FAMILIES[kind].make(Random(f"{name}-{level.knob}"), level)
     return Instance(name, kind, level, document, RuleSet(tuple(rules)))
 
 
@@ -114,9 +118,8 @@ def by_name(name: str) -> Instance:
     """The instance with that name; ValueError where there is none."""
     kind, number = name.split("-")[0], int(name.split("-")[-1])
     for smallest in (False, True):
-        result = instance(kind, number, smallest=smallest)
-        if result.name == name:
-            return result
+        if level_and_name(kind, number, smallest=smallest)[1] == name:
+            return instance(kind, number, smallest=smallest)
     raise ValueError(f"no instance {name!r}")
 
 

@@ -57,7 +57,7 @@ def test_what_a_newcomer_writes_has_the_same_optimum(seed: int) -> None:
 
 def test_a_newcomer_writes_every_citation_rule() -> None:
     rules = load_rules("citations")
-    labels = LabelSet(tuple(f"{prefix}-{field}" for field in rules.fields for prefix in "BI"))
+    labels = LabelSet(rules.fields)
     K, rng = len(labels), np.random.default_rng(0)
     tokens = ["Smith", ".", "pp", "1994", '"', "note", "NY", "tech", "Proc", "editors"]
     emissions, transitions = rng.normal(size=(len(tokens), K)), rng.normal(size=(K, K))

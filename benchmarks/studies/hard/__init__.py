@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks.data.hard import FAMILIES, by_name, instance
+from benchmarks.data.hard import FAMILIES, by_name, level_and_name
 from benchmarks.methods import SETTINGS, call_once, worker
 from benchmarks.studies.hard import known
 from benchmarks.studies.hard.methods import ENGINE, RIVALS, answer, size, viterbi
@@ -22,7 +22,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
     compared = sources(smoke=1, sample=1, full=20)
     rivals = RIVALS if not smallest else SMOKE[part == TRIED]
     for number in range(sources(smoke=1, sample=3, full=20)):
-        name = instance(part, number, smallest=smallest).name
+        _, name = level_and_name(part, number, smallest=smallest)
         yield from grid(part, name=[name], method=(SET, ENGINE, *(rivals if number < compared else ())))
 
 

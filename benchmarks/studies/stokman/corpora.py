@@ -62,8 +62,12 @@ class Corpus:
 def corpus(sources: Sources) -> Corpus:
     trained_items = sources(smoke=30, sample=TRAINED_ITEMS)
     train, cut = (generated(trained_items, seed) for seed in (TRAIN_SEED, CUT_SEED))
-    test = generated(sources(smoke=9, sample=312, full=3120), TEST_SEED)
-    return Corpus(train, cut, test[: sources(smoke=2, sample=None)])
+    return Corpus(train, cut, tested(sources))
+
+
+@cache
+def tested(sources: Sources) -> list[Document]:
+    return generated(sources(smoke=9, sample=312, full=936), TEST_SEED)[: sources(smoke=2, sample=None)]
 
 
 def generated(number: int, seed: int) -> list[Document]:

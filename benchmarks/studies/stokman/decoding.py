@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import ilpinfer
 from benchmarks import optimum
-from benchmarks.studies.stokman.corpora import OUTSIDE, PERFECT, PREDICTED, Document, corpus
+from benchmarks.studies.stokman.corpora import OUTSIDE, PERFECT, PREDICTED, Document, corpus, tested
 from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import timed
 from formulations import LabelSet, RuleSet, load_rules
@@ -42,7 +42,7 @@ TABLES, STRATEGIES = "tables", "strategies"
 
 def cells(sources: Sources, part: str) -> Iterator[Cell]:
     """Eight documents under one rule set, decoded by one method."""
-    chunks = -(-len(corpus(sources).test) // CHUNK)
+    chunks = -(-len(tested(sources)) // CHUNK)
     few = min(chunks, sources(smoke=1, sample=2, full=chunks))
     methods = [OPTIMUM, MIXED]
     if part == STRATEGIES:
