@@ -1,13 +1,17 @@
 """The sentences of the study of entrances, the decoders written for it, and its page."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
+from support.tables import lines_of
 
 from benchmarks import figures
 from benchmarks.report import Report
 from benchmarks.studies import doors
 from benchmarks.studies.doors import calls, report, rivals
 from benchmarks.studies.doors.tagger import LONGEST, RULES, rules_of, sentences
+from benchmarks.studies.doors.words import shuffled, with_words
 from benchmarks.study import Disagreement
 from formulations import RuleSet
 from formulations import constraints as C
@@ -41,17 +45,47 @@ def test_every_way_ends_with_the_same_labels(number):
 @pytest.mark.parametrize("name", rivals.TAGGERS)
 def test_programs_without_rules_have_the_optimum(name):
     packages, make = rivals.TAGGERS[name]
-    if not rivals.installed(packages):
+    if any(find_spec(package) is None for package in packages):
         pytest.skip(f"{name} is not installed")
     ways, trellises = make(sentences(70))
     for way in ways.values():
         assert rivals.most_lost(trellises, way()) <= (rivals.LOST if name == "pytorch-crf" else 1e-4)
 
 
+def test_what_is_not_installed_is_said(tmp_path):
+    assert not rivals.absent(["numpy"])
+    assert rivals.absent(["numpy", "no_such_package"]) == "no_such_package is not installed"
+    timed = {"part": "rivals", "sequences": 2, "bare": 2.0}
+    rows = [
+        {"part": "rivals", "data": "hmmlearn", "absent": "hmmlearn is not installed"},
+        {"part": "rivals", "data": "torch", "absent": "torch is not installed"},
+        timed | {"data": "torch", "absent": "", "way": "torch", "spent": 8.0, "lost": 0.0},
+        {"part": "rivals", "data": "numpy", "absent": "", "failed": "ValueError: x"},
+    ]
+    page = Report(tmp_path)
+    doors.STUDY.write(rows, page)
+    text = page.markdown()
+    assert text.count("- hmmlearn: not measured, hmmlearn is not installed.") == 2
+    assert "torch: not" not in text and "- numpy: failed, ValueError: x" in text
+    assert "1 of these programs failed" in text
+    assert "| torch | 8 | 4 |" in lines_of(page)
+
+
 def test_other_labels_are_a_disagreement():
     doors.check([{"data": "torch", "way": "torch", "lost": 0.001}])
     with pytest.raises(Disagreement, match="labels lose 1"):
         doors.check([{"data": "torch", "way": "torch", "lost": 1.0}])
+
+
+def test_new_words_look_like_the_known_ones():
+    rng = np.random.default_rng(0)
+    assert shuffled("pp", rng) == "pp" and shuffled("1994", rng) == "1994"
+    word = shuffled("McCallum-2", rng)
+    assert word != "McCallum-2" and sorted(word.lower()) == sorted("mccallum-2")
+    assert [letter.isupper() for letter in word] == [letter.isupper() for letter in "McCallum-2"]
+    trellis = sentences(1).trellises[0]
+    other = with_words(trellis, ["x"] * len(trellis))
+    assert other.tokens[0] == "x" and (other.lattice.node == trellis.lattice.node).all()
 
 
 def test_other_pages_quote_the_first_table(tmp_path, monkeypatch):
@@ -61,7 +95,7 @@ def test_other_pages_quote_the_first_table(tmp_path, monkeypatch):
         for rules in (2, 6)
         for way, spent in ((calls.BARE, 1.0), (calls.PADDED, 3.0))
     ]
-    solved = {"part": "solvers", "data": "cbc", "rules": 2, "item": "0"}
+    solved = {"part": "solvers", "data": "cbc", "rules": 2, "item": "0", "absent": ""}
     rows += [
         solved | {"method": method, "status": status, "seconds": seconds}
         for method, status, seconds in (

@@ -11,6 +11,7 @@ from benchmarks.report import Cells, Report, groups, number, percent
 from benchmarks.studies.doors import calls
 from benchmarks.studies.doors.calls import BARE
 from benchmarks.studies.doors.rivals import BATCH, LIMIT, LOST
+from benchmarks.studies.doors.words import CORA, NEW
 from benchmarks.study import Row
 
 SHORT = "In short"
@@ -24,11 +25,6 @@ PURPOSES: Mapping[str, str] = {
 }
 PROGRAMS = {"cp-sat": "CP-SAT", "cbc": "CBC", "toulbar2": "toulbar2"}
 DONE = ("optimal", "infeasible")
-TIMES: Cells = {
-    "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
-    "µs a sentence": lambda x: number(x.spent.iloc[0]),
-    "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
-}
 Line = tuple[str, float, float]
 """What is timed, its microseconds a sequence and its multiple of the bare pass."""
 
@@ -46,28 +42,42 @@ def page(rows: Sequence[Row], report: Report) -> None:
     frames = {part: DataFrame(some) for part, some in parts.items()}
     lines = [(name, *map(number, values)) for name, *values in _lines(frames)]
     report.table(("what", "µs a sequence", "× bare pass"), lines)
+    report.text("".join(map(_absences, frames.values())))
 
 
 def _lines(parts: Mapping[str, DataFrame]) -> Iterator[Line]:
-    """A line for each way under the most rules, the median of its cells, and for each solver."""
-    for part in ("batches", "rivals"):
-        if part in parts:
-            for (way,), own in groups(_most_rules(parts[part]), "way"):
-                if (part, way) != ("rivals", BARE):
-                    yield way, own.spent.median(), (own.spent / own.bare).median()
+    for part in ("batches", "calls", "cora", "umass", "rivals"):
+        if part in parts and "way" in parts[part]:
+            own = parts[part][parts[part].way.notna()]
+            yield from _ways(own[own.rules == own.rules.max()] if part == "batches" else own)
     if "solvers" in parts:
-        some = beside(_most_rules(parts["solvers"]))
+        own = parts["solvers"]
+        some = beside(own[own.rules == own.rules.max()])
         for (name,), rows in groups(some[some.seconds.notna()], "program"):
             yield f"{name}, same rules", 1e6 * rows.seconds.median(), _total(rows)
 
 
-def _most_rules(frame: DataFrame) -> DataFrame:
-    return frame[frame.rules == frame.rules.max()] if "rules" in frame else frame
+def _ways(frame: DataFrame) -> Iterator[Line]:
+    """A line for each way, the median of its sequences where each has a time, and of its cells."""
+    for (part, way), own in groups(frame, "part", "way"):
+        if part == "rivals" and way == BARE:
+            continue
+        title = {"cora": f"Cora, {way}", "umass": f"UMass, {way}"}.get(part, way)
+        each = pieces(own)
+        yield title, each.spent.median(), each.multiple.median()
+
+
+def pieces(frame: DataFrame) -> DataFrame:
+    """A line for each time, with its multiple of the bare pass."""
+    each = frame.explode(["spent", "bare"], ignore_index=True).astype({"spent": float, "bare": float})
+    return each.assign(multiple=each.spent / each.bare)
 
 
 def beside(frame: DataFrame) -> DataFrame:
     """Rows of solvers, with the seconds of a bare pass and of `auto` on the same sequence in the same cell."""
     place = ["data", "rules", "item"]
+    if "method" not in frame:
+        return DataFrame(columns=[*place, "method", "status", "seconds", "bare", "auto", "program"])
     for method, name in ((PLAIN, "bare"), ("auto", "auto")):
         own = frame[frame.method == method].set_index(place).seconds.rename(name)
         frame = frame.join(own, on=place)
@@ -77,6 +87,16 @@ def beside(frame: DataFrame) -> DataFrame:
 
 def _total(frame: DataFrame) -> float:
     return float(frame.seconds.sum() / frame.bare.sum())
+
+
+def _absences(frame: DataFrame) -> str:
+    """The programs that were not there, and why; one that an earlier part of the run did not find may have been found since."""
+    if "absent" not in frame:
+        return ""
+    away = frame[frame.absent.fillna("") != ""]
+    found = set(frame.data[frame.absent == ""])
+    notes = {str(row.data): str(row.absent) for row in away.itertuples() if row.data not in found}
+    return "".join(f"- {PROGRAMS.get(name, name)}: not measured, {note}.\n" for name, note in notes.items())
 
 
 def batches(frame: DataFrame, report: Report) -> None:
@@ -90,8 +110,63 @@ def batches(frame: DataFrame, report: Report) -> None:
         f"{some.sequences.iloc[0]} sentences, {some.tokens.iloc[0]} tokens, one thread. The best labellings of {broken}. Every way ends "
         "with the label ids of all sentences, which are the same, and whose proofs are rechecked. Milliseconds are of all sentences together."
     )
-    report.pivot(frame, {"entrance": "way", "rules": "rules"}, TIMES)
+    cells: Cells = {
+        "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
+        "µs a sentence": lambda x: number(x.spent.iloc[0]),
+        "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
+    }
+    report.pivot(frame, {"entrance": "way", "rules": "rules"}, cells)
     report.text("\n".join(f"- {name} {purpose}." for name, purpose in PURPOSES.items()))
+
+
+def _each(frame: DataFrame, by: Mapping[str, str], report: Report, more: Cells | None = None) -> None:
+    """Medians of single calls."""
+    cells: Cells = {
+        "number": lambda x: len(pieces(x)),
+        **(more or {}),
+        "bare pass, µs": lambda x: number(pieces(x).bare.median()),
+        "µs a call": lambda x: number(pieces(x).spent.median()),
+        "× median": lambda x: number(pieces(x).multiple.median()),
+        "× 90th percentile": lambda x: number(pieces(x).multiple.quantile(0.9)),
+    }
+    report.pivot(frame, by, cells)
+
+
+def single(frame: DataFrame, report: Report) -> None:
+    report.heading("Single calls")
+    report.text(
+        "The first line has the scheme, one run of each field and a longest run as rules, all of which hold without them. The others make a "
+        "trellis from arrays, a list of label names and a list of tokens, and decode nothing."
+    )
+    _each(frame, {"call": "way", "sentences": "data"}, report)
+
+
+def words(frame: DataFrame, report: Report) -> None:
+    report.heading("Known and new words")
+    report.text(
+        "References under `citations` (Cora) and 240 mined rules (UMass), single calls of `Decoder.decode`. The decoder has met all references. "
+        "New words have the letters of known ones in another order, other words in each round, so that patterns of the rules match what they "
+        "matched, and scores are the same."
+    )
+    titles = frame.part.map(lambda part: "Cora" if part == CORA else "UMass")
+    more: Cells = {
+        "tokens": lambda x: number(x.tokens.mean()),
+        "new words": lambda x: number(x.new.mean() if x.way.iloc[0] == NEW else 0.0),
+    }
+    _each(frame.assign(title=titles), {"references": "title", "words": "way"}, report, more)
+
+
+def threads(frame: DataFrame, report: Report) -> None:
+    report.heading("Two threads")
+    cells: Cells = {
+        "µs a sentence, one thread": lambda x: number(x["1"].min()),
+        "µs a sentence, two threads": lambda x: number(x["2"].min()),
+        "times as many": lambda x: number(x["1"].min() / x["2"].min()),
+    }
+    report.pivot(frame, {"entrance": "way"}, cells)
+    report.text(
+        "By the clock, the best of several rounds in each of several cells, since other programs take a core in many of them; trellises are ready."
+    )
 
 
 def rivals(frame: DataFrame, report: Report) -> None:
@@ -102,14 +177,20 @@ def rivals(frame: DataFrame, report: Report) -> None:
         f"batches of {BATCH} in single precision on one thread. CRFsuite takes no scores: its tagger has a model of its own with a feature for each "
         "label, whose value is the score of the label, and learnt transitions."
     )
+    measured = frame[frame.way.notna()] if "way" in frame else frame[:0]
     cells: Cells = {
-        **TIMES,
+        "ms": lambda x: number(x.spent.iloc[0] * x.sequences.iloc[0] / 1000),
+        "µs a sentence": lambda x: number(x.spent.iloc[0]),
+        "× bare pass": lambda x: number((x.spent / x.bare).iloc[0]),
         "below the optimum, nats": lambda x: number(x.lost.iloc[0], 2) if x.way.iloc[0] in lossy else "0",
     }
-    lossy = set(frame.way[frame.lost.notna()])
-    report.pivot(frame[frame.way != BARE], {"beside": "data", "program": "way"}, cells)
+    lossy = set(measured.way[measured.lost.notna()]) if "lost" in measured else set()
+    report.pivot(measured[measured.way != BARE], {"beside": "data", "program": "way"}, cells)
+    failed = frame[frame.failed.notna()] if "failed" in frame else frame[:0]
+    report.text("".join(f"- {row.data}: failed, {row.failed}\n" for row in failed.itertuples()))
+    report.text(_absences(frame))
     report.text(
-        f"Labels may be at most {LOST:g} nats below the optimum of the scores that a program is given; "
+        f"{len(failed)} of these programs failed. Labels may be at most {LOST:g} nats below the optimum of the scores that a program is given; "
         "those of `decode_scores` are proved."
     )
 
@@ -126,6 +207,7 @@ def solvers(frame: DataFrame, report: Report) -> None:
         "× bare pass": lambda x: number(_total(x[x.seconds.notna()])),
     }
     report.pivot(some, {"program": "program", "rules": "rules"}, cells, left=1)
+    report.text(_absences(frame))
     open_ = some[~some.status.isin(DONE)]
     report.text(
         f"Some of the sentences, {LIMIT:g} s each, one thread, building the model included; multiples are of totals on the same sentences, and "
@@ -135,4 +217,11 @@ def solvers(frame: DataFrame, report: Report) -> None:
     report.text("".join(f"- {note}\n" for note in notes))
 
 
-WRITERS: Mapping[Any, Any] = {"batches": batches, "rivals": rivals, "solvers": solvers}
+WRITERS: Mapping[Any, Any] = {
+    "batches": batches,
+    "calls": single,
+    ("cora", "umass"): words,
+    "threads": threads,
+    "rivals": rivals,
+    "solvers": solvers,
+}

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from benchmarks.methods import PLAIN, Worker, attempted, side_by_side
 from benchmarks.studies.doors.calls import Way, number, padded, timed
 from benchmarks.studies.doors.tagger import RULES, Ids, Scores, Sentences, rules_of, sentences
 from benchmarks.studies.peers import weighted_csp
-from benchmarks.study import Cell, Row, Sources, grid
+from benchmarks.study import Cell, Missing, Row, Sources, grid, require
 from formulations import RuleSet, Trellis
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -30,26 +29,38 @@ SOLVERS: Mapping[str, tuple[str, ...]] = {"cp-sat": (), "cbc": (), "toulbar2": (
 PEERS: Mapping[str, Worker] = {"toulbar2": weighted_csp.decode}
 
 
-def installed(packages: Sequence[str]) -> bool:
-    return all(map(find_spec, packages))
+def absent(packages: Sequence[str]) -> str:
+    """Why a program is not measured; empty where it is there."""
+    try:
+        require(*packages)
+    except Missing as missing:
+        return str(missing)
+    return ""
 
 
 def cells_without_rules(sources: Sources, part: str) -> Iterable[Cell]:
-    """A program that is installed."""
-    return grid(part, data=[name for name, (packages, _) in TAGGERS.items() if installed(packages)])
+    """A program, and why it is not measured."""
+    return (Cell(part=part, data=name, absent=absent(packages)) for name, (packages, _) in TAGGERS.items())
 
 
 def cells_with_rules(sources: Sources, part: str) -> Iterable[Cell]:
-    """A solver that is installed, under so many rules."""
-    names = [name for name, packages in SOLVERS.items() if installed(packages)]
-    return grid(part, data=names, rules=sources(smoke=(2,), sample=(2, len(RULES))))
+    """A solver under so many rules, and why it is not measured."""
+    some = grid(part, data=SOLVERS, rules=sources(smoke=(2,), sample=(2, len(RULES))))
+    return (Cell(**vars(cell), absent=absent(SOLVERS[cell.data])) for cell in some)
 
 
 def without_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
     """A program on all sentences, in turns with the engine without and with rules; its labels have to be worth the optimum."""
+    if cell.absent:
+        yield {}
+        return
     some = sentences(number(sources))
     own, trellises = TAGGERS[cell.data][1](some)
-    lost = {name: most_lost(trellises, way()) for name, way in own.items()}
+    try:
+        lost = {name: most_lost(trellises, way()) for name, way in own.items()}
+    except Exception as error:
+        yield {"failed": f"{type(error).__name__}: {error}"[:200]}
+        return
     ours = {
         name: partial(padded, ilpinfer.Decoder(rules, some.names), some)
         for name, rules in ((NO_RULES, RuleSet(())), (ALL_RULES, rules_of(len(RULES))))
@@ -71,6 +82,9 @@ def most_lost(trellises: Sequence[Trellis], paths: Iterable[Any]) -> float:
 
 def with_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
     """A solver on some sentences, beside `auto` on each of them."""
+    if cell.absent:
+        yield {}
+        return
     some = sentences(number(sources))
     items = tuple(Item(str(n), partial(some.trellis, n)) for n in range(len(some.emissions)))
     data = DataSet("sentences", cell.part, items, partial(rules_of, cell.rules))
@@ -79,8 +93,22 @@ def with_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
         yield attempted(method, item, row)
 
 
+def viterbi(emissions: Scores, transitions: Scores) -> Ids:
+    """The best label ids (T,) of one sentence, as one writes it with numpy."""
+    best, pointers = emissions[0], []
+    for scores in emissions[1:]:
+        sums = best[:, None] + transitions
+        previous = sums.argmax(0)
+        best = sums[previous, np.arange(len(previous))] + scores
+        pointers.append(previous)
+    path = [int(best.argmax())]
+    for previous in reversed(pointers):
+        path.append(int(previous[path[-1]]))
+    return np.array(path[::-1])
+
+
 def viterbi_of_many(emissions: Scores, mask: Any, transitions: Scores) -> list[Ids]:
-    """The best label ids of a padded batch (N, T, K), as one writes it with numpy; a sentence that has ended keeps its label."""
+    """The same for a padded batch (N, T, K), step by step for all; a sentence that has ended keeps its label."""
     best, pointers, own = emissions[:, 0], [], np.arange(emissions.shape[2])
     for t in range(1, emissions.shape[1]):
         sums = best[:, :, None] + transitions
@@ -113,6 +141,7 @@ Made = tuple[Mapping[str, Way], list[Trellis]]
 def by_numpy(some: Sentences) -> Made:
     parts, steps = split(some), some.transitions
     return {
+        "numpy, one by one": lambda: [viterbi(each, steps) for each in some.emissions],
         f"numpy, batches of {BATCH}": lambda: [
             ids for each, mask in parts for ids in viterbi_of_many(each, mask, steps)
         ],
@@ -130,6 +159,7 @@ def by_hmmlearn(some: Sentences) -> Made:
     joined, lengths = np.concatenate(some.emissions), [len(each) for each in some.emissions]
     ends = np.cumsum(lengths)[:-1]
     return {
+        "hmmlearn, one by one": lambda: [model.decode(each)[1] for each in some.emissions],
         "hmmlearn, one call": lambda: np.split(model.decode(joined, lengths)[1], ends),
     }, some.trellises
 
