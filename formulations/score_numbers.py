@@ -1,5 +1,6 @@
 """Numbers of scores from anything: lists, arrays and tensors of any library. Large negative ones forbid, with a notice."""
 
+import math
 import sys
 import threading
 import warnings
@@ -29,6 +30,20 @@ def floats(values: Any, what: str) -> Floats:
     if _plain(values):
         return _joined(values, what)
     return _read(values, what)
+
+
+def float_array(values: Any, what: str) -> Floats:
+    """As `floats`, in C order; arrays of single precision stay."""
+    plain = type(values) is np.ndarray and values.dtype in (np.float32, np.float64)
+    return np.ascontiguousarray(values if plain else floats(values, what))
+
+
+def is_plain(rows: Floats, more: float = 0.0) -> bool:
+    """Whether the sizes of a number of each row, and of `more` with each, add up to less than that of `MASK`; false for NaN.
+
+    The norm tells, which is fast (Cauchy-Schwarz inequality): rows that are near the limit are not plain.
+    """
+    return math.sqrt(len(rows) * float(np.vdot(rows, rows))) + len(rows) * more < -MASK / 2
 
 
 def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats:

@@ -12,7 +12,7 @@ from formulations.arguments import names as frozen_names
 from formulations.caches import MOST_LABEL_SETS
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.labels import schemes
-from formulations.labels.names import label_names
+from formulations.labels.names import by_id, label_names
 from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, Group, Selector, holds
 from formulations.labels.selectors import selector as check_selector
@@ -410,8 +410,9 @@ def named_labels(
     elif labels is None:
         names = tuple(map(str, range(K)))
     else:
-        plain = isinstance(labels, list | tuple) and {*map(type, labels)} == {str}
-        names = tuple(labels) if plain else label_names(labels)
+        each = [*by_id(labels, "labels")] if isinstance(labels, Mapping) else labels
+        plain = isinstance(each, list | tuple) and {*map(type, each)} == {str}
+        names = tuple(each) if plain else label_names(each)
     if len(names) != K:
         raise ValueError(f"{counted(len(names), 'label name')} for scores of {counted(K, 'label')}")
     out = frozen_names(never, "never") if not isinstance(never, tuple) or never else NONE
@@ -420,7 +421,7 @@ def named_labels(
         return _made(names, scheme, NONE, out)
     if scheme and scheme not in (labels.scheme, labels.notation):
         return _made(names, scheme, labels.optional_fields, labels.never | out)
-    return labels.with_never(out)
+    return labels.with_never(out) if out else labels
 
 
 @lru_cache(MOST_LABEL_SETS)

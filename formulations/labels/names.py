@@ -40,10 +40,10 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
         raise ValueError(
             f"{what} is {brief(names)}, which has no order: a score belongs to a label by its place; give a list"
         )
-    if isinstance(names, Mapping):
-        names = _by_id(names, what)
-    result = tuple(plain_texts(tuple(iterable(names, what, _EXPECTED))))
-    if set(map(type, result)) != {str} or not all(result) or not "".join(result).isascii():
+    each = by_id(names, what) if isinstance(names, Mapping) else iterable(names, what, _EXPECTED)
+    result = tuple(each)
+    if {*map(type, result)} != {str} or not all(result) or not "".join(result).isascii():
+        result = tuple(plain_texts(result))
         for k, name in enumerate(result):
             if not isinstance(name, str) or not name:
                 raise ValueError(f"label {k} is {brief(name)}: a label is a non-empty text")
@@ -54,20 +54,20 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
     return result
 
 
-def _by_id(names: Mapping[Any, Any], what: str) -> Iterable[Any]:
+def by_id(names: Mapping[Any, Any], what: str) -> Iterable[Any]:
     """The names of a mapping in the order of its ids."""
     if tuple(names) == tuple(range(len(names))):
         return names.values()
-    by_id = dict[int, Any]()
+    found = dict[int, Any]()
     for key, name in names.items():
         k = _id(key)
-        if k is None or k in by_id:
+        if k is None or k in found:
             raise ValueError(f"{what} has keys {brief(list(names)[:3])}; expected ids from 0")
-        by_id[k] = name
-    missing = [k for k in range(len(by_id)) if k not in by_id]
+        found[k] = name
+    missing = [k for k in range(len(found)) if k not in found]
     if missing:
-        raise ValueError(f"{what} has {counted(len(by_id), 'label')}, but none with id {missing[0]}")
-    return [by_id[k] for k in range(len(by_id))]
+        raise ValueError(f"{what} has {counted(len(found), 'label')}, but none with id {missing[0]}")
+    return [found[k] for k in range(len(found))]
 
 
 def _id(key: Any) -> int | None:

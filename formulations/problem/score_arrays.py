@@ -24,7 +24,7 @@ from formulations.grid import (
 )
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
-from formulations.score_numbers import MASK, OneNotice, one_notice
+from formulations.score_numbers import MASK, OneNotice, is_plain, one_notice
 
 MOST_SHARED, MOST_KEPT = 16, 2**12
 """Tables of transitions that are kept, as trellises often share them, and entries of the largest one."""
@@ -225,7 +225,7 @@ def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
     shared = shared_pool(transitions, K) if emissions.size else None
     if shared is None:
         return None
-    if not T * (float(np.abs(emissions).max()) + shared[1]) < -MASK:  # true for NaN, too
+    if not is_plain(emissions, shared[1]):
         return None
     units = emissions * np.float64(UNITS_PER_NAT)
     return Lattice(

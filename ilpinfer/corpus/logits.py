@@ -2,21 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
+from formulations.grid import Grid
 from formulations.labels.label_set import check_label_count
 from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
-from formulations.score_numbers import OneNotice, one_notice, score_array
+from formulations.problem.score_arrays import MOST_SHARED, shared_pool
+from formulations.score_numbers import MASK, OneNotice, float_array, one_notice, score_array
 from ilpinfer.corpus.scores import Scores
+from ilpinfer.kernels.native import kernels
 
 POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
+PLAIN = (("", "first"), ("log-softmax", "first"))
+"""Scales and pools whose trellises kernels make from rows of logits at once."""
 NO_PIECE = "words without a piece, whose labels all score the same"
 MOST_MISSING = 16
 """Words without a piece that word ids may leave out where no tokens say how many words there are, or as many as have one."""
@@ -49,7 +56,6 @@ class LogitsOptions:
             _check("scale", self.scale, SCALES)
 
 
-@one_notice
 def from_logits(
     logits: Any,
     labels: LabelSet | Sequence[str] | Mapping[Any, str] | None = None,
@@ -106,15 +112,63 @@ def from_logits(
     >>> len(trellis), trellis.labels.names
     (2, ('O', 'name'))
     """
+    if transitions is None and start is None and end is None and (scale, pool) in PLAIN:
+        lattice = _plain_lattice(logits, labels, word_ids, tokens)
+        if lattice is not None:
+            return Trellis._from(lattice, labels, tokens, scheme, never)
     names = labels if labels is None or isinstance(labels, LabelSet) else label_names(labels)
     steps = {"transitions": transitions, "start": start, "end": end}
     K = None if names is None else len(names)
-    scores = logit_scores(logits, steps, word_ids, pool, scale, K, tokens)
-    T = 0 if scores.emissions is None else len(scores.emissions)
-    if tokens is not None and len(tokens) != T:
-        cut = "; was the input cut short?" if word_ids is not None else ""
-        raise ValueError(f"{counted(len(tokens), 'token')}, but logits for {T}{cut}")
-    return scores.trellis(names, tokens, scheme, never)
+    with OneNotice():
+        scores = logit_scores(logits, steps, word_ids, pool, scale, K, tokens)
+        T = 0 if scores.emissions is None else len(scores.emissions)
+        if tokens is not None and len(tokens) != T:
+            cut = "; was the input cut short?" if word_ids is not None else ""
+            raise ValueError(f"{counted(len(tokens), 'token')}, but logits for {T}{cut}")
+        return scores.trellis(names, tokens, scheme, never)
+
+
+def _plain_lattice(
+    logits: Any,
+    labels: LabelSet | Sequence[str] | Mapping[Any, str] | None,
+    word_ids: Sequence[int | None] | None,
+    tokens: Sequence[str] | None,
+) -> Lattice | None:
+    """The lattice of normalised logits, by the first piece of each word; None where an argument has something odd in it."""
+    rows = float_array(logits, "logits")
+    if rows.ndim != 2 or not rows.size:
+        return None
+    S, K = rows.shape
+    if labels is not None and not (hasattr(labels, "__len__") and len(labels) == K):
+        return None
+    chosen = np.arange(S) if word_ids is None else _first_pieces(word_ids, S)
+    if chosen is None or not len(chosen) or (tokens is not None and len(tokens) != len(chosen)):
+        return None
+    T, pool = len(chosen), _no_steps(K)
+    units = np.empty((T, K), np.int64)
+    if pool is None or not T * kernels.snap_softmax(rows, chosen, -MASK, units) < -MASK:  # true for NaN, too
+        return None
+    return Lattice(units, pool, np.zeros(T - 1, np.int64))
+
+
+def _first_pieces(word_ids: Sequence[int | None], S: int) -> Integers | None:
+    """The first of S pieces of each word; None where words are left out, or an id is no `int` from -1."""
+    if not isinstance(word_ids, list | tuple) or len(word_ids) != S:
+        return None
+    if not {*map(type, word_ids)} <= {int, type(None)}:
+        return None
+    first = dict(zip(reversed(word_ids), range(S - 1, -1, -1), strict=True))
+    for special in (None, -1):
+        first.pop(special, None)
+    pieces = [*map(first.get, range(len(first)))]
+    return None if None in pieces else np.array(pieces, np.int64)
+
+
+@lru_cache(MOST_SHARED)
+def _no_steps(K: int) -> Grid | None:
+    """Transitions that are all 0, as a pool (1, K, K); None for many labels."""
+    shared = shared_pool(np.zeros((K, K)), K)
+    return None if shared is None else shared[0]
 
 
 @one_notice

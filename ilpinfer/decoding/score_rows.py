@@ -16,7 +16,7 @@ from formulations.labels.label_set import LabelSet, named_labels
 from formulations.messages import brief, counted
 from formulations.problem.known_labels import Given, known_ids
 from formulations.problem.score_arrays import shared_pool
-from formulations.score_numbers import MASK, floats, in_memory, one_notice
+from formulations.score_numbers import MASK, float_array, floats, in_memory, one_notice
 from ilpinfer.exact.compiled import Sequences
 from ilpinfer.kernels.native import kernels
 
@@ -146,19 +146,13 @@ def _need(name: str, array: Grid, shape: tuple[int, ...]) -> None:
         raise ValueError(f"{name} has shape {array.shape}; expected {shape}, as emissions has {of}")
 
 
-def _numbers(values: Any, what: str) -> Floats:
-    """Numbers of single or double precision in C order."""
-    plain = type(values) is np.ndarray and values.dtype in (np.float32, np.float64)
-    return np.ascontiguousarray(values if plain else floats(values, what))
-
-
 def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, Integers, Integers, int]:
     """Rows of numbers, those (R,) with a token, the first of each sequence (N+1,), their places in (N, T), and T."""
     if isinstance(emissions, list | tuple):
         if lengths is not None or mask is not None:
             raise ValueError("lengths and mask are for padded emissions (N, T, K); a list has arrays (T, K)")
         return _listed(emissions)
-    array = _numbers(emissions, "emissions")
+    array = float_array(emissions, "emissions")
     if array.ndim != 3 or not array.shape[2]:
         raise ValueError(
             f"emissions has shape {array.shape}; expected (N, T, K), padded, or a list of arrays (T, K)"
@@ -195,7 +189,7 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
 
 def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, Integers, int]:
     """As `_values`, of a list of arrays (T, K)."""
-    arrays = [_numbers(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
+    arrays = [float_array(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
     shapes = [each.shape for each in arrays]
     K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
     if not K:

@@ -3,13 +3,17 @@
 import itertools
 import json
 import math
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn_crfsuite import CRF
 
-from ilpinfer.corpus.logits import log_softmax, pool_pieces
+from formulations import LabelSet
+from formulations.errors import ScoreNotice
+from formulations.grid import FORBIDDEN, UNITS_PER_NAT, is_forbidden
+from ilpinfer.corpus.logits import log_softmax, logit_scores, pool_pieces
 from ilpinfer.errors import ModelError
 from ilpinfer.models.external import (
     LinearChain,
@@ -59,6 +63,77 @@ def test_logits_alone_are_independent_probabilities():
 def test_a_row_that_forbids_everything_stays_so():
     rows = log_softmax(np.array([[-np.inf, -np.inf], [-np.inf, 3.0]]))
     assert rows.tolist() == [[-np.inf, -np.inf], [-np.inf, 0.0]]
+
+
+def assert_alike(trellis, rows):
+    """Scores of labels are those of log probabilities (T, K) on the grid, but for halves of a unit within rounding errors."""
+    units = rows * UNITS_PER_NAT
+    half = np.abs(units - np.floor(units) - 0.5) < 1e-6
+    assert (half | (trellis.lattice.node == np.rint(units))).all()
+    assert np.abs(trellis.lattice.node - units).max() < 0.5 + 1e-6
+    assert not trellis.lattice.pool.any()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.float16, list])
+def test_logits_are_normalised_as_numpy_does_it(kind):
+    rng = np.random.default_rng(3)
+    for n in range(60):
+        T, K = rng.integers(1, (20, 80 if n < 5 else 12))
+        scores = rng.normal(size=(T, K)) * rng.choice([0.1, 3.0, 40.0])
+        if n % 3 == 0:
+            scores = np.rint(scores)
+        logits = scores.tolist() if kind is list else scores.astype(kind)
+        scores = np.asarray(logits, np.float64)
+        names = [f"x{k}" for k in range(K)]
+        labels = [names, dict(enumerate(names)), LabelSet(tuple(names)), np.array(names), iter(names)][n % 5]
+        trellis = from_logits(logits, labels)
+        assert trellis.labels.names == tuple(names)
+        expected = scores - scores.max(axis=1, keepdims=True)
+        expected -= np.log(np.exp(expected).sum(axis=1, keepdims=True))
+        assert_alike(trellis, expected)
+        if kind is not list:
+            assert from_logits(np.asfortranarray(logits), names).lattice == trellis.lattice
+
+
+def test_first_pieces_of_words_are_those_of_the_general_way():
+    rng = np.random.default_rng(8)
+    for n in range(200):
+        S, K = rng.integers(1, (14, 6))
+        ids = np.sort(rng.integers(-1, 5, S)).tolist()
+        known = sorted({*ids} - {-1})
+        if n % 5:
+            ids = [known.index(i) if i >= 0 else i for i in ids]
+        if n % 3 == 0:
+            rng.shuffle(ids)
+        given = [None if i < 0 and rng.random() < 0.5 else i for i in ids]
+        given = [given, tuple(given), np.array(ids), list(np.array(ids))][n % 4]
+        logits = rng.normal(size=(S, K)) * 5
+        T = max(ids) + 1
+        tokens = [None, ["a"] * T, ["a"] * T + ["\u200b"]][n % 3]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScoreNotice)
+            trellis = from_logits(logits, tokens=tokens, word_ids=given)
+            rows = logit_scores(logits, {}, given, "first", "", None, tokens).emissions
+        assert len(trellis) == len(rows)
+        if len(rows):
+            assert_alike(trellis, rows)
+
+
+def test_odd_logits_are_seen_in_pieces_that_are_no_first_ones():
+    for value, message in {np.nan: "is nan", np.inf: "is inf"}.items():
+        logits = np.zeros((3, 2), np.float32)
+        logits[2, 1] = value
+        with pytest.raises(ValueError, match=rf"logits\[2, 1\] {message}"):
+            from_logits(logits, word_ids=[0, 1, None])
+    for value, forbids in {-np.inf: True, -1e8: True, -0.99e8: False}.items():
+        logits = np.array([[value, 0.0, value]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ScoreNotice)
+            trellis = from_logits(logits)
+        assert is_forbidden(trellis.lattice.node).tolist() == [[forbids, False, forbids]]
+    with pytest.warns(ScoreNotice, match=r"logits\[0, 0\] = -1e\+09"):
+        trellis = from_logits(np.full((2, 2), -1e9), word_ids=[None, 0])
+    assert trellis.lattice.node.tolist() == [[FORBIDDEN] * 2]
 
 
 def test_a_crf_layer_scores_as_pytorch_crf_defines_it():

@@ -1,10 +1,7 @@
 #include "bindings.hpp"
-
-#include <cmath>
-#include <limits>
-
 #include "decoding.hpp"
 #include "records.hpp"
+#include "snapping.hpp"
 
 namespace ilpinfer {
 
@@ -22,26 +19,6 @@ void run(const Instance& tables, const Batch& batch, const Limits& limits, Int t
     decode(tables, batch, limits, Output(buffer, batch, tables, top), threads);
 }
 
-// Fill rows of grid units with chosen rows of nats; the largest size, or NaN where one is NaN or at least `most`.
-template <typename Number>
-double snap(View<const Number, 2> nats, ConstInts rows, double most, View<Int, 2> units)
-{
-    constexpr double UNITS = static_cast<double>(UNITS_PER_NAT);
-    double largest = 0.0;
-    bool good = true;
-    for (Int r = 0; r < rows.size(); ++r) {
-        const Number* const row = nats[rows[r]].data();
-        Int* const own = units[r].data();
-        for (Int k = 0; k < units.shape(1); ++k) {
-            const double value = row[k], size = std::abs(value);
-            good &= size < most;
-            largest = std::max(largest, size);
-            own[k] = size < most ? static_cast<Int>(std::nearbyint(value * UNITS)) : 0;
-        }
-    }
-    return good ? largest : std::numeric_limits<double>::quiet_NaN();
-}
-
 }  // namespace
 
 void bind_decoding(nb::module_& m)
@@ -56,6 +33,9 @@ void bind_decoding(nb::module_& m)
     define(m, "snap", snap<double>, {"nats", "rows", "most", "units"},
            "Fill units (R, K) with rows of nats (N, K); the largest size, NaN where one is NaN or at least `most`.");
     define(m, "snap", snap<float>, {"nats", "rows", "most", "units"});
+    define(m, "snap_softmax", snap_softmax<double>, {"nats", "rows", "most", "units"},
+           "As `snap`, of the logarithms of the softmax of each row; the size of each number of nats counts, too.");
+    define(m, "snap_softmax", snap_softmax<float>, {"nats", "rows", "most", "units"});
     define(m, "classify",
            [](const Instance& tables, ConstInts tokens, View<Int, 2> classes) {
                return classify(tables.windows, tokens, classes);
