@@ -23,7 +23,7 @@ from ilpinfer.core.printing import broken_rules, in_runs, short
 from ilpinfer.core.solution_fields import LARGEST_FILE, solution_fields, write_values
 from ilpinfer.core.status import Status
 
-LATER = ("violations", "certificate", "overruled", "context")
+LATER = ("violations", "certificate", "overruled", "context", "given")
 """Fields that the record of a call makes when they are first read."""
 
 

@@ -70,17 +70,18 @@ class Batch:
 
     def _enter_call(self, results: CallResults, places: NDArray[np.int64]) -> None:
         """Enter what a call has found for the sequences of these places."""
-        call = results.call
-        self._call[places], self._at[places] = len(self._calls), np.arange(len(places))
+        call, every = results.call, len(places) == len(self)
+        which: Any = slice(None) if every else places
+        self._call[which], self._at[which] = len(self._calls), np.arange(len(places))
         self._calls.append(results)
-        self.scores[places] = self.bounds[places] = call.best_values / UNITS_PER_NAT
-        self.status[places] = Status.OPTIMAL.value
+        self.scores[which] = self.bounds[which] = call.best_values / UNITS_PER_NAT
+        self.status[which] = Status.OPTIMAL.value
         if self.rules:
-            self.violations[places] = call.all_violations
+            self.violations[which] = call.all_violations
         cells, begins = self._rows.cells, self._rows.begins
-        if len(places) < len(self):
+        if not every:
             cells = np.concatenate([cells[begins[n] : begins[n + 1]] for n in places.tolist()])
-        self.ids.reshape(-1)[cells] = call.paths
+        self.ids.reshape(-1)[cells if len(cells) < self.ids.size else slice(None)] = call.paths
 
     def _enter(self, n: int, solution: Solution) -> None:
         """Enter the solution of a sequence."""

@@ -149,7 +149,6 @@ class CallResults:
                 "seconds": self.seconds,
                 "path": path,
                 "names": self.names,
-                "given": self.items[n].given,
                 "_call": (self, n, k),
             }
         )
@@ -171,6 +170,10 @@ class CallResults:
     def violations(self, n: int, k: int) -> dict[str, int]:
         """Violations of each rule."""
         return dict(zip(self.tables.names, self.call.violations(n, k), strict=True))
+
+    def given(self, n: int, k: int) -> dict[int, str]:
+        """Known labels by position."""
+        return self.items[n].given
 
     def overruled(self, n: int, k: int) -> dict[str, list[int]]:
         """The tokens at which an earlier rule has priority, for each rule with such tokens."""

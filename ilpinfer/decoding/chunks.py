@@ -155,10 +155,10 @@ class Caller:
         if tables is None:
             return dict.fromkeys(range(len(rows)), Handover())
         for places in groups(lengths, tables.kind):
-            some, meet = rows.sequences(places), False
-            reason = tables.refusal_of(int(lengths[places].max()), some.words)
+            meet = False
             while len(places):
-                began = time.perf_counter()
+                began, some = time.perf_counter(), rows.sequences(places)
+                reason = tables.refusal_of(int(lengths[places].max()), some.words)
                 call = reason or tables.call_of(some, meet=meet)
                 if isinstance(call, str):
                     left |= dict.fromkeys(places.tolist(), Handover(call))
@@ -168,7 +168,7 @@ class Caller:
                 results = CallResults(call, tables, RowTrellises(rows, places), self.context)
                 self._warn(tables.rules)
                 enter(results, places)
-                codes = np.array(call.codes)
+                codes = call.all_codes
                 unknown = (codes == UNKNOWN_CLASS) & (not meet)
                 open_ = ~unknown & ((codes != PROVED) | bool(tables.folding.excluded))
                 for n in np.flatnonzero(open_).tolist():
@@ -176,7 +176,6 @@ class Caller:
                     if not isinstance(answer, Place) or answer.results is not results:
                         left[int(places[n])] = answer
                 places, meet = places[unknown], True
-                some = rows.sequences(places)
         return left
 
     def _tables(self, item: Item) -> Tables | None:
@@ -237,9 +236,12 @@ class Caller:
         if not call.proves(code):
             tried = code == TOO_MUCH_WORK
             return call.error(n) or Handover(STEPS if tried else "", results.start(n, tried))
-        excluded, item = tables.folding.excluded, results.items[n]
+        excluded = tables.folding.excluded
+        if not excluded:
+            return Place(results, n)
+        item = results.items[n]
         try:
-            left = left_out(tables, call, self.context(item)) if excluded else {}
+            left = left_out(tables, call, self.context(item))
             broken = [place for place, rule in left.items() if _breaks(rule, call.paths_of(n))]
         except time_limits.OutOfTime:
             return Handover("", results.start(n, False))

@@ -19,6 +19,10 @@ from formulations.problem.score_arrays import shared_pool
 from formulations.score_numbers import MASK, float_array, floats, in_memory, one_notice
 from ilpinfer.exact.compiled import Sequences
 from ilpinfer.kernels.native import kernels
+from ilpinfer.system.threads import thread_pool
+
+MOST_ALONE = 2**17
+"""Numbers that one thread takes to the grid: for fewer, others would not be worth the time that they take to begin."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,7 @@ class ScoreRows:
 
     def tokens(self, n: int) -> Sequence[str]:
         """The tokens of a sequence; empty texts where there are none."""
-        return ("",) * int(self.lengths[n]) if self.words is None else self.words[n]
+        return ("",) * int(self.begins[n + 1] - self.begins[n]) if self.words is None else self.words[n]
 
     def sequences(self, places: Integers) -> Sequences:
         """Some of the sequences as arrays of a call."""
@@ -60,9 +64,9 @@ class ScoreRows:
         node = self.node
         if len(places) < len(self):
             node = node[np.repeat(self.begins[places] - ends[:-1], lengths) + np.arange(ends[-1])]
-        words: Sequence[str] = [""] * len(node)
+        words = list[str]()
         if self.words is not None:
-            words = list(chain.from_iterable(self.words[n] for n in places.tolist()))
+            words += chain.from_iterable(self.words[n] for n in places.tolist())
         return Sequences(words, ends.tolist(), self.pool, emission=node)
 
     def trellis(self, n: int) -> Trellis:
@@ -100,6 +104,7 @@ def score_rows(
     end: Any = None,
     tokens: Iterable[Sequence[str]] | None = None,
     given: Iterable[Given | None] | None = None,
+    threads: int = 1,
 ) -> ScoreRows:
     """The rows of a batch; see `Decoder.decode_scores`."""
     values, chosen, begins, cells, width = _values(emissions, lengths, mask)
@@ -110,7 +115,7 @@ def score_rows(
             f"emissions has {counted(K, 'column')}, but there are {counted(len(labels), 'label')}"
         )
     node = np.empty((len(cells), K), np.int64)
-    largest = kernels.snap(values, chosen, -MASK, node)
+    largest = _snap(values, chosen, node, threads)
     if np.isnan(largest):
         places = np.stack(np.divmod(cells, max(width, 1)), axis=1)
         node = snap_scores(values[chosen], "emissions", places)
@@ -131,6 +136,15 @@ def score_rows(
     words = None if tokens is None else _words(tokens, begins, cells, width)
     known = None if given is None else _known(given, labels, begins, cells, width, node)
     return ScoreRows(labels, node, pool, begins, cells, width, words, known)
+
+
+def _snap(values: Floats, chosen: Integers, node: Grid, threads: int) -> float:
+    """Fill rows of the grid with chosen rows of numbers; the largest size, NaN where one is odd."""
+    if threads == 1 or node.size < MOST_ALONE:
+        return kernels.snap(values, chosen, -MASK, node)
+    slices = zip(np.array_split(chosen, threads), np.array_split(node, threads), strict=True)
+    with thread_pool(threads) as pool:
+        return float(np.max([*pool.map(lambda part: kernels.snap(values, part[0], -MASK, part[1]), slices)]))
 
 
 def _general_pool(transitions: Any, K: int) -> Grid:
@@ -278,7 +292,7 @@ def _known(
 
 def groups(lengths: Integers, kind: Any) -> Iterator[Integers]:
     """The places of sequences of one kind of length, without empty ones."""
-    kinds = {T: kind(T) for T in np.unique(lengths).tolist() if T}
+    kinds = {T: kind(T) for T in np.flatnonzero(np.bincount(lengths)).tolist() if T}
     if len(set(kinds.values())) == 1 and lengths.all():
         yield np.arange(len(lengths))
         return

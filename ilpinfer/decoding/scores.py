@@ -98,4 +98,4 @@ def run_scores(
     if known is not None:
         known = rules.fit(known)
         known = known.with_never(name for name in rules.never if name in known)
-    return runner.scores(score_rows(emissions, transitions, known, **more), threads)
+    return runner.scores(score_rows(emissions, transitions, known, threads=threads, **more), threads)

@@ -129,6 +129,12 @@ class Call:
         """(N, R) violations by the best labellings."""
         return self._views[1][:, 0]
 
+    @property
+    def all_codes(self) -> Integers:
+        """(N,) the code of each sequence's result; see `kernels.tables.CODE`."""
+        begin = (self.total + self.number) * self.width
+        return self._buffer[begin + CODE : begin + 7 * self.number : 7]
+
     def values(self, n: int) -> list[int]:
         """Values (top,) of the labellings of a sequence, grid units."""
         return self._head[n * self.width : (n + 1) * self.width]

@@ -44,6 +44,7 @@ class Sequences(NamedTuple):
     """Sequences of one group as arrays, one after the other. `ends` are the first token of each, then the number of all."""
 
     words: Sequence[str]
+    """Empty where all are empty texts, whose row in the vocabulary is the first one."""
     ends: list[int]
     pool: Grid
     steps: Integers = NO_STEPS
@@ -85,7 +86,7 @@ class Tables:
     def refusal(self, item: Trellis, time_limit: float | None) -> str:
         """Why kernels cannot decode a sequence in time under the rules on tokens and their neighbours; empty where they
         can."""
-        if len(item.labels) != self._size or item.order > 1:
+        if item.token_scores is None and item.lattice.node.shape[1] != self._size:
             return SECOND_ORDER
         return self.refusal_of(len(item.tokens), item.tokens, time_limit)
 
@@ -142,7 +143,7 @@ class Tables:
         words, ends, pool, steps, own, emission = sequences
         vocabulary = self.vocabulary
         with self._lock:
-            tokens = self._rows(words)
+            tokens = self._rows(words) if words else np.zeros(ends[-1], np.int64)
             try:
                 for begin, end in pairwise(ends) if meet else ():
                     for purpose in range(3):

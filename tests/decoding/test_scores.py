@@ -14,6 +14,7 @@ import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
 from formulations.errors import ScoreNotice
+from ilpinfer.decoding import score_rows
 
 NAMES = ["B-a", "I-a", "B-b", "I-b", "O"]
 RULES = [
@@ -111,6 +112,21 @@ def test_rules_look_at_the_tokens_that_the_mask_leaves(last):
     for tokens in (["9", last], ["9", "8", last]):
         batch = ilpinfer.decode_scores(np.zeros((1, 3, 2)), tokens=[tokens], **given_)
         assert batch.labels == [["b", "b" if last == "9" else "a"]]
+
+
+def test_threads_share_the_numbers_of_a_batch(monkeypatch):
+    monkeypatch.setattr(score_rows, "MOST_ALONE", 0)
+    rng = np.random.default_rng(2)
+    decoder = ilpinfer.Decoder(RULES, NAMES)
+    for N, T in ((1, 1), (2, 3), (40, 7)):
+        scores = rng.normal(size=(N, T, len(NAMES))).astype(np.float32)
+        lengths = rng.integers(1, T + 1, N)
+        one, other = (decoder.decode_scores(scores, lengths=lengths, threads=n) for n in (1, 3))
+        assert one.ids.tolist() == other.ids.tolist()
+        assert one.scores.tolist() == other.scores.tolist()
+        scores[-1, lengths[-1] - 1, 1] = np.nan
+        with pytest.raises(ValueError, match=rf"emissions\[{N - 1}, {lengths[-1] - 1}, 1\] is nan"):
+            decoder.decode_scores(scores, lengths=lengths, threads=3)
 
 
 def test_sequences_with_new_words_among_others():

@@ -41,10 +41,13 @@ template <typename Number>
 double snap(View<const Number, 2> nats, ConstInts rows, double most, View<Int, 2> units)
 {
     Snapper snapper;
-    for (Int r = 0; r < rows.size(); ++r) {
-        const Number* const row = nats[rows[r]].data();
+    for (Int r = 0, next; r < rows.size(); r = next) {
+        next = r + 1;
+        while (next < rows.size() && rows[next] == rows[next - 1] + 1) ++next;
+        const Number* const given = nats[rows[r]].data();
         Int* const own = units[r].data();
-        for (Int k = 0; k < units.shape(1); ++k) own[k] = snapper.units(row[k]);
+        const Int size = (next - r) * units.shape(1);
+        for (Int i = 0; i < size; ++i) own[i] = snapper.units(given[i]);
     }
     return snapper.largest(most);
 }
