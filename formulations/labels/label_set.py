@@ -180,7 +180,7 @@ class LabelSet:
 
     def _like(self, optional_fields: frozenset[str], never: frozenset[str]) -> "LabelSet":
         scheme = "" if self._inferred else self.notation
-        return _made(self.names, scheme, optional_fields, never)
+        return kept_label_set(self.names, scheme, optional_fields, never)
 
     def ids(self, labelling: Iterable[object]) -> Integers:
         """Label ids (T,) of a labelling given as ids or names.
@@ -395,7 +395,7 @@ def label_set(value: object) -> LabelSet:
     inner = getattr(value, "labels", None)
     if isinstance(inner, LabelSet):
         return inner
-    return _made(label_names(value), "", NONE, NONE)
+    return kept_label_set(label_names(value), "", NONE, NONE)
 
 
 def named_labels(
@@ -418,14 +418,14 @@ def named_labels(
     out = frozen_names(never, "never") if not isinstance(never, tuple) or never else NONE
     scheme = schemes.scheme_name(text(scheme, "scheme")) if type(scheme) is not str or scheme else ""
     if not isinstance(labels, LabelSet):
-        return _made(names, scheme, NONE, out)
+        return kept_label_set(names, scheme, NONE, out)
     if scheme and scheme not in (labels.scheme, labels.notation):
-        return _made(names, scheme, labels.optional_fields, labels.never | out)
+        return kept_label_set(names, scheme, labels.optional_fields, labels.never | out)
     return labels.with_never(out) if out else labels
 
 
 @lru_cache(MOST_LABEL_SETS)
-def _made(
+def kept_label_set(
     names: tuple[str, ...], scheme: str, optional_fields: frozenset[str], never: frozenset[str]
 ) -> LabelSet:
     """A label set, from a cache where an equal one was made lately."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from formulations import LabelSet, Trellis
+from formulations import Trellis
 from formulations.errors import InferenceError
+from formulations.labels.label_set import kept_label_set
 from formulations.messages import counted
 from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
@@ -180,7 +181,9 @@ class Example:
         names, absent = self.scores.label_names, frozenset(self.scores.optional_fields)
         try:
             out = frozenset(self.scores.never).union(name for name in never if names and name in names)
-            labels = None if names is None else LabelSet(names, scheme or self.scores.scheme, absent, out)
+            labels = (
+                None if names is None else kept_label_set(names, scheme or self.scores.scheme, absent, out)
+            )
             return self.scores.trellis(labels, self.tokens or None)
         except ValueError as error:
             raise InputError(f"{self.where}: {error}") from None

@@ -16,14 +16,12 @@ from formulations.labels.label_set import check_label_count
 from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
 from formulations.problem.score_arrays import MOST_SHARED, shared_pool
-from formulations.score_numbers import MASK, OneNotice, float_array, one_notice, score_array
+from formulations.score_numbers import MASK, OneNotice, float_array, is_plain, one_notice, score_array
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.kernels.native import kernels
 
 POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
-PLAIN = (("", "first"), ("log-softmax", "first"))
-"""Scales and pools whose trellises kernels make from rows of logits at once."""
 NO_PIECE = "words without a piece, whose labels all score the same"
 MOST_MISSING = 16
 """Words without a piece that word ids may leave out where no tokens say how many words there are, or as many as have one."""
@@ -112,8 +110,8 @@ def from_logits(
     >>> len(trellis), trellis.labels.names
     (2, ('O', 'name'))
     """
-    if transitions is None and start is None and end is None and (scale, pool) in PLAIN:
-        lattice = _plain_lattice(logits, labels, word_ids, tokens)
+    if start is None and end is None and pool == "first":
+        lattice = _plain_lattice(logits, labels, word_ids, tokens, scale, transitions)
         if lattice is not None:
             return Trellis._from(lattice, labels, tokens, scheme, never)
     names = labels if labels is None or isinstance(labels, LabelSet) else label_names(labels)
@@ -133,20 +131,27 @@ def _plain_lattice(
     labels: LabelSet | Sequence[str] | Mapping[Any, str] | None,
     word_ids: Sequence[int | None] | None,
     tokens: Sequence[str] | None,
+    scale: str,
+    transitions: Any,
 ) -> Lattice | None:
-    """The lattice of normalised logits, by the first piece of each word; None where an argument has something odd in it."""
+    """The lattice of logits, by the first piece of each word; None where an argument has something odd in it."""
     rows = float_array(logits, "logits")
     if rows.ndim != 2 or not rows.size:
         return None
     S, K = rows.shape
+    scale = scale or ("log-softmax" if transitions is None else "raw")
+    shared = _no_steps(K) if transitions is None else shared_pool(transitions, K)
+    if shared is None or scale not in SCALES or (scale == "raw" and not is_plain(rows)):
+        return None
     if labels is not None and not (hasattr(labels, "__len__") and len(labels) == K):
         return None
     chosen = np.arange(S) if word_ids is None else _first_pieces(word_ids, S)
     if chosen is None or not len(chosen) or (tokens is not None and len(tokens) != len(chosen)):
         return None
-    T, pool = len(chosen), _no_steps(K)
+    T, (pool, more) = len(chosen), shared
     units = np.empty((T, K), np.int64)
-    if pool is None or not T * kernels.snap_softmax(rows, chosen, -MASK, units) < -MASK:  # true for NaN, too
+    snap = kernels.snap if scale == "raw" else kernels.snap_softmax
+    if not T * (snap(rows, chosen, -MASK, units) + more) < -MASK:  # true for NaN, too
         return None
     return Lattice(units, pool, np.zeros(T - 1, np.int64))
 
@@ -165,10 +170,9 @@ def _first_pieces(word_ids: Sequence[int | None], S: int) -> Integers | None:
 
 
 @lru_cache(MOST_SHARED)
-def _no_steps(K: int) -> Grid | None:
-    """Transitions that are all 0, as a pool (1, K, K); None for many labels."""
-    shared = shared_pool(np.zeros((K, K)), K)
-    return None if shared is None else shared[0]
+def _no_steps(K: int) -> tuple[Grid, float] | None:
+    """`shared_pool` of transitions that are all 0."""
+    return shared_pool(np.zeros((K, K)), K)
 
 
 @one_notice

@@ -193,6 +193,6 @@ def _kind(value: Any) -> str:
 
 def _null_as_forbidden(value: Any) -> Any:
     """Nested lists with -inf in place of null."""
-    if isinstance(value, list):
-        return [_null_as_forbidden(v) for v in value]
-    return float("-inf") if value is None else value
+    if not isinstance(value, list):
+        return float("-inf") if value is None else value
+    return value if {*map(type, value)} <= {float, int} else [_null_as_forbidden(v) for v in value]

@@ -92,7 +92,7 @@ def with_notices(row: Row, notices: Sequence[str]) -> Row:
 def _notices(solution: Solution) -> Sequence[str]:
     """What there is to say about rules and labels, none of which is an error."""
     context = solution.context
-    return () if context is None else context.rules.compiled(context.problem.labels).notices
+    return () if context is None else context.rules.compiled(context.trellis.labels).notices
 
 
 def error_row(refusal: Refusal) -> Row:

@@ -114,9 +114,13 @@ def test_first_pieces_of_words_are_those_of_the_general_way():
             warnings.simplefilter("ignore", ScoreNotice)
             trellis = from_logits(logits, tokens=tokens, word_ids=given)
             rows = logit_scores(logits, {}, given, "first", "", None, tokens).emissions
+            steps = {"transitions": np.where(rng.random((K, K)) < 0.2, -np.inf, rng.normal(size=(K, K)))}
+            raw = from_logits(logits, tokens=tokens, word_ids=given, **steps)
+            expected = logit_scores(logits, steps, given, "first", "", None, tokens).trellis(None, tokens)
         assert len(trellis) == len(rows)
         if len(rows):
             assert_alike(trellis, rows)
+        assert raw.lattice == expected.lattice
 
 
 def test_odd_logits_are_seen_in_pieces_that_are_no_first_ones():
@@ -125,6 +129,8 @@ def test_odd_logits_are_seen_in_pieces_that_are_no_first_ones():
         logits[2, 1] = value
         with pytest.raises(ValueError, match=rf"logits\[2, 1\] {message}"):
             from_logits(logits, word_ids=[0, 1, None])
+        with pytest.raises(ValueError, match=rf"logits\[2, 1\] {message}"):
+            from_logits(logits, word_ids=[0, 1, None], transitions=np.zeros((2, 2)))
     for value, forbids in {-np.inf: True, -1e8: True, -0.99e8: False}.items():
         logits = np.array([[value, 0.0, value]])
         with warnings.catch_warnings():
