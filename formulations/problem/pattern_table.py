@@ -28,9 +28,9 @@ class PatternTable:
     def held(self, token: str) -> bytes:
         """A byte for each pattern, 1 where the token matches."""
         held, lower = bytearray(self._without_conditions), token.lower()
-        for words, text in zip(self._words, (lower, token), strict=True):
-            for i in words.get(text, ()):
-                held[i] = 1
+        folded, exact = self._words
+        for i in (*folded.get(lower, ()), *exact.get(token, ())):
+            held[i] = 1
         for name, places in self._classes:
             if in_class(token, name):
                 for i in places:

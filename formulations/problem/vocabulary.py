@@ -74,16 +74,18 @@ class Vocabulary:
 
     def rows(self, tokens: Sequence[str]) -> Integers:
         known = self.known_rows(tokens)
-        return known if known is not None else np.array([self._enter(token) for token in tokens], np.int64)
+        if known is None:
+            for token in dict.fromkeys(tokens):
+                if token not in self._row:
+                    self._enter(token)
+            return self.rows(tokens)
+        return known
 
     def tokens_from(self, row: int) -> list[str]:
         """The tokens of a row and of all later ones."""
         return list(islice(reversed(self._row), len(self._row) - row))[::-1]
 
-    def _enter(self, token: str) -> int:
-        known = self._row.get(token)
-        if known is not None:
-            return int.from_bytes(known, byteorder)
+    def _enter(self, token: str) -> None:
         if not isinstance(token, str):
             raise TypeError(f"token {token!r} is no text")
         row = len(self._row)
@@ -97,7 +99,6 @@ class Vocabulary:
         self.numbers[row] = numbers
         self._characters += len(token)
         self._row[token] = row.to_bytes(8, byteorder)
-        return row
 
     def _number(self, held: Booleans) -> Small:
         """The numbers of a token, by purpose and place, at which these patterns hold."""

@@ -90,7 +90,8 @@ class Caller:
             return Handover(call)
         call.times.append(time.perf_counter() - began)
         call.run()
-        if call.codes[0] == PROVED and not tables.folding.excluded and not tables.rules.notices:
+        if call.codes[0] == PROVED and not tables.folding.excluded:
+            self._warn(tables.rules)
             return Place(CallResults(call, tables, (item,), self.context), 0)
         chunk = Chunk((item,), [Handover()], [], top)
         self._read(chunk, call, tables, [0])
