@@ -153,7 +153,7 @@ def entities(
         never=never,
         **crf or {},
     )
-    decoder = Decoder(rules, trellis.labels, method=method, time_limit=time_limit, **options)
+    decoder = Decoder(rules, method=method, time_limit=time_limit, **options)
     decision = decide(trellis, decoder, score)
     labels: Sequence[str] = [names[k] for k in decision.ids.tolist()]
     if strategy != "none":
