@@ -45,16 +45,17 @@ class ClassScores(NamedTuple):
     overruled: bool  # whether a rule has priority over another there
 
 
-@dataclass(frozen=True)
-class MachineTemplate:
-    """A machine of a rule that does not fold; it emits each violation as early as it is certain."""
+class RuleMachine(NamedTuple):
+    """A machine of a rule that does not fold; it emits each violation as early as it is certain, unless searches are to see it late."""
 
     key: tuple[int, int]  # the place of the rule among all, and of the machine among the rule's
-    steps: StepChoice  # symbols
+    component: tuple[int, int]  # the place of the rule, and of the component among the rule's
+    symbols: Integers  # (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels, START first
     automaton: Automaton
     penalty: int  # grid units a violation; `HARD` for a hard rule
-    component: tuple[int, int]  # the place of the rule, and of the component among the rule's
-    total: Sum | None  # the sum that the machine counts, where its violations count singly
+    total: Sum | None = None  # the sum that the machine counts, where its violations count singly
+    mark: int = -1  # number of the rule that counts once over several machines, -1 for others
+    condition: Condition = ()  # of compiled rules: tokens with the second table of symbols
 
 
 class Folding:
@@ -167,7 +168,7 @@ class Folding:
                 lost.add(place)
         return lost
 
-    def machines(self, length: int) -> list[MachineTemplate]:
+    def machines(self, length: int) -> list[RuleMachine]:
         """The machines of the rules that do not fold, for at most `length` tokens; TooManyStates where one is too large."""
         result = []
         for place, rule, components in self._machine_rules:
@@ -179,9 +180,17 @@ class Folding:
                     raise TooManyStates(f"{rule.name}: too many states for {length} tokens")
                 for machine in machines:
                     automaton = machine.automaton.once if once else machine.automaton
-                    steps = StepChoice(machine.steps.values, component.steps.condition)
-                    whose = rule.rule.units, (place, number), total
-                    result.append(MachineTemplate((place, count), steps, automaton.early, *whose))
+                    result.append(
+                        RuleMachine(
+                            key=(place, count),
+                            component=(place, number),
+                            symbols=machine.steps.values,
+                            automaton=automaton.early,
+                            penalty=rule.rule.units,
+                            total=total,
+                            condition=component.steps.condition,
+                        )
+                    )
                     count += 1
         return result
 

@@ -76,7 +76,7 @@ class GroundRule:
         result = sum(part.violations(path) for part in self._parts)
         return min(result, 1) if self.binary else result
 
-    @property
+    @cached_property
     def folds(self) -> bool:
         """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
         if not all(component.is_local for component in self.components):

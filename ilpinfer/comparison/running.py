@@ -26,7 +26,7 @@ from ilpinfer.decoding.reporting import failure
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.errors import describe
-from ilpinfer.exact.ground import plain_ground
+from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.kernels.native import kernels
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
@@ -121,8 +121,9 @@ def _about(case: Case) -> Row:
 
 def bare_pass(lattice: Lattice) -> Callable[[], int]:
     """The kernel of Viterbi on the scores alone, its arrays made beforehand: the best value in grid units."""
-    ground, path = plain_ground(lattice), np.empty(len(lattice.node), np.int64)
-    return partial(kernels.viterbi, ground.scores, ground.emission, ground.classes[0], *ground.room(), path)
+    (instance, tokens), T = pack_lattice(lattice), len(lattice.node)
+    room, path = instance.room(T), np.empty(T, np.int64)
+    return partial(kernels.viterbi, instance.scores, tokens.emission, tokens.edges, *room, path)
 
 
 def bare_seconds(lattice: Lattice) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN
@@ -34,13 +34,17 @@ class Result:
 class Start(NamedTuple):
     """What is known of a sequence before its method begins: a labelling, and a bound in grid units with its proof.
 
-    `tried` says that kernels have done their share of work with the machines and multipliers of the proof.
+    `tried` says that kernels have done their share of work with the machines and multipliers of the proof, `packed` is the sequence as they
+    read it, where that has all rules, and `declined` says why they have no answer. `deadline` is that of the sequence, if its time has begun.
     """
 
     path: LabelIds | None = None
     bound: float = float("inf")
     proof: Leaf | None = None
     tried: bool = False
+    packed: Any = None
+    declined: str = ""
+    deadline: Deadline | None = None
 
 
 NOTHING_KNOWN = Start()

@@ -108,7 +108,7 @@ class Solution:
 
     @classmethod
     def _of(cls, known: dict[str, Any]) -> Self:
-        """A solution of a dict that it keeps: fields, and `_call`, the record that makes the fields of `LATER` when first read."""
+        """A solution of a dict that it keeps: fields, and `_call`, a record and a number by which it makes the fields of `LATER` when first read."""
         made = cls.__new__(cls)
         object.__setattr__(made, "__dict__", known)
         return made

@@ -12,7 +12,7 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.messages import counted
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.score_rows import ScoreRows
 from ilpinfer.system.extras import require
 
@@ -64,16 +64,16 @@ class Batch:
         self.scores, self.bounds = np.full(N, -np.inf), np.full(N, np.inf)
         self.status = np.full(N, Status.UNKNOWN.value, "<U10")
         self.violations = np.zeros((N, len(rules)), np.int64)
-        self._calls = list[CallResults]()
+        self._calls = list[CallResult]()
         self._call, self._at = np.full(N, -1), np.zeros(N, np.int64)
         self._solutions = dict[int, Solution]()
 
-    def _enter_call(self, results: CallResults, places: NDArray[np.int64]) -> None:
-        """Enter what a call has found for the sequences of these places."""
-        call, every = results.call, len(places) == len(self)
+    def _enter_call(self, result: CallResult, places: NDArray[np.int64]) -> None:
+        """Enter what a call has found for the sequences of these places; `result` is that of one of them."""
+        call, every = result.call, len(places) == len(self)
         which: Any = slice(None) if every else places
         self._call[which], self._at[which] = len(self._calls), np.arange(len(places))
-        self._calls.append(results)
+        self._calls.append(result)
         self.scores[which] = self.bounds[which] = call.best_values / UNITS_PER_NAT
         self.status[which] = Status.OPTIMAL.value
         if self.rules:
@@ -99,7 +99,7 @@ class Batch:
         """The solution of a sequence, with its proof."""
         n = range(len(self))[n]
         if n not in self._solutions:
-            self._solutions[n] = self._calls[self._call[n]].best(int(self._at[n]))
+            self._solutions[n] = self._calls[self._call[n]]._replace(n=int(self._at[n])).best()
         return self._solutions[n]
 
     def __iter__(self) -> Iterator[Solution]:

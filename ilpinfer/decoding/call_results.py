@@ -1,9 +1,10 @@
-"""Results of calls of kernels as solutions."""
+"""The result of a call of kernels for a sequence, as solutions."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,12 @@ from numpy.typing import NDArray
 from formulations import Trellis
 from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
-from formulations.grid import UNITS_PER_NAT, Grid, is_forbidden
+from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.messages import counted
 from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.printing import in_runs, short
-from ilpinfer.core.result import NOTHING_KNOWN, Start
+from ilpinfer.core.result import Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
@@ -33,6 +34,7 @@ from ilpinfer.kernels.tables import (
     PENALTY,
     PROVED,
     TOO_MUCH_WORK,
+    UNKNOWN_CLASS,
 )
 
 
@@ -112,30 +114,30 @@ def labellings_of(solutions: list[Solution], T: int, names: tuple[str, ...]) -> 
     return Labellings(ids, scores, names, lambda: solutions)
 
 
-class CallResults:
-    """The labellings of a call, for solutions that refer to it by sequence n and labelling k."""
+class CallResult(NamedTuple):
+    """What a call has found for its sequence n, one of `items`, for solutions that refer to it by labelling k."""
 
-    def __init__(
-        self,
-        call: Call,
-        tables: Tables,
-        items: Sequence[Trellis],
-        context_of: Callable[[Trellis], Context],
-    ) -> None:
-        self.call, self.tables, self.items, self.context_of = call, tables, items, context_of
-        self.seconds = sum(call.times) / call.number
-        self.names = tables.rules.labels.names
+    call: Call
+    n: int
+    tables: Tables
+    items: Sequence[Trellis]
+    context_of: Callable[[Trellis], Context]
 
-    def best(self, n: int) -> Solution:
-        """The solution of the best labelling of a sequence."""
-        return self._solution(n, 0, self.call.path(n))
+    @property
+    def item(self) -> Trellis:
+        """The sequence."""
+        return self.items[self.n]
 
-    def solutions(self, n: int) -> list[Solution]:
-        """The solutions of a sequence."""
-        return [self._solution(n, k, path) for k, path in enumerate(self.call.paths_of(n))]
+    def best(self) -> Solution:
+        """The solution of the best labelling."""
+        return self._solution(0, self.call.path(self.n))
 
-    def _solution(self, n: int, k: int, path: LabelIds) -> Solution:
-        value, result, parts = self.call.labelling(n, k)
+    def solutions(self) -> list[Solution]:
+        """The solutions of all labellings."""
+        return [self._solution(k, path) for k, path in enumerate(self.call.paths_of(self.n))]
+
+    def _solution(self, k: int, path: LabelIds) -> Solution:
+        value, result, parts = self.call.labelling(self.n, k)
         score = value / UNITS_PER_NAT
         return Solution._of(
             {
@@ -146,84 +148,78 @@ class CallResults:
                 "feature_score": parts[FEATURE_SCORE] / UNITS_PER_NAT,
                 "penalty": parts[PENALTY] / UNITS_PER_NAT,
                 "method": f"auto: {words_of_work(result[ACTIVE], result[MULTIPLIERS])}",
-                "seconds": self.seconds,
+                "seconds": self.call.seconds,
                 "path": path,
-                "names": self.names,
-                "_call": (self, n, k),
+                "names": self.tables.rules.labels.names,
+                "_call": (self, k),
             }
         )
 
-    def start(self, n: int, tried: bool) -> Start:
-        """The start of a method, for a sequence that the call has not decoded; `tried` as for `Start`."""
-        call, code = self.call, self.call.result(n)[CODE]
+    def start(self, declined: str = "", *, tried: bool = False) -> Start:
+        """The start of a method, for a sequence that the call has not decoded; see `Start`."""
+        call, n = self.call, self.n
+        code, bound = call.result(n)[CODE], call.result(n)[BOUND]
+        complete = code != UNKNOWN_CLASS and not self.tables.folding.excluded
+        packed = call.packed(n) if complete else None
         if call.top is not None or code not in (PROVED, TOO_MUCH_WORK):
-            return NOTHING_KNOWN
+            return Start(packed=packed, declined=declined)
         path = None if is_forbidden(call.values(n)[0]) else call.path(n)
-        return Start(path, call.result(n)[BOUND], self._leaf(n), tried)
+        return Start(path, bound, self._leaf(), tried, packed, declined)
 
-    def labellings(self, n: int) -> Labellings:
-        """The labellings of a sequence."""
-        paths = self.call.paths_of(n)
-        scores = np.array(self.call.values(n)[: len(paths)], np.float64) / UNITS_PER_NAT
-        return Labellings(paths, scores, self.names, partial(self.solutions, n))
+    def labellings(self) -> Labellings:
+        """The labellings as arrays."""
+        paths = self.call.paths_of(self.n)
+        scores = np.array(self.call.values(self.n)[: len(paths)], np.float64) / UNITS_PER_NAT
+        return Labellings(paths, scores, self.tables.rules.labels.names, self.solutions)
 
-    def violations(self, n: int, k: int) -> dict[str, int]:
+    def violations(self, k: int) -> dict[str, int]:
         """Violations of each rule."""
-        return dict(zip(self.tables.names, self.call.violations(n, k), strict=True))
+        return dict(zip(self.tables.names, self.call.violations(self.n, k), strict=True))
 
-    def given(self, n: int, k: int) -> dict[int, str]:
+    def given(self, k: int) -> dict[int, str]:
         """Known labels by position."""
-        return self.items[n].given
+        return self.item.given
 
-    def overruled(self, n: int, k: int) -> dict[str, list[int]]:
+    def overruled(self, k: int) -> dict[str, list[int]]:
         """The tokens at which an earlier rule has priority, for each rule with such tokens."""
-        lost = self.call.labelling(n, k)[2][OVERRULED]
-        return self.tables.rules.overruled(self.context(n, k).trellis.tokens) if lost else {}
+        lost = self.call.labelling(self.n, k)[2][OVERRULED]
+        return self.tables.rules.overruled(self.item.tokens) if lost else {}
 
-    def context(self, n: int, k: int) -> Context:
-        """Trellis and rules of a sequence."""
-        return self.context_of(self.items[n])
+    def context(self, k: int) -> Context:
+        """Trellis and rules."""
+        return self.context_of(self.item)
 
-    def certificate(self, n: int, k: int) -> Certificate:
+    def certificate(self, k: int) -> Certificate:
         """The proof. It excludes the labellings before this one; that of the last says whether there are more."""
-        call, result = self.call, self.call.result(n)
-        leaf, rest, excluded = self._leaf(n), None, tuple[tuple[int, ...], ...]()
+        call, result = self.call, self.call.result(self.n)
+        leaf, rest, excluded = self._leaf(), None, tuple[tuple[int, ...], ...]()
         if call.top is not None:
-            paths = call.paths_of(n)
+            paths = call.paths_of(self.n)
             excluded = tuple(map(tuple, paths[:k].tolist()))
             if k == len(paths) - 1 and len(paths) < call.top:
                 rest = Rest(-math.inf, replace(leaf, multipliers={}))
         source = words_of_work(result[ACTIVE], result[MULTIPLIERS])
-        return Certificate("exact", source, {}, leaf, excluded, rest, partial(self.digest, n))
+        return Certificate("exact", source, {}, leaf, excluded, rest, self.digest)
 
-    def _leaf(self, n: int) -> Leaf:
+    def _leaf(self) -> Leaf:
         """A leaf with the machines that the kernel followed or multiplied, except those of rules that fold here."""
-        result = self.call.result(n)
+        result, one = self.call.result(self.n), self.call.instance
         if not result[ACTIVE] and not result[MULTIPLIERS]:
             return NO_MACHINES
-        machines, product = self.call.machines(n)
-        taken = [part for part in machines if not self._folds(n, part)]
-        stage = tuple(part for part in taken if part not in product)
-        return Leaf(
-            {part: price << 10 for part, price in self.call.multipliers(n).items()},
-            tuple(part for part in taken if part in product),
-            (stage,) if stage else (),
-        )
+        active, inside, multipliers = one.followed(self.call.marks(self.n))
+        taken = [m for m in active if not self._folds(one.keys[m])]
+        return one.leaf(taken, inside.intersection(taken), multipliers)
 
-    def _folds(self, n: int, part: MachineKey) -> bool:
+    def _folds(self, part: MachineKey) -> bool:
         """Whether a rule that counts once fires at one token of the sequence at most, so that it folds."""
         rule = self.tables.rules.rules[part[0]]
         if not rule.binary or rule.rule.hard:
             return False
-        return rule.ground(Window(self.context(n, 0).trellis.tokens), ()).folds
+        return rule.ground(Window(self.item.tokens), ()).folds
 
-    def digest(self, n: int) -> str:
-        """Digest of the rules and the scores of a sequence; see `Certificate`."""
-        return self.tables.digest(self.items[n], self._nodes[self.call.place(n)])
-
-    @cached_property
-    def _nodes(self) -> Grid:
-        return self.tables.nodes(self.call)
+    def digest(self) -> str:
+        """Digest of the rules and the scores; see `Certificate`."""
+        return self.tables.digest(self.item, self.call, self.n)
 
 
 NO_MACHINES = Leaf()

@@ -12,11 +12,10 @@ from formulations.dtypes import Integers
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import GroundRule
 from formulations.problem.token_scores import TokenScores
-from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.score_rows import RowTrellises, ScoreRows, groups
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Tables, tables_of
@@ -35,22 +34,8 @@ STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
 """Why a labelling of the kernels is not the answer."""
 
 
-class Handover(NamedTuple):
-    """Why compiled rules have no answer for a sequence, what its method can begin with, and its time limit if that has begun."""
-
-    reason: str = ""
-    start: Start = NOTHING_KNOWN
-    deadline: Deadline | None = None
-
-
-class Place(NamedTuple):
-    """The labellings of a sequence among those of a call."""
-
-    results: CallResults
-    n: int
-
-
-Answer = Place | Handover | Exception
+Answer = CallResult | Start | Exception
+"""The answer of compiled rules for a sequence, or what its method can begin with."""
 
 
 class Chunk(NamedTuple):
@@ -84,22 +69,22 @@ class Caller:
         """The answer for one sequence."""
         began, tables = time.perf_counter(), self._tables(item)
         if tables is None:
-            return Handover()
+            return NOTHING_KNOWN
         call = tables.refusal(item, self.time_limit) or tables.call((item,), top, self.time_limit)
         if isinstance(call, str):
-            return Handover(call)
+            return Start(declined=call)
         call.times.append(time.perf_counter() - began)
         call.run()
         if call.codes[0] == PROVED and not tables.folding.excluded:
             self._warn(tables.rules)
-            return Place(CallResults(call, tables, (item,), self.context), 0)
-        chunk = Chunk((item,), [Handover()], [], top)
+            return CallResult(call, 0, tables, (item,), self.context)
+        chunk = Chunk((item,), [NOTHING_KNOWN], [], top)
         self._read(chunk, call, tables, [0])
         return chunk.answers[0]
 
     def begin(self, items: Sequence[Item], top: int | None) -> Chunk:
         """Prepare calls for sequences. An error of a sequence is its answer."""
-        chunk = Chunk(items, [Handover()] * len(items), [], top)
+        chunk = Chunk(items, [NOTHING_KNOWN] * len(items), [], top)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
             try:
@@ -111,7 +96,7 @@ class Caller:
                 tables = known[kind]
                 reason = "" if tables is None else tables.refusal(item, None)
                 if tables is None or reason:
-                    chunk.answers[place] = Handover(reason)
+                    chunk.answers[place] = Start(declined=reason)
                 else:
                     groups.setdefault((tables, *tables.group(item)), []).append(place)
             except Exception as error:
@@ -149,12 +134,12 @@ class Caller:
         return chunk.answers
 
     def scores(
-        self, rows: ScoreRows, threads: int, enter: Callable[[CallResults, Integers], None]
+        self, rows: ScoreRows, threads: int, enter: Callable[[CallResult, Integers], None]
     ) -> dict[int, Answer]:
         """Enter the results of sequences, and return the answers of those that calls leave open, by place."""
         lengths, tables, left = rows.lengths, self._tables_for(rows.labels), dict[int, Answer]()
         if tables is None:
-            return dict.fromkeys(range(len(rows)), Handover())
+            return dict.fromkeys(range(len(rows)), NOTHING_KNOWN)
         for places in groups(lengths, tables.kind):
             meet = False
             while len(places):
@@ -162,19 +147,20 @@ class Caller:
                 reason = tables.refusal_of(int(lengths[places].max()), some.words)
                 call = reason or tables.call_of(some, meet=meet)
                 if isinstance(call, str):
-                    left |= dict.fromkeys(places.tolist(), Handover(call))
+                    left |= dict.fromkeys(places.tolist(), Start(declined=call))
                     break
                 call.times.append(time.perf_counter() - began)
                 call.run(threads)
-                results = CallResults(call, tables, RowTrellises(rows, places), self.context)
+                first = CallResult(call, 0, tables, RowTrellises(rows, places), self.context)
                 self._warn(tables.rules)
-                enter(results, places)
+                enter(first, places)
                 codes = call.all_codes
                 unknown = (codes == UNKNOWN_CLASS) & (not meet)
                 open_ = ~unknown & ((codes != PROVED) | bool(tables.folding.excluded))
                 for n in np.flatnonzero(open_).tolist():
-                    answer = self._answer_of(results, n, int(codes[n]))
-                    if not isinstance(answer, Place) or answer.results is not results:
+                    result = first._replace(n=n)
+                    answer = self._answer_of(result, int(codes[n]))
+                    if answer is not result:
                         left[int(places[n])] = answer
                 places, meet = places[unknown], True
         return left
@@ -203,23 +189,22 @@ class Caller:
         items, began = [chunk.items[place] for place in places], time.perf_counter()
         call = tables.call(items, chunk.top, self.time_limit, meet=meet)
         if isinstance(call, str):
-            chunk.set(places, Handover(call))
+            chunk.set(places, Start(declined=call))
             return None
         call.times.append(time.perf_counter() - began)
         return call
 
     def _read(self, chunk: Chunk, call: Call, tables: Tables, places: list[int], met: bool = False) -> None:
         """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
-        rules = tables.rules
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
-        results = CallResults(call, tables, items, self.context)
-        self._warn(rules)
+        self._warn(tables.rules)
         unknown = list[int]()
         for n, (place, code) in enumerate(zip(places, call.codes, strict=True)):
             if code == UNKNOWN_CLASS and not met:
                 unknown.append(place)
             else:
-                chunk.answers[place] = self._answer_of(results, n, code)
+                result = CallResult(call, n, tables, items, self.context)
+                chunk.answers[place] = self._answer_of(result, code)
         if unknown:
             again = self._call(chunk, tables, unknown, meet=True)
             if again is not None:
@@ -231,34 +216,33 @@ class Caller:
             self._noticed = rules
             rules.warn()
 
-    def _answer_of(self, results: CallResults, n: int, code: int) -> Answer:
+    def _answer_of(self, result: CallResult, code: int) -> Answer:
         """The answer of a call for a sequence, of which all classes were known."""
-        call, tables = results.call, results.tables
+        call, n, tables, *_ = result
         if not call.proves(code):
             tried = code == TOO_MUCH_WORK
-            return call.error(n) or Handover(STEPS if tried else "", results.start(n, tried))
+            return call.error(n) or result.start(STEPS if tried else "", tried=tried)
         excluded = tables.folding.excluded
         if not excluded:
-            return Place(results, n)
-        item = results.items[n]
+            return result
+        item = result.item
         try:
             left = left_out(tables, call, self.context(item))
             broken = [place for place, rule in left.items() if _breaks(rule, call.paths_of(n))]
         except time_limits.OutOfTime:
-            return Handover("", results.start(n, False))
+            return result.start()
         if not broken:
-            return Place(results, n)
+            return result
         own, reason = {place: rule for place, rule in left.items() if has_own_machines(rule)}, ""
         if all(place in own for place in broken):
-            again = with_own_machines(tables, call, n, own, self.time_limit)
+            again = with_own_machines(tables, call, n, item.lattice, own, self.time_limit)
             if isinstance(again, Call):
-                again.times.append(results.seconds)
+                again.times.append(call.seconds)
                 again.run()
-                within = CallResults(again, tables, (item,), self.context)
-                return self._answer_of(within, 0, again.codes[0])
+                return self._answer_of(CallResult(again, 0, tables, (item,), self.context), again.codes[0])
             reason = again
         reason = reason or f"{BROKEN}: {', '.join(dict.fromkeys(excluded[place] for place in left))}"
-        return Handover(reason, results.start(n, False))
+        return result.start(reason)
 
 
 def _breaks(rule: GroundRule, paths: Integers) -> bool:

@@ -20,7 +20,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
 from ilpinfer.core.request import Request
-from ilpinfer.core.result import Result, Task
+from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf
@@ -46,22 +46,22 @@ def run_method(
     request: Request,
     top: int | None = None,
     callback: Callback | None = None,
-    declined: str = "",
-    **known: Any,
+    start: Start = NOTHING_KNOWN,
 ) -> list[Solution]:
-    """The solutions of a request's method; `declined` says why compiled rules have none. See `run_task`."""
+    """The solutions of a request's method. See `run_task`."""
     context.rules.prepare()
     if callback is not None:
         function(callback, "callback", "of seconds, incumbent and bound")
     task = request.task(top, None if callback is None else _in_nats(callback))
     instance(context.trellis, Trellis, "trellis", "a Trellis")
-    solutions = run_task(context, request.method, replace(task, **known), declined)
+    task = replace(task, start=start, deadline=start.deadline or task.deadline)
+    solutions = run_task(context, request.method, task)
     if callback is not None:
         callback(solutions[0].seconds, solutions[0].score, solutions[0].bound)
     return solutions
 
 
-def run_task(context: Context, method: Method, task: Task, declined: str = "") -> list[Solution]:
+def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
     """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
     problem: Problem | None = None
     results: list[Result] = []
@@ -78,10 +78,9 @@ def run_task(context: Context, method: Method, task: Task, declined: str = "") -
         start, why = task.start, f"{method.name}: no time left"
         path = None if problem is None else start.path
         results = [Result(path, start.bound, why, proof(why, start.proof))]
-    if declined:
-        results = [
-            replace(each, method=f"{each.method}; not by compiled rules: {declined}") for each in results
-        ]
+    if task.start.declined:
+        why = f"not by compiled rules: {task.start.declined}"
+        results = [replace(each, method=f"{each.method}; {why}") for each in results]
     solutions = [solution_of(Solution, result, context, deadline) for result in results]
     solutions[0] = with_reasons(solutions[0], deadline)
     return solutions

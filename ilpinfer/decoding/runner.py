@@ -13,11 +13,12 @@ from formulations.arguments import whole
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
+from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
-from ilpinfer.decoding.call_results import Labellings, labellings_of
-from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Handover, Item, Place, Source
+from ilpinfer.decoding.call_results import CallResult, Labellings, labellings_of
+from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Item, Source
 from ilpinfer.decoding.explaining import explained_context
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
 from ilpinfer.decoding.score_rows import ScoreRows
@@ -72,8 +73,8 @@ class Runner:
         """As `many`, as arrays."""
 
         def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
-            if isinstance(answer, Place):
-                return answer.results.labellings(answer.n)
+            if isinstance(answer, CallResult):
+                return answer.labellings()
             solutions = self._finish(item, answer, callback, top)
             return labellings_of(solutions, len(item.tokens), item.labels.names)
 
@@ -106,25 +107,21 @@ class Runner:
         return context_of(trellis, self.rules, self.request.time_limit)
 
     def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
-        if isinstance(answer, Place):
-            results = answer.results
-            return results.best(answer.n) if top is None else results.solutions(answer.n)
+        if isinstance(answer, CallResult):
+            return answer.best() if top is None else answer.solutions()
         solutions = self._by_method(item, answer, callback, top)
         return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 
     def _by_method(
-        self, item: Item, answer: Handover | Exception, callback: Callback | None, top: int | None
+        self, item: Item, answer: Start | Exception, callback: Callback | None, top: int | None
     ) -> list[Solution]:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(item, Exception):
             raise item
-        known: dict[str, Any] = {"start": answer.start}
-        if answer.deadline is not None:
-            known["deadline"] = answer.deadline
-        if answer.reason:
-            handovers[answer.reason] += 1
-        return run_method(self.context(item), self.request, top, callback, answer.reason, **known)
+        if answer.declined:
+            handovers[answer.declined] += 1
+        return run_method(self.context(item), self.request, top, callback, answer)
 
     def _each(
         self,
@@ -179,7 +176,7 @@ class Runner:
     def _alone(self, item: Item, top: int | None, callback: Callback | None) -> Answer:
         """The answer for one sequence, whose time limit begins now."""
         if callback is not None or not self.request.direct:
-            return Handover()
+            return NOTHING_KNOWN
         if self.request.time_limit is None:
             return self._calls.answer(item, top)
         deadline = deadline_for(self.request.time_limit)
@@ -187,8 +184,8 @@ class Runner:
             with deadline.as_limit():
                 answer = self._calls.answer(item, top)
         except OutOfTime:
-            answer = Handover()
-        return answer._replace(deadline=deadline) if isinstance(answer, Handover) else answer
+            answer = NOTHING_KNOWN
+        return answer._replace(deadline=deadline) if isinstance(answer, Start) else answer
 
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:

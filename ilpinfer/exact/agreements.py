@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
@@ -61,12 +61,11 @@ class Decomposition:
     """
 
     def __init__(self, problem: GroundProblem, machines: Sequence[int] = ()) -> None:
-        one, self.inside = problem.ground, list[int]()
+        one, self.inside = problem.instance, list[int]()
         product = ProductLattice.of(problem.folded.lattice)
-        for m in sorted(machines, key=lambda m: one.plain[m].automaton.states):
-            plain = one.plain[m]
-            steps = StepTable(plain.symbols, one.which[one.classes[1], m])
-            larger = product.times(steps, plain.automaton, plain.penalty, limits.DECOMPOSITION_STEPS)
+        for m in sorted(machines, key=lambda m: one.states[m]):
+            source, steps = one.sources[m], one.steps(m, problem.tokens.classes)
+            larger = product.times(steps, source.automaton, source.penalty, limits.DECOMPOSITION_STEPS)
             if larger is not None:
                 product = larger
                 self.inside.append(m)
@@ -77,12 +76,12 @@ class Decomposition:
 
     def broken(self, state: State) -> list[int]:
         """The machines, but for those of lists, that the labelling of an open root breaks and that may be inside."""
-        root, one = self.root, state.problem.ground
+        root, one = self.root, state.problem.instance
         if root.path is None or root.bound < state.value or self.is_done(state, root):
             return []
         listed = {each.key for each in self.lists.lists}
         new = state.problem.broken([root.path], self.inside)
-        allowed = (m for m in new if one.plain[m].total is None and one.plain[m].mark < 0)
+        allowed = (m for m in new if one.sources[m].total is None and one.sources[m].mark < 0)
         return [m for m in allowed if not (one.hard[m] or one.components[m] in listed)]
 
     def run(self, state: State) -> State:

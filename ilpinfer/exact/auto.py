@@ -19,7 +19,7 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labellings and the proof of each."""
     if problem_has_many(problem):
         return Rounds(problem, task, _solved).run()
-    return _solved(GroundProblem.of(problem, task.deadline, task.threads), task, {})
+    return _solved(GroundProblem.of(problem, task.deadline, task.threads, task.start.packed), task, {})
 
 
 def _solved(problem: GroundProblem, task: Task, seconds: Mapping[str, float]) -> Iterator[Result]:

@@ -15,7 +15,7 @@ from ilpinfer.kernels.native import kernels
 def by_beams(state: State) -> State:
     """The state with the best labelling of all beams, and with the machines that they met."""
     problem, machines = state.problem, list(state.active)
-    relaxation, deadline = Relaxation(problem.ground, state.multipliers), problem.deadline
+    relaxation, deadline = Relaxation(problem.instance, problem.tokens, state.multipliers), problem.deadline
     state = replace(state.left_open("too many steps"), inside=frozenset())
     for _ in range(limits.BEAMS):
         floor = state.value

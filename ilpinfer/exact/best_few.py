@@ -12,7 +12,7 @@ from formulations.programs.loss_bounds import best_score
 from ilpinfer.core.certificate import FOLDED_BOUND, proof
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import limits
-from ilpinfer.exact.calls import work_within
+from ilpinfer.exact.instance import work_within
 from ilpinfer.exact.kernel_stage import work_of
 from ilpinfer.exact.programs import FASTEST, best_of_program
 from ilpinfer.exact.stage import Stage
@@ -28,20 +28,20 @@ def best_few(state: State, top: int, lowest: int = FORBIDDEN) -> State:
 
 
 def _by_kernels(state: State, top: int, lowest: int) -> State:
-    problem, one = state.problem, state.problem.ground
-    (T, S), labels = one.emission.shape, one.scores.labels
+    problem, one, tokens = state.problem, state.problem.instance, state.problem.tokens
+    T = len(tokens.emission)
     paths, values = np.empty((top, T), np.int64), np.empty(top, np.int64)
-    marks = np.zeros((2, len(one.plain)), np.int64)
-    steps = max(limits.LIST_PASSES * S * (labels + -labels % 8) * T, limits.LIST_STEPS)
+    marks = np.zeros((2, len(one.sources)), np.int64)
+    steps = max(limits.LIST_PASSES * one.pass_steps * T, limits.LIST_STEPS)
     _, most, _ = work_within((0, steps, limits.DIRECT), T, problem.deadline.remaining)
     work = most // limits.FIRST_SHARE, most, max(lowest, DEAD)
-    code, number = kernels.list_best(one.tables, one.sequence, *work, paths, values, marks)
+    code, number = kernels.list_best(one.tables, tokens, *work, paths, values, marks)
     state = replace(state, answer=None, words="", multipliers={}).following(marks)
     if code in (NO_PATH, NO_LABELLING):
         return state.impossible()
     if code != PROVED:
         return state.left_open("too many labellings")
-    found = [one.lattice.labels_of(path) for path in paths[:number][values[:number] >= lowest]]
+    found = [one.labels_of(path) for path in paths[:number][values[:number] >= lowest]]
     state = state.with_labellings(found)
     missed = {name for path in found for name in problem.evaluate(path).machineless}
     if missed:

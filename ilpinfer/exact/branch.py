@@ -67,7 +67,7 @@ def _row(case: Case, best: LabelIds | None) -> Row | None:
     T, K = problem.problem.shape
     everywhere = tuple(range(T))
     weights: Counter[Row] = Counter()
-    for machine in map(problem.ground.plain.__getitem__, case.state.active):
+    for machine in map(problem.instance.sources.__getitem__, case.state.active):
         if machine.total is None and machine.symbols.shape[1:] == (1, K):
             for labels in _label_sets(machine.symbols[:, 0]):
                 there = [set(labels) & set(path.tolist()) for path in (relaxed, best) if path is not None]

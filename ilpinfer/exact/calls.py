@@ -2,57 +2,24 @@
 
 import time
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from formulations.dtypes import Integers
-from formulations.grid import Grid
+from formulations.grid import Grid, add
 from formulations.messages import counted
-from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
-from ilpinfer.kernels.counts import Counts
+from ilpinfer.exact.instance import Instance, work_within
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import (
     CODE,
-    INSIDE,
     NO_LABELLING,
     NO_PATH,
     NUMBER,
     PROVED,
     WRONG_VALUE,
-    Machines,
-    Scores,
+    Tokens,
 )
-
-
-class Entry(NamedTuple):
-    """Tables as one object for kernels, and what it was made of: the model's pool, the changes of the vocabulary before, the machine of
-    each place and the component that it counts, the number of rules, and the limits of `decode_best` as `work`. `own` are the places of
-    rules whose machines are those of one sequence."""
-
-    pool: Grid
-    changes: int
-    handle: Any
-    parts: tuple[Scores, Machines, Counts]
-    keys: list[MachineKey]
-    components: list[MachineKey]
-    rules: int
-    work: tuple[int, int, int]
-    own: tuple[int, ...] = ()
-
-    def work_within(self, length: int, time_limit: float | None) -> tuple[int, int, int]:
-        """The limits for sequences of at most so many tokens within a time limit for each."""
-        return work_within(self.work, length, time_limit)
-
-
-def work_within(work: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
-    """Limits of `decode_best` for sequences of at most so many tokens, lower where a time limit demands it."""
-    if seconds is None:
-        return work
-    token, least, slots = work
-    steps = int(min(seconds * limits.STEPS_PER_SECOND * limits.KERNEL_SHARE, float(token * length + least)))
-    return min(token, steps // length), min(least, steps), slots
 
 
 class Call:
@@ -64,7 +31,7 @@ class Call:
 
     def __init__(
         self,
-        entry: Entry,
+        instance: Instance,
         ends: list[int],
         tokens: Integers,
         rows: Integers,
@@ -73,19 +40,20 @@ class Call:
         top: int | None = None,
         time_limit: float | None = None,
     ) -> None:
-        self.entry, self.tokens, self.rows, self.steps = entry, tokens, rows, steps
+        self.instance, self.tokens, self.rows, self.steps = instance, tokens, rows, steps
         self.emission, self.top = emission, top
         self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
         self.times, self._ends, self._read = list[float](), ends, list[int]()
-        N, k, work = self.number, self.width, entry.work
+        N, k, work = self.number, self.width, instance.work
         if time_limit is not None:
-            work = entry.work_within(self.total, time_limit)
+            work = work_within(work, self.total, time_limit)
         elif top is not None:
             work = limits.EFFORT * work[0], limits.EFFORT * work[1], work[2]
-        size = self.total * k + N * (7 + 6 * k + 2 * len(entry.keys) + k * entry.rules)
+        M, R = len(instance.sources), len(instance.counts.rules)
+        size = self.total * k + N * (7 + 6 * k + 2 * M + k * R)
         self._buffer, self._end = np.zeros(size, np.int64), np.zeros(1, np.int64)
-        self.begins = np.array(ends, np.int64)
-        self._inputs = entry.handle, (emission, self.begins, tokens, rows, steps), work, k, self._buffer
+        batch = emission, np.array(ends, np.int64), tokens, rows, steps
+        self._inputs = instance.tables, batch, work, k, self._buffer
 
     def run(self, threads: int = 1) -> None:
         """Decode the sequences."""
@@ -93,6 +61,11 @@ class Call:
         kernel = kernels.decode_best if self.top is None else kernels.decode_lists
         kernel(*self._inputs, threads, self._end)
         self.times.append(time.perf_counter() - began)
+
+    @property
+    def seconds(self) -> float:
+        """Of preparation and kernel, for each sequence."""
+        return sum(self.times) / self.number
 
     def stop(self) -> None:
         """End the kernel, which may run in another thread; nothing is read from the call afterwards."""
@@ -109,7 +82,7 @@ class Call:
     @cached_property
     def _views(self) -> tuple[Integers, ...]:
         """Marks and multipliers (N, 2, M) of machines, and violations (N, top, R)."""
-        N, M, k, R = self.number, len(self.entry.keys), self.width, self.entry.rules
+        N, M, k, R = self.number, len(self.instance.sources), self.width, len(self.instance.counts.rules)
         marks = self.total * k + N * (7 + 6 * k)
         end = marks + N * 2 * M
         return self._buffer[marks:end].reshape(N, 2, M), self._buffer[end:].reshape(N, k, R)
@@ -189,16 +162,29 @@ class Call:
         found = 1 if self.top is None else self.result(n)[NUMBER]
         return self._buffer[b * k : e * k].reshape(k, e - b)[:found]
 
-    def machines(self, n: int) -> tuple[tuple[MachineKey, ...], frozenset[MachineKey]]:
-        """The active machines of a sequence, and those of them that the lattice was multiplied with."""
-        marks, keys = self._views[0][n, 0].tolist(), self.entry.keys
-        active = [m for m, mark in enumerate(marks) if mark]
-        return tuple(keys[m] for m in active), frozenset(keys[m] for m in active if marks[m] == INSIDE)
+    def marks(self, n: int) -> Integers:
+        """The marks (2, M) of a sequence, as `Instance.followed` reads them."""
+        marks: Integers = self._views[0][n]
+        return marks
 
-    def multipliers(self, n: int) -> dict[MachineKey, int]:
-        """Multipliers of components that are sums, grid units."""
-        values, components = self._views[0][n, 1].tolist(), self.entry.components
-        return {components[m]: value for m, value in enumerate(values) if value}
+    def classes(self, n: int) -> Integers:
+        """The classes (3, T) of the tokens of a sequence, by purpose; -1 for those that were not met before."""
+        at = self.place(n)
+        classes = np.empty((3, at.stop - at.start), np.int64)
+        kernels.classify(self.instance.tables, self.tokens[at], classes)
+        return classes
+
+    def packed(self, n: int) -> tuple[Instance, Tokens]:
+        """A sequence by itself, with the same machines."""
+        at, classes, scores = self.place(n), self.classes(n), self.instance.scores
+        nodes, edges, machines = classes
+        entry = self.steps[at] if len(self.steps) else np.zeros_like(edges)
+        edges[1:] = scores.which[entry[1:], edges[1:]]
+        edges[:1] = 0
+        emission = add(self.emission[self.rows[at]], scores.node[nodes])
+        bare = scores._replace(node=np.zeros_like(scores.node[:1]))
+        instance = Instance(bare, self.instance.machines, self.instance.sources)
+        return instance, Tokens(emission, edges, machines)
 
 
 @lru_cache(1024)

@@ -14,19 +14,15 @@ from formulations.dtypes import Integers
 from formulations.forks import fork_safe
 from formulations.grid import SPARE, Grid, add
 from formulations.problem.compiled_rules import CompiledRules
-from formulations.problem.folding import EDGES, MACHINES, NODES, Folding
+from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, RuleMachine
 from formulations.problem.vocabulary import TooManyClasses, Vocabulary
 from ilpinfer.core.rule_compiler import RuleCompiler
-from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
-from ilpinfer.exact.calls import Call, Entry
-from ilpinfer.kernels.counts import Counts, owners, pack_events, pack_rules
-from ilpinfer.kernels.native import Tables as KernelTables
-from ilpinfer.kernels.packing import pack_scores, pack_templates, pack_windows, pad
+from ilpinfer.exact.calls import Call
+from ilpinfer.exact.instance import Instance
+from ilpinfer.kernels.counts import Counts, pack_events, pack_rules
+from ilpinfer.kernels.packing import pack_classes, pack_scores, pack_windows, pad
 from ilpinfer.kernels.tables import Machines, Scores
-
-Packed = tuple[Machines, list[MachineKey], list[MachineKey]]
-"""Machines, and the keys of machines and of components."""
 
 NO_STEPS = np.zeros(0, np.int64)
 
@@ -67,8 +63,8 @@ class Tables:
         self._pools: tuple[tuple[Grid, bytes], ...] = ()
         self._kinds: dict[int, int] = {}
         self._first: dict[tuple[int, ...], int] = {}
-        self._entries: dict[tuple[int, int], Entry] = {}
-        self._machines: dict[tuple[int, ...], Packed] = {}
+        self._instances: dict[tuple[int, int, int], Instance] = {}
+        self._machines: dict[tuple[int, ...], tuple[Machines, tuple[RuleMachine, ...]]] = {}
         self._events: tuple[tuple[int, int], Any] = (-1, -1), None
         self._rules = pack_rules(self.folding)
         self.full, self._growth = False, 0
@@ -149,7 +145,7 @@ class Tables:
                     for purpose in range(3):
                         vocabulary.class_of(purpose, tokens[begin:end])
                 length = ends[1] if len(ends) == 2 else max(map(sub, ends[1:], ends))
-                entry = self._entry(pool, longest(length), tokens if own else None)
+                instance = self._instance(pool, longest(length), tokens if own else None)
             except TooManyStates:
                 return STATES
             except TooManyClasses:
@@ -158,14 +154,10 @@ class Tables:
             growth = vocabulary.changes + len(vocabulary)
             if growth != self._growth:
                 self._growth, self.full = growth, self._is_full()
-        return Call(entry, ends, tokens, rows, steps, emission, top, time_limit)
+        return Call(instance, ends, tokens, rows, steps, emission, top, time_limit)
 
-    def nodes(self, call: Call) -> Grid:
-        """Node scores of the lattices of a call, one after the other."""
-        return call.emission
-
-    def digest(self, item: Trellis, node: Grid) -> str:
-        """The digest of rules, scores and tokens of a sequence with some node scores."""
+    def digest(self, item: Trellis, call: Call, n: int) -> str:
+        """The digest of rules, scores and tokens of a sequence of a call."""
         return self.rules.digest_of(item)
 
     def _pool_of(self, item: Trellis) -> Grid:
@@ -206,29 +198,29 @@ class Tables:
         """The row of each token in the vocabulary; the same for all tokens if texts do not matter."""
         return self.vocabulary.rows(words) if self.folding.reads_tokens else np.zeros(len(words), np.int64)
 
-    def _entry(self, pool: Grid, length: int, own: Integers | None) -> Entry:
+    def _instance(self, pool: Grid, length: int, own: Integers | None) -> Instance:
         """The tables for a pool and a length; `own` are the tokens of a sequence with a pool of its own."""
         vocabulary, K = self.vocabulary, self._size
-        known = self._entries.get((id(pool), length))
-        if known is not None and known.changes == vocabulary.changes:
+        changes = vocabulary.changes
+        known = self._instances.get((id(pool), length, changes))
+        if known is not None:
             return known
-        machines, keys, components = self._pack(length)
+        machines, sources = self._pack(length)
         scores = pack_scores(self.folding, vocabulary, pool) if own is None else self._steps_of(pool, own)
         model = np.ascontiguousarray(pool) if len(pool) else np.zeros((1, K, K), np.int64)
+        owner = np.array([source.key[0] for source in sources], np.int32)
         nodes, edges, events, overruled = self._pack_events()
-        counts = Counts(nodes, edges, events, overruled, owners(keys), self._rules, model)
-        parts = scores, machines, counts
-        handle = KernelTables(pack_windows(vocabulary), *parts)
-        work = limits.PASSES * K * scores.edge.shape[2], limits.LEAST_STEPS, limits.DIRECT
-        entry = Entry(pool, vocabulary.changes, handle, parts, keys, components, len(self._rules), work)
+        counts = Counts(nodes, edges, events, overruled, owner, self._rules, model)
+        instance = Instance(scores, machines, sources, pack_windows(vocabulary), counts)
         if own is None and pool.size <= limits.MOST_SCORES // limits.MOST_POOLS:
             if not any(kept is pool for kept, _ in self._pools):
                 content = pool.tobytes() if len(pool) == 1 else b""
                 self._pools = ((pool, content), *self._pools)[: limits.MOST_POOLS]
             kept = {id(kept) for kept, _ in self._pools}
-            self._entries = {key: value for key, value in self._entries.items() if key[0] in kept}
-            self._entries[id(pool), length] = entry
-        return entry
+            others = self._instances.items()
+            self._instances = {key: one for key, one in others if key[0] in kept and key[2] == changes}
+            self._instances[id(pool), length, changes] = instance
+        return instance
 
     def _steps_of(self, pool: Grid, tokens: Integers) -> Scores:
         """Scores of one sequence, whose pool has an entry for each of its steps."""
@@ -247,17 +239,13 @@ class Tables:
         packed: tuple[Any, ...] = self._events[1]
         return packed
 
-    def _pack(self, length: int) -> Packed:
+    def _pack(self, length: int) -> tuple[Machines, tuple[RuleMachine, ...]]:
         """Machines for the classes met so far; those for other lengths, where they are the same."""
         classes = len(self.vocabulary.truths[MACHINES])
-        templates = self.folding.machines(length)
-        key = (classes, *(machine.automaton.states for machine in templates))
+        sources = tuple(self.folding.machines(length))
+        key = (classes, *(source.automaton.states for source in sources))
         if key not in self._machines:
-            packed = (
-                pack_templates(templates, self.folding, self.vocabulary),
-                [machine.key for machine in templates],
-                [machine.component for machine in templates],
-            )
+            packed = pack_classes(sources, self.folding, self.vocabulary), sources
             self._machines = {k: v for k, v in self._machines.items() if k[0] == classes} | {key: packed}
         return self._machines[key]
 

@@ -25,8 +25,7 @@ from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact import limits
-from ilpinfer.exact.ground import plain_ground
-from ilpinfer.exact.viterbi import best_completed
+from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import DEAD
 
@@ -56,10 +55,9 @@ def check_time(lattice: Lattice) -> None:
 
 def better_labels(lattice: Lattice, floor: int) -> Integers:
     """The labels of labellings whose score without machines reaches a floor."""
-    one = plain_ground(lattice)
-    _, _, completion = best_completed(one)
-    emission = one.emission.copy()
-    kernels.prune(one.scores, emission, one.classes[0], completion, floor)
+    instance, tokens = pack_lattice(lattice)
+    emission, completion = tokens.emission.copy(), instance.complete(tokens)[2]
+    kernels.prune(instance.scores, emission, tokens.edges, completion, floor)
     return np.flatnonzero((emission > DEAD).any(axis=0))
 
 

@@ -88,7 +88,7 @@ class FrontierSearch(WeightedSearch):
         if probed is not None:
             multipliers |= probed.multipliers
             components = components | probed.problem.components_of(probed.active)
-        machines = [m for m, component in enumerate(problem.ground.components) if component in components]
+        machines = [m for m, component in enumerate(problem.instance.components) if component in components]
         machines += problem.broken([left.path, right.path], machines)
 
         def read(result: Prefixes) -> list[LabelIds]:

@@ -5,17 +5,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from formulations.automata.components import Agreement
+from formulations.automata.lattice import Lattice
 from formulations.automata.sums import Sum
 from formulations.dtypes import LabelIds
-from formulations.grid import FORBIDDEN, HARD, is_forbidden
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.contexts import in_contexts
-from formulations.problem.problem import Problem
+from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.agreement_lists import TokenList, lists_of
-from ilpinfer.exact.ground import Ground, ground, reweighted
+from ilpinfer.exact.ground import Packed, pack_problem
+from ilpinfer.exact.instance import Instance
 from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import Tokens
 
 
 @dataclass(frozen=True)
@@ -29,68 +32,90 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class GroundProblem:
-    """A problem, the same with local rules folded into the scores, and the place of each folded rule among all."""
+    """A problem, the rules that do not fold into its scores, and the place of each of them among all."""
 
     problem: Problem
-    folded: Problem
+    rules: tuple[GroundRule, ...]
     numbers: tuple[int, ...]
     deadline: Deadline
     threads: int = 1
-    packed: Ground | None = None
-    """Arrays of the same machines, with other scores and penalties; None to pack them anew."""
+    scores: Lattice | None = None
+    """The scores with the other rules; None to fold them when they are read."""
+    packed: Packed | None = None
+    """The problem for kernels; None to pack it when it is read."""
     contexts: tuple[int, ...] = ()
     """The machines in whose context others are smaller."""
 
     @classmethod
-    def of(cls, problem: Problem, deadline: Deadline, threads: int = 1) -> "GroundProblem":
-        """With local rules folded."""
-        folded = problem.fold()
-        places = {id(rule): place for place, rule in enumerate(problem.rules)}
-        return cls(problem, folded, tuple(places[id(rule)] for rule in folded.rules), deadline, threads)
+    def of(
+        cls, problem: Problem, deadline: Deadline, threads: int = 1, packed: Packed | None = None
+    ) -> "GroundProblem":
+        """With local rules folded; what is packed remains if its machines are those of the others."""
+        kept = [(place, rule) for place, rule in enumerate(problem.rules) if not rule.folds]
+        numbers, rules = tuple(place for place, _ in kept), tuple(rule for _, rule in kept)
+        if packed is not None:
+            keys = tuple((place, m) for place, rule in kept for m in range(len(rule.machines)))
+            packed = packed if packed[0].keys == keys else None
+        return cls(problem, rules, numbers, deadline, threads, packed=packed)
 
     @classmethod
     def unfolded(cls, problem: Problem, deadline: Deadline) -> "GroundProblem":
         """With a machine for every rule."""
-        return cls(problem, problem, tuple(range(len(problem.rules))), deadline)
+        numbers = tuple(range(len(problem.rules)))
+        return cls(problem, problem.rules, numbers, deadline, scores=problem.lattice)
 
     @cached_property
-    def ground(self) -> Ground:
-        """The problem for kernels."""
-        return (
-            ground(self.folded, self.numbers) if self.packed is None else reweighted(self.packed, self.folded)
-        )
+    def folded(self) -> Problem:
+        """The problem with these rules, and the others in the scores."""
+        lattice = self.problem.fold().lattice if self.scores is None else self.scores
+        return replace(self.problem, lattice=lattice, rules=self.rules)
+
+    @cached_property
+    def _packed(self) -> Packed:
+        return pack_problem(self.folded, self.numbers) if self.packed is None else self.packed
+
+    @property
+    def instance(self) -> Instance:
+        """Scores and machines for kernels."""
+        return self._packed[0]
+
+    @property
+    def tokens(self) -> Tokens:
+        """The sequence for kernels."""
+        return self._packed[1]
 
     @cached_property
     def in_contexts(self) -> "GroundProblem":
         """With smaller machines in the context of the hard rules, where there are some. The places of machines stay."""
-        rules, contexts = in_contexts(self.folded.rules)
+        rules, contexts = in_contexts(self.rules)
         if not contexts:
             return self
-        machines = (machine for rule in self.folded.rules for machine in rule.machines)
+        machines = (machine for rule in self.rules for machine in rule.machines)
         places = tuple(m for m, machine in enumerate(machines) if machine in contexts)
-        return replace(self, folded=replace(self.folded, rules=rules), packed=None, contexts=places)
+        lattice = self.folded.lattice
+        return replace(self, rules=rules, scores=lattice, packed=None, contexts=places)
 
     @cached_property
     def lists(self) -> list[TokenList]:
         """Lists of equal tokens, which have a decomposition."""
-        return lists_of(self.folded.rules, self.numbers)
+        return lists_of(self.rules, self.numbers)
 
     @cached_property
     def only_lists(self) -> bool:
         """Whether there are lists, and no other components."""
-        components = (component for rule in self.folded.rules for component in rule.components)
+        components = (component for rule in self.rules for component in rule.components)
         return bool(self.lists) and all(isinstance(component, Agreement) for component in components)
 
     @cached_property
     def has_sums(self) -> bool:
-        return any(isinstance(c, Sum) for rule in self.folded.rules for c in rule.components)
+        return any(isinstance(c, Sum) for rule in self.rules for c in rule.components)
 
     @cached_property
     def _machineless(self) -> list[tuple[int, int]]:
         """The components that have no machine, by rule and place."""
         return [
             (r, p)
-            for r, rule in enumerate(self.folded.rules)
+            for r, rule in enumerate(self.rules)
             for p, component in enumerate(rule.components)
             if not component.machines
         ]
@@ -107,38 +132,37 @@ class GroundProblem:
         return self._evaluations[key]
 
     def _evaluate(self, path: LabelIds) -> Evaluation:
-        one, rules = self.ground, self.folded.rules
-        value, cost, machines = kernels.value_states(one.tables, one.sequence, one.lattice.states_of(path))
-        missed = [(r, p) for r, p in self._machineless if rules[r].components[p].violations(path)]
+        one, rules = self.instance, self.rules
+        score, cost, machines = kernels.value_states(one.tables, self.tokens, one.states_of(path))
+        missed = [rules[r].name for r, p in self._machineless if rules[r].components[p].violations(path)]
+        value = FORBIDDEN if is_forbidden(score) or is_forbidden(score - cost) else score - cost
         if missed:
-            counts = [(rule, rule.violations(path)) for rule in rules]
-            cost = sum(HARD if rule.hard else rule.penalty * count for rule, count in counts if count)
-        value = FORBIDDEN if is_forbidden(value) or is_forbidden(value - cost) else value - cost
-        return Evaluation(int(value), tuple(machines), tuple(dict.fromkeys(rules[r].name for r, _ in missed)))
+            value = self.folded.value(path).score
+        return Evaluation(value, tuple(machines), tuple(dict.fromkeys(missed)))
 
     def broken(self, paths: Iterable[LabelIds], apart: Iterable[int] = ()) -> list[int]:
         """The machines that labellings break, but for some, with the other machines of the same components and marks."""
-        one, known = self.ground, set(apart)
+        one, known = self.instance, set(apart)
         new = {m for path in paths for m in self.evaluate(path).broken} - known
         components = {one.components[m] for m in new}
-        marks = {int(one.machines.mark[m]) for m in new} - {-1}
+        marks = {one.sources[m].mark for m in new} - {-1}
         return [
             m
-            for m, component in enumerate(one.components)
-            if m not in known and (component in components or int(one.machines.mark[m]) in marks)
+            for m, source in enumerate(one.sources)
+            if m not in known and (source.component in components or source.mark in marks)
         ]
 
     def components_of(self, machines: Iterable[int]) -> set[MachineKey]:
         """The components of machines."""
-        return {self.ground.components[m] for m in machines}
+        return {self.instance.components[m] for m in machines}
 
     def small_product(self, machines: Iterable[int]) -> frozenset[int]:
         """The smallest machines, while their product with the lattice is small; sums and rules that count once are left out."""
-        one, inside, states = self.ground, set[int](), 1
-        work = one.emission.size * one.scores.edge.shape[2]
-        allowed = [m for m in machines if one.plain[m].total is None and one.plain[m].mark < 0]
-        for m in sorted(allowed, key=lambda m: one.plain[m].automaton.states):
-            states *= one.plain[m].automaton.states
+        one, inside, states = self.instance, set[int](), 1
+        work = len(self.tokens.emission) * one.pass_steps
+        allowed = [m for m in machines if one.sources[m].total is None and one.sources[m].mark < 0]
+        for m in sorted(allowed, key=lambda m: one.states[m]):
+            states *= one.states[m]
             if states > limits.MOST_INSIDE or work * states > limits.MOST_WORK:
                 break
             inside.add(m)

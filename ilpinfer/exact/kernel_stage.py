@@ -12,8 +12,8 @@ import numpy as np
 from formulations.dtypes import Integers
 from formulations.grid import is_forbidden
 from ilpinfer.exact import limits
-from ilpinfer.exact.calls import words_of_work, work_within
-from ilpinfer.exact.ground import Ground
+from ilpinfer.exact.calls import words_of_work
+from ilpinfer.exact.instance import work_within
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.exact.stage import Stage
 from ilpinfer.exact.state import KERNELS, State
@@ -32,17 +32,16 @@ def call_kernels(state: State) -> State:
 
 def by_kernels(state: State, share: float = 1.0) -> State:
     """The state after one call that takes at most a share of the limits of work."""
-    problem, one, incumbent = state.problem, state.problem.ground, state.path
-    (T, S), labels = one.emission.shape, one.scores.labels
-    path = np.zeros(T, np.int64) if incumbent is None else one.lattice.states_of(incumbent).astype(np.int64)
-    result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.plain)), np.int64)
+    problem, one, tokens = state.problem, state.problem.instance, state.problem.tokens
+    T, (token, least, slots) = len(tokens.emission), one.work
+    path = np.zeros(T, np.int64) if state.path is None else one.states_of(state.path).astype(np.int64)
+    result, marks = np.zeros(7, np.int64), np.zeros((2, len(one.sources)), np.int64)
     result[VALUE] = state.value
-    token = int(share * limits.PASSES * S * (labels + -labels % 8))
-    work = token, int(share * limits.LEAST_STEPS), limits.DIRECT
-    given: Relaxation | Ground = Relaxation(one, state.multipliers) if state.multipliers else one
-    kernels.solve(
-        given.tables, given.sequence, work_within(work, T, problem.deadline.remaining), path, result, marks
-    )
+    work = work_within((int(share * token), int(share * least), slots), T, problem.deadline.remaining)
+    if state.multipliers:
+        relaxation = Relaxation(one, tokens, state.multipliers)
+        one, tokens = relaxation.instance, relaxation.tokens
+    kernels.solve(one.tables, tokens, work, path, result, marks)
     return _after(state.following(marks), path, result.tolist())
 
 
@@ -56,7 +55,7 @@ def _after(state: State, states: Integers, result: list[int]) -> State:
     state = state.proved(result[BOUND], state.leaf())
     if result[VALUE] < DEAD:
         return state
-    path = state.problem.ground.lattice.labels_of(states)
+    path = state.problem.instance.labels_of(states)
     state = replace(state.with_labelling(path), relaxed=path)
     if code != PROVED:
         return state

@@ -33,17 +33,17 @@ def of_sums(state: State) -> State:
 
 def by_product(state: State, most: int | None = None) -> State:
     """By a product of all machines that fit in; with `most`, of at most so many joint states of sums with multipliers."""
-    problem, one = state.problem, state.problem.ground
+    problem, one = state.problem, state.problem.instance
     first = list(problem.contexts) if most is None else _largest_sums(state, most)
     exact = {one.components[m] for m in first}
     multipliers = {c: price for c, price in state.multipliers.items() if c not in exact}
-    relaxation = Relaxation(one, multipliers)
+    relaxation = Relaxation(one, problem.tokens, multipliers)
     relaxation.prune(state.value)
-    T, S = relaxation.emission.shape
+    T, S = problem.tokens.emission.shape
     cells = cells_within(limits.LARGEST_PRODUCT, S, problem.deadline)
     steps = S * one.scores.labels
     checked = min(limits.STEPS_OF_TOKEN // steps, limits.STEPS_OF_CHECK // (T * steps))
-    others = sorted(set(range(len(one.plain))) - {*first}, key=lambda m: m not in state.active)
+    others = sorted(set(range(len(one.sources))) - {*first}, key=lambda m: m not in state.active)
     bounds = relaxation.multiply([*first, *others], min(checked, most or checked), cells, steps=most is None)
     mostly_sums = 2 * int(one.sums[list(state.active)].sum()) >= len(state.active)
     if most is None and mostly_sums and bounds.total >= state.bound:
@@ -57,13 +57,12 @@ def by_product(state: State, most: int | None = None) -> State:
 
 def _largest_sums(state: State, most: int) -> list[int]:
     """The sums with multipliers, those of most states first, as far as their product has at most so many joint states."""
-    chosen, joint, one = list[int](), 1, state.problem.ground
+    chosen, joint, one = list[int](), 1, state.problem.instance
     priced = [m for m, component in enumerate(one.components) if state.multipliers.get(component)]
-    for m in sorted(priced, key=lambda m: -one.plain[m].automaton.states):
-        states = one.plain[m].automaton.states
-        if one.plain[m].symbols.shape[1] == 1 and joint * states <= most:
+    for m in sorted(priced, key=lambda m: -one.states[m]):
+        if one.sources[m].symbols.shape[1] == 1 and joint * one.states[m] <= most:
             chosen.append(m)
-            joint *= states
+            joint *= one.states[m]
     return chosen
 
 
@@ -115,7 +114,7 @@ def _search(state: State, relaxation: Relaxation, bounds: Bounds, parts: int) ->
 
 def _missed(state: State, found: Prefixes, done: "list[int] | tuple[int, ...]") -> list[int]:
     """The machines that the first labelling breaks and that are not followed; without any, sums with multipliers."""
-    one, known = state.problem.ground, set(done)
+    one, known = state.problem.instance, set(done)
     priced = (m for m, c in enumerate(one.components) if state.multipliers.get(c) and one.sums[m])
     return state.problem.broken(found.paths[:1], known) or [m for m in priced if m not in known]
 

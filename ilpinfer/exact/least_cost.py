@@ -96,7 +96,7 @@ class LeastCostSearch(WeightedSearch):
                 components |= set(probed.proof.multipliers)
                 stages |= {key for keys in (probed.proof.product, *probed.proof.stages) for key in keys}
         problem = self._ground_problem(unfolded=True)
-        one = problem.ground
+        one = problem.instance
         machines = [
             m
             for m, (component, key) in enumerate(zip(one.components, one.keys, strict=True))

@@ -83,7 +83,7 @@ class Rounds:
 
     def _prepare(self) -> None:
         self._ground = GroundProblem.of(self.problem, self.task.deadline, self.task.threads)
-        self._rules = list(zip(self._ground.numbers, self._ground.folded.rules, strict=True))
+        self._rules = list(zip(self._ground.numbers, self._ground.rules, strict=True))
         (T, _), K = self.problem.shape, len(self.problem.labels)
         machine = Idle(StepTable(np.zeros((1, 1, K), np.int64), np.zeros(T, np.int64)), IDLE)
         self._idle = {
@@ -145,7 +145,8 @@ class Rounds:
         restricted = replace(
             self._ground,
             problem=replace(self.problem, rules=rules),
-            folded=replace(self._ground.folded, rules=tuple(at.values())),
+            rules=tuple(at.values()),
+            scores=self._ground.folded.lattice,
         )
         return self.solve(restricted, replace(self.task, start=start, watch=self._watch), seconds)
 

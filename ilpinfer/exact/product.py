@@ -10,10 +10,11 @@ from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.exact import limits
-from ilpinfer.exact.ground import Ground, ground, joint_symbols
+from ilpinfer.exact.ground import joint_symbols, pack_problem
 from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels.joint_states import vector_size
+from ilpinfer.kernels.joint_states import Symbols, vector_size
 from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import Machines, Rules
 
 
 class Readings(NamedTuple):
@@ -69,7 +70,7 @@ class Lattice(NamedTuple):
 class Product:
     """All joint states of a problem, a label with a state of each machine, and log sums of their completions."""
 
-    ground: Ground
+    rules: Rules
     rule: tuple[Integers, int]
     lattice: Lattice
     tail: Floats
@@ -90,8 +91,8 @@ class Product:
         kernels.forward(self.lattice, self.tail, labels, pairs, mass, ended)
         rule, count = self.rule
         expected = np.zeros(count)
-        if (self.ground.machines.penalty != HARD).any():
-            kernels.expected_counts(self.ground.rules, rule, readings, joint, mass, ended, expected)
+        if (self.rules.machines.penalty != HARD).any():
+            kernels.expected_counts(self.rules, rule, readings, joint, mass, ended, expected)
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> Integers:
@@ -112,20 +113,21 @@ def product_of(problem: Problem, budget: int) -> Product:
                 (rule.name,),
             )
     problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
-    lattice, one = problem.lattice, ground(problem)
-    readings, groups = _read(one)
+    lattice, (instance, tokens) = problem.lattice, pack_problem(problem)
+    rules = Rules(instance.machines, tokens.classes)
+    readings, groups = _read(problem, joint_symbols(instance, tokens.classes))
     node, pool = _nats(lattice.node), _nats(lattice.pool)
     possible = ~is_forbidden(lattice.node) & ~is_forbidden(completions(lattice))
-    shape = vector_size(one.rules), readings, groups, possible
-    joint = JointStates(*kernels.expand(one.rules, *shape, lattice.pool, budget))
+    shape = vector_size(rules), readings, groups, possible
+    joint = JointStates(*kernels.expand(rules, *shape, lattice.pool, budget))
     if joint.passed < len(node):
-        raise _refusal(problem, one, joint, budget)
+        raise _refusal(problem, rules.machines, joint, budget)
     largest = pool.max(axis=2, initial=-np.inf)
     largest[np.isneginf(largest)] = 0.0
     own = Lattice(joint, readings, groups, Nats(node, pool, np.exp(pool - largest[:, :, None]), largest))
     tail = np.empty(joint.labels.shape)
     log_sum = kernels.backward(own, tail)
-    return Product(one, (_owners(problem), len(problem.rules)), own, tail, log_sum)
+    return Product(rules, (_owners(problem), len(problem.rules)), own, tail, log_sum)
 
 
 def _owners(problem: Problem) -> Integers:
@@ -141,9 +143,8 @@ def _nats(units: Integers) -> Floats:
     return np.where(is_forbidden(units), -np.inf, np.maximum(units, FORBIDDEN) / UNITS_PER_NAT)
 
 
-def _read(one: Ground) -> tuple[Readings, Groups]:
-    lattice, kind, joint = one.lattice, one.classes[1], joint_symbols(one)
-    T, K = lattice.shape
+def _read(problem: Problem, joint: Symbols) -> tuple[Readings, Groups]:
+    lattice, (T, K), kind = problem.lattice, problem.shape, joint.table
     numbers, symbols, begin = list[Integers](), list[Small](), [0]
     for code in joint.symbol:
         used, number = np.unique(code, return_inverse=True)
@@ -175,14 +176,14 @@ def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
     return np.ascontiguousarray(distinct), which.reshape(-1).astype(np.int64)
 
 
-def _refusal(problem: Problem, one: Ground, joint: JointStates, budget: int) -> TooManyStates:
+def _refusal(problem: Problem, machines: Machines, joint: JointStates, budget: int) -> TooManyStates:
     """The error that names the rules that make the product large."""
     T, _ = problem.shape
     owner, sizes = _owners(problem), dict[str, int]()
     for r, rule in enumerate(problem.rules):
         columns = np.flatnonzero(owner == r)
-        marks = np.unique(one.machines.mark[columns])
-        states = joint.states[:, np.append(columns, len(one.plain) + marks[marks >= 0])]
+        marks = np.unique(machines.mark[columns])
+        states = joint.states[:, np.append(columns, len(machines.mark) + marks[marks >= 0])]
         sizes[rule.name] = len(np.unique(states, axis=0))
     largest = sorted(sizes, key=lambda name: -sizes[name])[: limits.NAMED_RULES]
     named = ", ".join(f"{name!r} with {sizes[name]}" for name in largest) or "none, only labels"

@@ -1,7 +1,7 @@
 """A relaxation of a problem: multipliers in its scores and machines, states pruned, and searches over prefixes that it bounds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +11,9 @@ from formulations.grid import FORBIDDEN
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
-from ilpinfer.exact.calls import work_within
-from ilpinfer.exact.ground import NO_WINDOWS, Ground
-from ilpinfer.kernels.counts import NO_COUNTS
-from ilpinfer.kernels.native import JointProduct, Search, Tables, kernels
-from ilpinfer.kernels.tables import DEAD
+from ilpinfer.exact.instance import Instance, work_within
+from ilpinfer.kernels.native import JointProduct, Search, kernels
+from ilpinfer.kernels.tables import DEAD, Tokens
 
 
 @dataclass(frozen=True)
@@ -46,49 +44,36 @@ class Bounds(NamedTuple):
 class Relaxation:
     """The scores and machines of a problem with its multipliers in them."""
 
-    def __init__(self, one: Ground, multipliers: Mapping[MachineKey, int]) -> None:
-        self.ground = one
-        self.edge_at, self.classes = one.classes
+    def __init__(self, one: Instance, tokens: Tokens, multipliers: Mapping[MachineKey, int]) -> None:
+        self.bare = self.instance = one
+        self.tokens = tokens._replace(emission=tokens.emission.copy())
         prices = np.array(
             [multipliers.get(c, 0) if s else 0 for c, s in zip(one.components, one.sums, strict=True)],
             np.int64,
         )
-        self.tables, self.emission = one.tables, one.emission.copy()
-        self.scores, self.machines = one.scores, one.machines
         if prices.any():
-            edge, cost, last, owing, charged, self.emission, self.edge_at = kernels.reprice(
-                one.tables, one.sequence, prices
-            )
-            self.scores = one.scores._replace(edge=edge)
-            self.machines = one.machines._replace(
-                cost=cost, final=last, owing=owing, charged=charged, sums=np.zeros_like(one.machines.sums)
-            )
-            self.tables = Tables(NO_WINDOWS, self.scores, self.machines, NO_COUNTS)
+            edge, cost, last, owing, charged, emission, edges = kernels.reprice(one.tables, tokens, prices)
+            fixed = np.zeros_like(one.machines.sums)
+            machines = one.machines._replace(cost=cost, final=last, owing=owing, charged=charged, sums=fixed)
+            self.instance = replace(one, scores=one.scores._replace(edge=edge), machines=machines)
+            self.tokens = Tokens(emission, edges, tokens.classes)
         self.complete()
-
-    @property
-    def sequence(self) -> tuple[Integers, Integers, Integers]:
-        """As that of `Ground`."""
-        return self.emission, self.edge_at, self.classes
 
     def complete(self) -> None:
         """Compute the best completions, the bound, and the best labelling without machines."""
-        states = np.zeros(len(self.emission), np.int64)
-        self.completion, self.tail = self.ground.room()
-        room = self.completion, self.tail, states
-        self.total = kernels.viterbi(self.scores, self.emission, self.edge_at, *room)
-        self.path = self.ground.lattice.labels_of(states)
+        self.total, self.path, self.completion, self.tail = self.instance.complete(self.tokens)
 
     def expect(self, completion: Integers) -> None:
         """Use other best completions (T, S), by which the bound of a prefix is not that of its labellings."""
         S = completion.shape[1]
         self.completion[:, :S] = completion
-        self.tail[:, :S] = np.maximum(self.emission + completion, FORBIDDEN)
+        self.tail[:, :S] = np.maximum(self.tokens.emission + completion, FORBIDDEN)
 
     def prune(self, floor: int) -> None:
         """Leave out the states through which no labelling reaches the floor."""
         if floor > DEAD:
-            kernels.prune(self.scores, self.emission, self.edge_at, self.completion, floor)
+            emission, edges, _ = self.tokens
+            kernels.prune(self.instance.scores, emission, edges, self.completion, floor)
             self.complete()
 
     def multiply(
@@ -100,13 +85,12 @@ class Relaxation:
         """
         active = np.array(machines, np.int64)
         bare = self.completion, self.tail, self.total
-        joint = JointProduct(self.tables, *self.sequence, *bare, active, most, cells, steps)
+        joint = JointProduct(self.instance.tables, *self.tokens, *bare, active, most, cells, steps)
         return Bounds(joint, active[joint.inside].tolist(), joint.total)
 
     def words(self, machines: Sequence[int]) -> int:
         """About the number of words of a key of these machines."""
-        plain = self.ground.plain
-        return 1 + sum((plain[m].automaton.states - 1).bit_length() for m in machines) // kernels.BITS
+        return 1 + sum((self.bare.states[m] - 1).bit_length() for m in machines) // kernels.BITS
 
     def prefixes(
         self,
@@ -127,7 +111,7 @@ class Relaxation:
         Unless `bounds` are given, the machines are multiplied up to `inside` joint states. A greedy search keeps the prefixes with the
         best scores so far.
         """
-        S = self.emission.shape[1]
+        S = self.tokens.emission.shape[1]
         bounds = bounds or self.multiply(machines, inside, cells_within(kernels.MOST_CELLS, S, deadline))
         search = self.search(machines, bounds, floor, width, copies, greedy=greedy, budget=budget)
         while True:
@@ -138,7 +122,7 @@ class Relaxation:
         reached, keys, paths = search.labellings()
         costs = keys[:, -1] if budget >= 0 else np.zeros(len(keys), np.int64)
         order = np.lexsort((-reached, costs))
-        labels = [self.ground.lattice.labels_of(path) for path in paths[order]]
+        labels = [self.bare.labels_of(path) for path in paths[order]]
         values, claim = reached[order].tolist(), search.cut
         left = search.above(max([claim, *values[:1]]))
         return Prefixes(labels, values, claim, costs=costs[order].tolist(), left=left)
@@ -155,13 +139,13 @@ class Relaxation:
         budget: int = -1,
     ) -> Search:
         """A search over prefixes that has not begun."""
-        plain, within = self.ground.machines, set(bounds.within)
+        unpriced, within = self.bare.machines, set(bounds.within)
         own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
-        held = np.zeros(len(self.ground.plain), np.int64)
+        held = np.zeros(len(self.bare.sources), np.int64)
         held[bounds.within] = 1
-        account = budget, plain.cost, plain.final, held
+        account = budget, unpriced.cost, unpriced.final, held
         options = max(floor, DEAD), width, copies, greedy, account
-        return Search(self.tables, self.sequence, bounds.joint, own, *options)
+        return Search(self.instance.tables, self.tokens, bounds.joint, own, *options)
 
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
@@ -13,7 +11,6 @@ from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
 from ilpinfer.exact.ground_problem import GroundProblem
-from ilpinfer.kernels.tables import INSIDE
 
 KERNELS = "kernels"
 """The name of the stage that may have run before, with compiled rules."""
@@ -85,7 +82,7 @@ class State:
         state = state.proved(start.bound, start.proof)
         if not start.tried:
             return state
-        places = {key: m for m, key in enumerate(problem.ground.keys)}
+        places = {key: m for m, key in enumerate(problem.instance.keys)}
         followed = (start.proof.product, *start.proof.stages)
         return replace(
             state,
@@ -133,10 +130,7 @@ class State:
 
     def following(self, marks: Integers) -> "State":
         """With the machines and multipliers of a call of the kernels, by its marks (2, M)."""
-        one = self.problem.ground
-        priced = {one.components[m]: marks.item(1, m) for m in np.flatnonzero(marks[1]).tolist()}
-        active = tuple(np.flatnonzero(marks[0]).tolist())
-        inside = frozenset(np.flatnonzero(marks[0] == INSIDE).tolist())
+        active, inside, priced = self.problem.instance.followed(marks)
         return replace(self, active=active, inside=inside, multipliers={**self.multipliers, **priced})
 
     def closed_by(self, words: str, *paths: LabelIds) -> "State":
@@ -153,23 +147,13 @@ class State:
 
         A multiplier of 0 names a sum that no labelling attains.
         """
-        one, priced = self.problem.ground, {c for c, price in self.multipliers.items() if price}
+        one, priced = self.problem.instance, {c for c, price in self.multipliers.items() if price}
         followed = {*self.active, *(m for m, c in enumerate(one.components) if c in priced)}
         hard = [m for m in sorted(followed) if one.hard[m]]
-        stage = tuple(one.keys[m] for m in hard if m not in self.inside)
-        leaf = Leaf(
-            {one.components[m]: 0 for m in hard if one.sums[m] and m not in self.inside},
-            tuple(one.keys[m] for m in hard if m in self.inside),
-            (stage,) if stage else (),
-        )
+        prices = {one.components[m]: 0 for m in hard if one.sums[m] and m not in self.inside}
+        leaf = replace(one.leaf(hard, self.inside.intersection(hard), {}), multipliers=prices)
         return self.proved(FORBIDDEN, leaf).closed_by("no labelling is possible")
 
     def leaf(self) -> Leaf:
         """The proof that the active machines give, at the multipliers."""
-        one = self.problem.ground
-        stage = tuple(one.keys[m] for m in self.active if m not in self.inside)
-        return Leaf(
-            {c: price << 10 for c, price in self.multipliers.items() if price},
-            tuple(one.keys[m] for m in sorted(self.inside)),
-            (stage,) if stage else (),
-        )
+        return self.problem.instance.leaf(self.active, self.inside, self.multipliers)

@@ -50,7 +50,7 @@ def relax_sums(state: State) -> State:
     multipliers = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
     unavoidable = {place for place, term in sums if worth(term.total, term.penalty, 0)}
     prices = {place: price << 10 for place, price in multipliers.items() if price or place in unavoidable}
-    state, one = state.proved(relaxed.bound, Leaf(prices)), problem.ground
+    state, one = state.proved(relaxed.bound, Leaf(prices)), problem.instance
     priceable = {component for component, priced in zip(one.components, one.sums, strict=True) if priced}
     multipliers = {place: price for place, price in multipliers.items() if place in priceable}
     return replace(state, multipliers={**state.multipliers, **multipliers})

@@ -33,14 +33,11 @@ class TokenTables(Tables):
     def weight(self) -> int:
         return self.folding.weight + self._largest
 
-    def nodes(self, call: Call) -> Grid:
-        node: Grid = call.emission[call.rows]
-        for at, end in zip((call.begins[:-1], call.begins[1:] - 1), self.scores.ends, strict=True):
+    def digest(self, item: Trellis, call: Call, n: int) -> str:
+        node = call.emission[call.rows[call.place(n)]]
+        for at, end in zip((0, -1), self.scores.ends, strict=True):
             if end is not None:
                 node[at] = add(node[at], end)
-        return node
-
-    def digest(self, item: Trellis, node: Grid) -> str:
         step = np.zeros(len(node) - 1, np.int64)
         return decoding_digest(self.rules.digest, node, self._pool, step, item.tokens)
 

@@ -5,21 +5,15 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import is_forbidden
-from ilpinfer.exact.ground import Ground, plain_ground
+from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import DEAD
 
 
-def best_completed(ground: Ground) -> tuple[int, LabelIds, Integers]:
-    """As `viterbi`, with the completions (T, S), the best scores after a state."""
-    S, room, states = ground.scores.edge.shape[1], ground.room(), np.zeros(len(ground.emission), np.int64)
-    score = kernels.viterbi(ground.scores, ground.emission, ground.classes[0], *room, states)
-    return score, ground.lattice.labels_of(states), np.ascontiguousarray(room[0][:, :S])
-
-
 def completions(lattice: Lattice) -> Integers:
     """(T, S) best score, in grid units, of the labels after state s at token t, its own score excluded."""
-    return best_completed(plain_ground(lattice))[2]
+    instance, tokens = pack_lattice(lattice)
+    return np.ascontiguousarray(instance.complete(tokens)[2][:, : lattice.states])
 
 
 def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
@@ -30,7 +24,8 @@ def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
     """
     if not len(lattice.node):
         return 0, np.zeros(0, np.int64)
-    return best_completed(plain_ground(lattice))[:2]
+    instance, tokens = pack_lattice(lattice)
+    return instance.complete(tokens)[:2]
 
 
 def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
@@ -38,9 +33,9 @@ def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
     if top == 1:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]
-    ground, T = plain_ground(lattice), len(lattice.node)
+    (instance, tokens), T = pack_lattice(lattice), len(lattice.node)
     paths, values, marks = np.empty((top, T), np.int64), np.empty(top, np.int64), np.zeros((2, 0), np.int64)
     no_limit = kernels.NO_LIMIT
     found = paths, values, marks
-    _, number = kernels.list_best(ground.tables, ground.sequence, no_limit, no_limit, DEAD, *found)
+    _, number = kernels.list_best(instance.tables, tokens, no_limit, no_limit, DEAD, *found)
     return [(int(values[k]), lattice.labels_of(paths[k])) for k in range(number)]

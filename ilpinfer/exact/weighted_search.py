@@ -9,7 +9,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
-from ilpinfer.exact.ground import Ground
+from ilpinfer.exact.ground import Packed, reweighted
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.kernel_stage import by_kernels
 from ilpinfer.exact.relaxation import Prefixes, Relaxation
@@ -34,7 +34,7 @@ class WeightedSearch:
         self.weights = Weighting(self.problem)
         self.unit = self.weights.unit
         self._probed: dict[Weight, State] = {}
-        self._grounds: dict[bool, Ground] = {}
+        self._packed: dict[bool, Packed] = {}
         self.add(self.best)
 
     def add(self, path: LabelIds) -> Point | None:
@@ -63,8 +63,9 @@ class WeightedSearch:
         """The problem at a weight, or as it is. Machines are packed once for all weights."""
         problem = self.problem if weight is None else self.weights.weighted(weight)
         made = (GroundProblem.unfolded if unfolded else GroundProblem.of)(problem, self.deadline)
-        made = replace(made, packed=self._grounds.get(unfolded))
-        self._grounds[unfolded] = made.ground
+        if unfolded in self._packed:
+            return replace(made, packed=reweighted(self._packed[unfolded], made.folded))
+        self._packed[unfolded] = made.instance, made.tokens
         return made
 
     def _exhaust(
@@ -81,7 +82,7 @@ class WeightedSearch:
         The region is a least value and a budget, which `read` makes smaller. None where there are too many prefixes, or a
         labelling breaks rules without machines.
         """
-        relaxation = Relaxation(problem.ground, multipliers)
+        relaxation = Relaxation(problem.instance, problem.tokens, multipliers)
         while True:
             result = self._label(relaxation, machines, region, read, copies)
             if result is None:

@@ -63,11 +63,6 @@ def _events(classes: Sequence[list[tuple[int, Integers]]], size: int) -> tuple[S
     return begin.astype(np.int32), event[order]
 
 
-def owners(keys: Sequence[tuple[int, int]]) -> Small:
-    """`owner` of machines whose keys begin with the places of their rules."""
-    return np.array([rule for rule, _ in keys], np.int32)
-
-
 def pack_rules(folding: Folding) -> Integers:
     """`rules`."""
     rows = [(rule.rule.units, 1 if rule.binary else UNLIMITED) for rule in folding.rules.rules]

@@ -1,21 +1,18 @@
 """Compiled rules as flat arrays for kernels."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.automata.components import StepChoice
 from formulations.automata.lattice import Lattice
-from formulations.automata.machine import Automaton
-from formulations.automata.sums import Sum
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, add, violation_costs
-from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, MachineTemplate
+from formulations.problem.folding import EDGES, MACHINES, NODES, Folding, RuleMachine
 from formulations.problem.vocabulary import Vocabulary
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import STATES, WIDTH, Machines, Scores, Windows
+from ilpinfer.kernels.tables import ARC, FINAL, STATES, WEIGHT, WIDTH, Chain, Machines, Scores, Windows
 
 BLOCK = 8
 """The number of labels is padded to a multiple of this number, so that loops over labels become vector instructions."""
@@ -76,35 +73,24 @@ def lattice_scores(lattice: Lattice) -> Scores:
     return Scores(np.zeros((1, S), np.int64), pad(pool), which, lattice.base, B)
 
 
-def room_of(scores: Scores) -> int:
-    """The width of rows of completions, as `Scores::width`."""
-    return int(scores.base[-1]) + int(scores.edge.shape[2])
+def chain_of(lattice: Lattice) -> Chain:
+    """The scores of a lattice for searches, without padding."""
+    return Chain(lattice.node, lattice.pool, lattice.step, lattice.base)
 
 
-class PlainMachine(NamedTuple):
-    """A machine to be packed."""
-
-    symbols: Integers  # (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels, START first
-    automaton: Automaton  # which emits each violation as early as it is certain
-    penalty: int  # grid units a violation, or `HARD`
-    total: Sum | None = None  # the sum that the machine counts, where its violations count singly
-    mark: int = -1  # number of the rule that counts once over several machines, -1 for others
-
-
-def pack_templates(machines: Sequence[MachineTemplate], folding: Folding, vocabulary: Vocabulary) -> Machines:
+def pack_classes(machines: Sequence[RuleMachine], folding: Folding, vocabulary: Vocabulary) -> Machines:
     """Machines of compiled rules for the classes met so far."""
     place = {condition: i for i, condition in enumerate(folding.conditions[MACHINES])}
     truths, K = vocabulary.truths[MACHINES], len(folding.rules.labels)
     which = [
-        [_chosen(machine.steps, truth[place[machine.steps.condition]]) for machine in machines]
+        [int(truth[place[machine.condition]] and len(machine.symbols) > 1) for machine in machines]
         for truth in truths
     ]
-    plain = [PlainMachine(m.steps.values, m.automaton, m.penalty, m.total) for m in machines]
-    return pack_machines(plain, np.array(which, np.int64).reshape(len(truths), len(machines)), K, K, 2**62)
+    return pack_machines(machines, np.array(which, np.int64).reshape(len(truths), len(machines)), K, K, 2**62)
 
 
 def pack_machines(
-    machines: Sequence[PlainMachine], which: Integers, states: int, labels: int, most: int = MOST_EVENTS
+    machines: Sequence[RuleMachine], which: Integers, states: int, labels: int, most: int = MOST_EVENTS
 ) -> Machines:
     """Machines as flat arrays.
 
@@ -114,7 +100,7 @@ def pack_machines(
     states, labels : S and B of `Scores`
     most : steps of all machines at all classes beyond which there are no events
     """
-    values = [np.asarray(machine.symbols) for machine in machines]
+    values = [machine.symbols for machine in machines]
     automata = [machine.automaton for machine in machines]
     rows = np.array([v[0].size for v in values], np.int64)
     arcs = [_once(machine, machine.automaton.emits) for machine in machines]
@@ -158,7 +144,7 @@ def pack_machines(
     )
 
 
-def with_penalties(packed: Machines, machines: Sequence[PlainMachine]) -> Machines:
+def with_penalties(packed: Machines, machines: Sequence[RuleMachine]) -> Machines:
     """Packed machines of soft rules with the penalties of these, which are the same otherwise."""
     penalty = np.array([machine.penalty for machine in machines], np.int64)
     soft, owner = penalty < HARD, np.arange(len(penalty))
@@ -172,16 +158,30 @@ def with_penalties(packed: Machines, machines: Sequence[PlainMachine]) -> Machin
     )
 
 
-def _once(machine: PlainMachine, violations: Integers) -> Integers:
+def pack_beside(packed: Machines, machines: Sequence[RuleMachine], which: Integers, labels: int) -> Machines:
+    """Packed machines and more of first order, without events. `which` (C, 1 + M) is the class before of each new class, then as for `pack_machines`."""
+    added = pack_machines(machines, which[:, 1:], labels, labels, -1)
+    table = np.hstack([packed.table[which[:, 0]], added.table + len(packed.symbols)])
+    layout = added.layout.copy()
+    for column, values in ((ARC, packed.cost), (FINAL, packed.final), (WEIGHT, packed.weight)):
+        layout[:, column] += len(values)
+    owing = added.owing + np.int32(len(packed.mark))
+    added = added._replace(table=packed.table[:0], layout=layout, owing=owing)
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(packed, added, strict=True)
+    joined = (np.concatenate(pair) for pair in pairs)
+    return Machines(*joined)._replace(table=table, begin=added.begin, event=added.event)
+
+
+def _once(machine: RuleMachine, violations: Integers) -> Integers:
     return violations if machine.mark < 0 else np.minimum(violations, 1)
 
 
-def _weights(machine: PlainMachine) -> Integers:
+def _weights(machine: RuleMachine) -> Integers:
     symbols = machine.automaton.next_state.shape[1]
     return np.zeros(symbols, np.int64) if machine.total is None else machine.total.weights
 
 
-def _sum(machine: PlainMachine, count: int) -> tuple[int, int, int, int]:
+def _sum(machine: RuleMachine, count: int) -> tuple[int, int, int, int]:
     """Sides of one of `count` machines, and its range of multipliers.
 
     A sum with weights of both signs has multipliers only where these are of one size: other machines of such sums have arcs
@@ -196,10 +196,6 @@ def _sum(machine: PlainMachine, count: int) -> tuple[int, int, int, int]:
     heaviest = max(1, int(np.abs(total.weights).max()), *(abs(s) for s in (low, high) if abs(s) < OPEN))
     most = min(machine.penalty, MOST_CHARGED // (LONG * count * heaviest))
     return low, high, 0 if low == -OPEN else -most, 0 if high == OPEN else most
-
-
-def _chosen(steps: StepChoice, holds: bool) -> int:
-    return int(holds and len(steps.values) > 1)
 
 
 def _starts(sizes: list[int]) -> Integers:

@@ -51,6 +51,10 @@ class Windows(NamedTuple):
     classes: Small  # at start + (previous · shape[1] + own) · shape[2] + next; -1 for those not met before
 
 
+NO_WINDOWS = Windows(small(0, 3, 3), integers(3), integers(3, 3), small(0))
+"""For tables of a single sequence, whose classes are given."""
+
+
 class Scores(NamedTuple):
     """States and their scores, grid units. S states, `labels` B of which can follow each; Bp is B rounded up to a multiple of 8.
 
@@ -107,6 +111,14 @@ class Machines(NamedTuple):
     penalty: Integers  # (M,) grid units a violation, or `HARD`
     violations: Integers  # of each arc
     last: Integers  # violations at the end by state
+
+
+class Tokens(NamedTuple):
+    """What of scores and machines depends on one sequence of T tokens."""
+
+    emission: Integers  # (T, S) scores of states, to which kernels add the first row of `Scores.node`
+    edges: Integers  # (T,) row of `Scores.edge` of the step into each token
+    classes: Integers  # (T,) of machines
 
 
 class Rules(NamedTuple):

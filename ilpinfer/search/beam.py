@@ -12,7 +12,7 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import BEAM_BOUND, VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground
+from ilpinfer.exact.ground import pack_problem
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.kernels.native import kernels
 from ilpinfer.search.extension import Extension, blind, unseen
@@ -34,14 +34,14 @@ class Hypotheses:
 
 def search(folded: Problem, width: int, deadline: Deadline, copies: int = 1) -> Hypotheses:
     """The best `width` prefixes at every token; of those with the same future, `copies` stay (Chang et al. 2007, section 7)."""
-    relaxation = Relaxation(ground(folded, forced=True), {})
+    relaxation = Relaxation(*pack_problem(folded, forced=True), {})
     best = relaxation.total
     if is_forbidden(best):
         return Hypotheses([], [], FORBIDDEN, FORBIDDEN)
     if folded.functions:
         return _with_functions(folded, width, deadline, relaxation)
     found = relaxation.prefixes(
-        range(len(relaxation.ground.plain)),
+        range(len(relaxation.instance.sources)),
         deadline,
         width=width,
         copies=copies,

@@ -17,11 +17,12 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH, Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground, joint_symbols
+from ilpinfer.exact.ground import joint_symbols, pack_problem
 from ilpinfer.exact.relaxation import Relaxation
 from ilpinfer.exact.viterbi import completions
 from ilpinfer.kernels.joint_states import Joint, joint_of, vector_size
 from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.packing import chain_of
 from ilpinfer.kernels.tables import Chain, Rules, integers, small
 from ilpinfer.search.extension import Extension, blind
 from ilpinfer.search.incumbents import Incumbents, complete_search
@@ -137,8 +138,10 @@ class Search:
         self.incumbents = Incumbents(self.folded, self.task)
         early, late = _apart(self.folded, all_early=self.parameters.variant != "published")
         self.early, self.later = early, late
-        one, rules = ground(early), ground(late).rules
-        self.chain, self.joint = one.chain, joint_of(one.rules, joint_symbols(one))
+        (one, tokens), (other, later) = pack_problem(early), pack_problem(late)
+        rules = Rules(one.machines, tokens.classes)
+        self.chain, self.joint = chain_of(lattice), joint_of(rules, joint_symbols(one, tokens.classes))
+        rules = Rules(other.machines, later.classes)
         self.late = rules, small(vector_size(rules)), small(vector_size(rules))
         self.shift = self._shift() if self.parameters.zero == "best" else integers(len(lattice.node))
         self.speed = 1e5
@@ -239,7 +242,7 @@ class Search:
     ) -> bool | None:
         """As `round`, under rules that are Python functions, which see each prefix, and `late` rules whole labellings."""
         floor, reach, width = limits
-        relaxation = Relaxation(ground(self.early), {})
+        relaxation = Relaxation(*pack_problem(self.early), {})
         relaxation.expect(self.completion)
         extension = Extension(self.early, relaxation, self.task.deadline)
         T, cut, before = len(self.shift), False, self.nodes

@@ -41,7 +41,7 @@ class Extension:
 
     def __post_init__(self) -> None:
         one, bounds = self.relaxation, self.relaxation.multiply([], 1)
-        every = range(len(one.ground.plain))
+        every = range(len(one.instance.sources))
         self._search = one.search(every, bounds, DEAD, copies=kernels.WIDEST, greedy=True)
         self._functions = [(rule, rule.functions) for rule in self.folded.functions]
         none, counts = np.zeros(0, np.int64), (0,) * sum(len(functions) for _, functions in self._functions)

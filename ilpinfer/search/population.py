@@ -14,11 +14,12 @@ from formulations.time_limits import OutOfTime, check
 from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.ground import ground, joint_symbols
+from ilpinfer.exact.ground import joint_symbols, pack_problem
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.joint_states import joint_of
 from ilpinfer.kernels.native import kernels
-from ilpinfer.kernels.tables import integers, small
+from ilpinfer.kernels.packing import chain_of
+from ilpinfer.kernels.tables import Rules, integers, small
 from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
 
@@ -144,11 +145,13 @@ class Population:
     def __post_init__(self) -> None:
         lattice, p = self.folded.lattice, self.individuals
         T, mu, lam = len(lattice.node), p.size, p.offspring
-        one = ground(self.folded)
+        instance, tokens = pack_problem(self.folded)
         self.incumbents = Incumbents(self.folded, self.task)
-        chain = one.chain
+        chain = chain_of(lattice)
         self.scores = chain._replace(pool=_never_empty(chain.pool), step=_never_empty(chain.step))
-        self.machines = joint_of(one.rules, joint_symbols(one), 1024 + 8 * T, counting=True)
+        rules = Rules(instance.machines, tokens.classes)
+        symbols = joint_symbols(instance, tokens.classes)
+        self.machines = joint_of(rules, symbols, 1024 + 8 * T, counting=True)
         N = mu + lam
         tables = small(N, T), small(N, T), integers(N, T), integers(N, T)
         self.arrays = IndividualArrays(*tables, integers(N), integers(N))

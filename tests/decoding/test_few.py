@@ -18,7 +18,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.decoding import chunks
-from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.runner import handovers
 from ilpinfer.exact import compiled, limits
 from ilpinfer.models.hmm import HMM
@@ -156,7 +156,7 @@ def test_what_the_kernel_leaves_open_is_decoded_by_the_method(monkeypatch):
 
 def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
     trellis, made = next(sequences(1)), []
-    monkeypatch.setattr(CallResults, "certificate", lambda *a: made.append(a))
+    monkeypatch.setattr(CallResult, "certificate", lambda *a: made.append(a))
     solutions = ilpinfer.decode(trellis, [C.at_most_runs("title", 1)], top=4)
     assert [len(s.ids) for s in solutions] == [len(trellis.tokens)] * 4 and solutions[0].score
     assert not made

@@ -19,7 +19,7 @@ from ilpinfer.core import deadline
 from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact import limits
-from ilpinfer.exact.ground import ground, reweighted
+from ilpinfer.exact.ground import pack_problem, reweighted
 from ilpinfer.exact.weights import Weighting
 
 
@@ -128,12 +128,10 @@ def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
     problem = compile_problem(*random_problem(seed))
     weights = Weighting(problem)
     first, other = (weights.weighted(weights.ratio(*ratio)).fold() for ratio in ((1, 2), (7, 3)))
-    once, anew = reweighted(ground(first), other), ground(other)
-    assert len(once.plain) > 0 and once.plain == anew.plain
-    for part in ("scores", "machines"):
-        pairs = zip(getattr(once, part), getattr(anew, part), strict=True)
-        assert all(np.array_equal(one, same) for one, same in pairs)
-    assert np.array_equal(once.classes, anew.classes) and once.keys == anew.keys
+    (once, tokens), (anew, same_tokens) = reweighted(pack_problem(first), other), pack_problem(other)
+    assert len(once.sources) > 0 and once.sources == anew.sources
+    parts = [(once.scores, anew.scores), (once.machines, anew.machines), (tokens, same_tokens)]
+    assert all(np.array_equal(*pair) for both in parts for pair in zip(*both, strict=True))
 
 
 @seeds(40)

@@ -28,8 +28,8 @@ def begun(problem) -> State:
 
 def priced(state: State) -> State:
     """With multipliers of the sums, by Polyak's steps from 0."""
-    one = state.problem.ground
-    prices = np.zeros(len(one.plain), np.int64)
-    kernels.price(one.tables, one.sequence, prices)
+    one = state.problem.instance
+    prices = np.zeros(len(one.sources), np.int64)
+    kernels.price(one.tables, state.problem.tokens, prices)
     multipliers = {one.components[m]: prices.item(m) for m in np.flatnonzero(prices).tolist()}
     return replace(state, multipliers=multipliers)

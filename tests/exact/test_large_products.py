@@ -67,10 +67,10 @@ def test_machines_in_contexts_find_the_optimum_and_prove_it(seed, monkeypatch):
     monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = ordered(seed)
     state = begun(problem)
-    one, smaller = state.problem.ground, state.problem.in_contexts
-    plain = replace(state, active=tuple(range(len(one.plain)))).leaf()
+    one, smaller = state.problem.instance, state.problem.in_contexts
+    plain = replace(state, active=tuple(range(len(one.sources)))).leaf()
     after, best = in_contexts(state), ranked[0][0]
-    reads_before = any(machine.symbols.shape[1] > 1 for machine in smaller.ground.plain)
+    reads_before = any(machine.symbols.shape[1] > 1 for machine in smaller.instance.sources)
     assert seed % 2 or (reads_before and set(smaller.contexts) <= after.inside)
     assert after.closed and after.value == after.bound == best
     for leaf in (plain, after.proof, Leaf({}, tuple(one.keys))):
@@ -84,7 +84,7 @@ def test_products_with_sums_find_the_optimum_and_prove_it(seed, most, monkeypatc
         monkeypatch.setattr(limits, "FIRST_STEP", 2**10)
     problem, ranked = drawn(seed)
     state = priced(begun(problem))
-    one = state.problem.ground
+    one = state.problem.instance
     sums = {key for key, is_sum in zip(one.keys, one.sums) if is_sum}
     after = by_product(state, most)
     if not after.closed:

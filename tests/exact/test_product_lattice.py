@@ -6,7 +6,7 @@ from support.trellises import random_trellis, valued
 
 from formulations import Trellis
 from formulations import constraints as C
-from formulations.automata.lattice import Lattice, StepTable
+from formulations.automata.lattice import Lattice
 from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
@@ -41,13 +41,18 @@ def machines(seed):
     return random_trellis(seed, T, labels, tokens, scale=scale, forbidden=0.15 * (seed % 3)), chosen
 
 
+def factors(problem):
+    """Symbols on the steps, automaton and penalty of each machine."""
+    one, classes = problem.instance, problem.tokens.classes
+    return [(one.steps(m, classes), s.automaton, s.penalty) for m, s in enumerate(one.sources)]
+
+
 @seeds(60)
 def test_the_best_path_of_the_product_is_the_best_labelling(seed):
     problem = compile_problem(*machines(seed))
-    one, product = GroundProblem.unfolded(problem, Deadline()).ground, ProductLattice.of(problem.lattice)
-    for m, plain in enumerate(one.plain):
-        steps = StepTable(plain.symbols, one.which[one.classes[1], m])
-        product = product.times(steps, plain.automaton, plain.penalty, 10**6)
+    product = ProductLattice.of(problem.lattice)
+    for given in factors(GroundProblem.unfolded(problem, Deadline())):
+        product = product.times(*given, 10**6)
     value, states = viterbi(product.lattice)
     path = product.label[states]
     ranked = valued(problem)
@@ -60,12 +65,7 @@ def test_the_best_path_of_the_product_is_the_best_labelling(seed):
 def test_a_product_ends_where_a_pass_takes_more_steps_than_wanted():
     trellis = Trellis.from_emissions(np.zeros((T, 3)), np.zeros((3, 3)), labels=["a", "b", "O"])
     problem = compile_problem(trellis, [C.max_run_length("a", 2, penalty=1.0)])
-    one = GroundProblem.of(problem, Deadline()).ground
-    arguments = (
-        StepTable(one.plain[0].symbols, one.which[one.classes[1], 0]),
-        one.plain[0].automaton,
-        one.plain[0].penalty,
-    )
+    [arguments] = factors(GroundProblem.of(problem, Deadline()))
     product = ProductLattice.of(problem.lattice)
     states = product.times(*arguments, 10**6).lattice.states
     assert states == 4
@@ -77,21 +77,15 @@ def test_second_order_has_no_product():
     rng = np.random.default_rng(0)
     trellis = Trellis.second_order(rng.normal(size=2), rng.normal(size=(2, 2)), rng.normal(size=(3, 2, 2, 2)))
     product = ProductLattice.of(trellis.lattice)
-    one = GroundProblem.of(
-        compile_problem(trellis, [C.max_run_length("0", 1, penalty=1.0)]), Deadline()
-    ).ground
-    plain = one.plain[0]
-    assert (
-        product.times(StepTable(plain.symbols, np.zeros(5, int)), plain.automaton, plain.penalty, 10**6)
-        is None
-    )
+    problem = compile_problem(trellis, [C.max_run_length("0", 1, penalty=1.0)])
+    [given] = factors(GroundProblem.of(problem, Deadline()))
+    assert product.times(*given, 10**6) is None
 
 
 def test_a_lattice_without_a_first_label_has_no_product():
     problem = compile_problem(random_trellis(0, T), [C.max_run_length("a", 2, penalty=1.0)])
-    one, lattice = GroundProblem.of(problem, Deadline()).ground, problem.lattice
+    [given], lattice = factors(GroundProblem.of(problem, Deadline())), problem.lattice
     node = lattice.node.copy()
     node[0] = FORBIDDEN
-    plain, steps = one.plain[0], StepTable(one.plain[0].symbols, one.which[one.classes[1], 0])
     product = ProductLattice.of(Lattice(node, lattice.pool, lattice.step))
-    assert product.times(steps, plain.automaton, plain.penalty, 10**6) is None
+    assert product.times(*given, 10**6) is None

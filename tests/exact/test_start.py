@@ -9,10 +9,14 @@ from support.effort import seeds
 from support.strategies import counts
 
 import ilpinfer
-from formulations import Trellis
+from formulations import Feature, Trellis
 from formulations import constraints as C
+from formulations.problem.compiled_rules import compile_problem, compile_rules
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.decoding.chunks import BROKEN, STEPS
 from ilpinfer.exact import kernel_stage, limits
+from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.state import State
 
 
@@ -53,6 +57,45 @@ def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
     given_up = [method for method in seen if STEPS in method]
     assert len(given_up) > 5 and not any(BROKEN in method for method in given_up)
     assert len(calls) < len(given_up), "only problems with sums, which have several turns, call them"
+
+
+@pytest.mark.parametrize("pool", [1, 5])
+@pytest.mark.parametrize("seed", range(10))
+def test_an_open_sequence_keeps_its_machines_and_their_values(seed, pool):
+    """Compared with ground rules that are packed anew, on all labellings: with scores for each step and with shared ones."""
+    rng, labels, T = np.random.default_rng([seed, pool]), ["B-a", "I-a", "O"], 6
+    tokens = rng.choice(["x", "y", "12"], T).tolist()
+    edges = np.where(rng.random((pool, 3, 3)) < 0.1, -np.inf, rng.normal(size=(pool, 3, 3)))
+    node = rng.normal(size=(T, 3))
+    trellis = Trellis.from_emissions(node, edges[0], labels=labels, tokens=tokens)
+    if pool > 1:
+        trellis = Trellis(node[0], edges + node[1:, None], labels=labels, tokens=tokens)
+    rules = [
+        C.at_most_runs("a", 1, penalty=0.5),
+        C.at_least_tokens("a", 3),
+        C.tag_at("a", words=["x"], penalty=0.25),
+        C.changes_only_after(words=["y"], penalty=1.0),
+        C.starts_with("a", penalty=1.0),
+        Feature(0.75, from_="a", to="O"),
+    ]
+    compiled = compile_rules(rules, trellis.labels)
+    call, problem = Tables(compiled).call([trellis], meet=True), compiled.problem(trellis, quiet=True)
+    anew, kept = (GroundProblem.of(problem, Deadline(), packed=some) for some in (None, call.packed(0)))
+    assert kept.instance.machines is call.instance.machines and kept.instance.keys == anew.instance.keys
+    for path in product(range(3), repeat=T):
+        assert kept.evaluate(np.array(path)) == anew.evaluate(np.array(path))
+    others = GroundProblem.of(compile_problem(trellis, rules[1:]), Deadline(), packed=call.packed(0))
+    assert others.packed is None
+
+
+def test_a_sequence_with_rules_of_its_own_has_its_machines_packed_anew(few_steps, monkeypatch):
+    packed, begun = [], State.of
+    monkeypatch.setattr(State, "of", lambda *given: packed.append(given[0].packed is None) or begun(*given))
+    trellis, rules = counts(0).given
+    trellis = Trellis(trellis.start, trellis.edges, labels=trellis.labels, tokens=["x"] * len(trellis))
+    for some in (rules, [*rules, C.consistent(penalty=1.0)]):
+        ilpinfer.decode(trellis, some)
+    assert packed == [False, True]
 
 
 def test_a_rule_on_the_whole_sequence_begins_with_the_bound_of_the_others(monkeypatch):

@@ -33,10 +33,13 @@ def draw(seed, T):
 def test_the_value_of_each_labelling_stays_the_same(seed):
     """A relaxation with multipliers differs from the scores less penalties on no labelling."""
     problem, sign = draw(seed, 5)
-    one = begun(problem.compiled()).problem.ground
+    begin = begun(problem.compiled()).problem
+    one = begin.instance
     (component,) = one.components
     price = -(2**17) if sign == ">=" else 2**17
-    found = Relaxation(one, {component: price}).prefixes([0], Deadline(), copies=3**5, floor=-(2**50))
+    found = Relaxation(one, begin.tokens, {component: price}).prefixes(
+        [0], Deadline(), copies=3**5, floor=-(2**50)
+    )
     values = {tuple(path.tolist()): value for path, value in zip(found.paths, found.values, strict=True)}
     assert values == {labelling: value for value, labelling in problem.top()}
 
@@ -56,6 +59,6 @@ def test_a_soft_difference_has_a_multiplier():
     emissions = np.tile([[0.5, 0.0, 0.0], [0.0, 0.0, 0.5]], (T // 2, 1))
     trellis = Trellis.from_emissions(emissions, np.zeros((3, 3)), labels=LABELS)
     state = begun(compile_problem(trellis, [C.linear("runs(a) - runs(b) <= 1", penalty=0.4)]))
-    assert state.problem.ground.sums.all()
+    assert state.problem.instance.sums.all()
     multipliers = priced(state).multipliers
     assert all(multipliers.values()) and multipliers

@@ -22,10 +22,10 @@ COARSE, LOST, SHORT_LOST = kernels.COARSE, kernels.LOST, kernels.SHORT_LOST
 def multiplied(trellis, *rules):
     """The relaxation without machines, the product of all machines, and what `complete_jointly` reads of it."""
     one = GroundProblem.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
-    relaxation, machines = Relaxation(one.ground, {}), np.arange(len(one.ground.plain))
+    relaxation, machines = Relaxation(one.instance, one.tokens, {}), np.arange(len(one.instance.sources))
     bounds = relaxation.multiply(machines, 64)
     assert bounds.within
-    return relaxation, bounds, (relaxation.tables, *relaxation.sequence, machines, 64)
+    return relaxation, bounds, (relaxation.instance.tables, *relaxation.tokens, machines, 64)
 
 
 def compare(trellis, *rules, shift=COARSE):
@@ -101,7 +101,8 @@ def test_products_bound_losses_of_any_size(size):
         )
         one = GroundProblem.of(compile_rules(rules, trellis.labels).problem(trellis), Deadline())
         best = max(one.folded.value(np.array(path, np.int64)).score for path in product(range(3), repeat=5))
-        relaxation, machines = Relaxation(one.ground, {}), list(range(len(one.ground.plain)))
+        relaxation = Relaxation(one.instance, one.tokens, {})
+        machines = list(range(len(one.instance.sources)))
         bounds = relaxation.multiply(machines, 64)
         found = relaxation.prefixes(machines, Deadline(), bounds=bounds)
         assert bounds.within == machines

@@ -11,14 +11,14 @@ from ilpinfer.core.certificate import Phases
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.decoding import reporting
-from ilpinfer.decoding.call_results import CallResults
+from ilpinfer.decoding.call_results import CallResult
 
 
 @pytest.fixture(autouse=True)
 def verified(monkeypatch) -> Iterator[list[Solution]]:
     """The solutions so far, of which a test removes those that it makes wrong."""
     made: list[Solution] = []
-    solutions_of, run_task = CallResults.solutions, reporting.run_task
+    solutions_of, run_task = CallResult.solutions, reporting.run_task
 
     def recorded_call(*given):
         solutions = solutions_of(*given)
@@ -31,7 +31,7 @@ def verified(monkeypatch) -> Iterator[list[Solution]]:
         return solutions
 
     with monkeypatch.context() as patch:
-        patch.setattr(CallResults, "solutions", recorded_call)
+        patch.setattr(CallResult, "solutions", recorded_call)
         patch.setattr(reporting, "run_task", recorded_run)
         yield made
     for solution in made:
