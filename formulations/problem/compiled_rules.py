@@ -198,8 +198,7 @@ class CompiledRules:
         check_totals(trellis.lattice, tables, ground)
         if not quiet:
             self.warn()
-        with_features = trellis.lattice.plus(tables) if tables else trellis.lattice
-        return Problem(trellis.lattice, with_features, tuple(ground), trellis.labels)
+        return Problem(trellis.lattice, trellis.lattice.plus(tables), tuple(ground), trellis.labels)
 
     @cached_property
     def _of_rule_set(self) -> str:

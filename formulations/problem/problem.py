@@ -153,8 +153,7 @@ class Problem:
         return replace(self, rules=tuple(kept))
 
     def value(self, path: LabelIds) -> Value:
-        model = self.model.score(path)
-        total = model if self.lattice is self.model else self.lattice.score(path)
+        model, total = self.model.score(path), self.lattice.score(path)
         violations = {rule.name: rule.violations(path) for rule in self.rules}
         kept = not any(violations[rule.name] for rule in self.rules if rule.hard)
         penalty = sum(rule.finite_penalty * violations[rule.name] for rule in self.rules)
