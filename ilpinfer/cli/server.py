@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import math
 import signal
 import socket
 from collections.abc import Iterator
@@ -12,29 +11,24 @@ from typing import Any
 
 import uvicorn
 
-from ilpinfer.serving.limits import Limits
-
-AT_ONCE, BACKLOG = 8, 2048
-"""Connections that are accepted before others can be closed, and those that wait in the system."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def configuration(app: Any, grace: float, limits: Limits, most: int) -> uvicorn.Config:
-    """The settings of a server of at most `most` connections; running requests have `grace` seconds to end; only the application logs."""
-    from ilpinfer.serving.connections import limited
-
+def configuration(app: Any, headers: int, connections: int, idle_time: float, grace: float) -> uvicorn.Config:
+    """The settings of a server with limits on bytes of headers, connections, and seconds; only the application logs."""
     return uvicorn.Config(
         app,
         loop="asyncio",
-        http=limited(limits, most),
-        backlog=AT_ONCE,
+        http="h11",  # which has a limit on headers
         log_config=None,
         log_level=logging.CRITICAL,
         access_log=False,
         lifespan="on",
         ws="none",
         server_header=False,
-        timeout_keep_alive=math.ceil(limits.idle_time) + 1,
+        h11_max_incomplete_event_size=headers,
+        limit_concurrency=connections + 1,  # the first number that is too many
+        timeout_keep_alive=idle_time,  # type: ignore[arg-type]
         timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
     )
 
@@ -65,11 +59,8 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections."""
         asyncio.get_running_loop().set_exception_handler(_report)
         await super().startup(sockets)
-        for listening in sockets or ():
-            listening.listen(BACKLOG)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop; at the second signal at once."""

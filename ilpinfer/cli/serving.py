@@ -29,7 +29,6 @@ from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read
 from ilpinfer.models.files import load_model
 from ilpinfer.serving import Limits, create_app
-from ilpinfer.serving.limits import WORKERS
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class ServeOptions:
     )
     host: str = OPTIONS.option("127.0.0.1", "ADDRESS: Address to listen at; 0.0.0.0 for all addresses.")
     port: int = OPTIONS.option(8000, "NUMBER: Port to listen at; 0 for a free one.", min=0, max=65535)
-    workers: int = OPTIONS.option(WORKERS, "NUMBER: Threads that decode.", min=1, max=1024)
+    workers: int = OPTIONS.option(Limits.workers, "NUMBER: Threads that decode.", min=1, max=1024)
     deadline: float = LIMITS.option(
         Limits.deadline,
         "SECONDS: Time of a request, waiting included, where the request names none, in seconds.",
@@ -81,13 +80,13 @@ class ServeOptions:
     rule_text: int = LIMITS.option(
         Limits.rule_text, "BYTES: Largest text of rules of a request, in bytes; 0 to take none.", min=0
     )
-    headers: int = LIMITS.option(Limits.headers, "BYTES: Largest size of the headers of a request, in bytes.")
-    headers_time: float = LIMITS.option(
-        Limits.headers_time, "SECONDS: Time in which headers must arrive, in seconds."
+    headers: int = LIMITS.option(
+        32 * 2**10, "BYTES: Largest size of the headers of a request, in bytes.", min=1
     )
-    connections: int = LIMITS.option(Limits.connections, "NUMBER: Largest number of connections.")
-    idle: int = LIMITS.option(Limits.idle, "NUMBER: Largest number of connections without a request.")
-    idle_time: float = LIMITS.option(Limits.idle_time, "SECONDS: Time that they are kept, in seconds.")
+    connections: int = LIMITS.option(1000, "NUMBER: Largest number of connections.", min=1)
+    idle_time: float = LIMITS.option(
+        60.0, "SECONDS: Time that connections without a request are kept, in seconds.", min=0
+    )
     grace: float = LIMITS.option(
         30.0, "SECONDS: Seconds that running requests may take after the service is told to stop.", min=0
     )
@@ -108,16 +107,15 @@ def serve(options: ServeOptions) -> None:
     The exit code is 0 after SIGTERM and 130 after an interrupt, both after running requests are answered. Errors of options and
     files are found before the service listens.
     """
-    require("the service", "serve", "fastapi", "httptools", "jinja2", "prometheus_client", "uvicorn")
+    require("the service", "serve", "fastapi", "prometheus_client", "uvicorn")
     app = application(options)
-    limits = options.limits
     with _listening(options.host, options.port) as listening:
         host, port = listening.getsockname()[:2]
-        most = _most_connections(limits.connections, options.workers)
+        most = _most_connections(options.connections, options.workers)
         shown = f"[{host}]" if ":" in host else host
         remark(f"ilpinfer: serving at http://{shown}:{port}, {counted(options.workers, 'thread')}")
         sys.setswitchinterval(SWITCH_SECONDS)
-        _serve(app, listening, options.grace, limits, most)
+        _serve(app, listening, options, most)
 
 
 def application(options: ServeOptions) -> "FastAPI":
@@ -144,8 +142,7 @@ def application(options: ServeOptions) -> "FastAPI":
     decoder = Decoder(rules, model=model, method=options.method, **own)
     examples = _examples(options.examples) if options.examples else ()
     text = "" if options.rewards or options.never else _text(options.rules, rules)
-    workers = options.workers
-    return create_app(decoder, limits, workers=workers, scheme=scheme, examples=examples, rules_text=text)
+    return create_app(decoder, limits, scheme=scheme, examples=examples, rules_text=text)
 
 
 def _text(sources: Sequence[str], rules: RuleSet) -> str:
@@ -209,10 +206,11 @@ def _most_connections(wanted: int, workers: int) -> int:
     return most
 
 
-def _serve(app: "FastAPI", listening: socket.socket, grace: float, limits: Limits, most: int) -> None:
+def _serve(app: "FastAPI", listening: socket.socket, options: ServeOptions, most: int) -> None:
     from ilpinfer.cli.server import Server, configuration
 
-    server = Server(configuration(app, grace, limits, most))
+    grace = options.grace
+    server = Server(configuration(app, options.headers, most, options.idle_time, grace))
     server.run(sockets=[listening])
     if server.unfinished:
         raise Failure(

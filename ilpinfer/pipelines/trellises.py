@@ -76,7 +76,7 @@ class ScoredSequence:
 
         assert self.trellis is not None
         found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
-        return [{**asdict(each), "token": self._places[each.token]} for each in found]
+        return [{**asdict(each), "token": self.places[each.token]} for each in found]
 
     def probabilities(self, rules: Rules, solution: Solution) -> dict[str, Any]:
         """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
@@ -88,17 +88,17 @@ class ScoredSequence:
         except ValueError as error:
             return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
         entities = [
-            {"field": name, "tokens": list(self._places[begin:end]), "probability": chance}
+            {"field": name, "tokens": list(self.places[begin:end]), "probability": chance}
             for name, begin, end, chance in found.entities(solution.ids)
         ]
         return {"labelling": found.probability(solution.ids), "entities": entities, "reason": ""}
 
     def with_places(self, changed: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Changed runs with the positions of their tokens among all."""
-        return [{**each, "tokens": [self._places[t] for t in each["tokens"]]} for each in changed]
+        return [{**each, "tokens": [self.places[t] for t in each["tokens"]]} for each in changed]
 
     @property
-    def _places(self) -> Sequence[int]:
+    def places(self) -> Sequence[int]:
         """The position of each token of the trellis among all."""
         return (
             range(0 if self.trellis is None else len(self.trellis))

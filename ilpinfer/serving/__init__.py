@@ -6,7 +6,7 @@ The web framework is optional: it comes with `pip install ilpinfer[serve]`.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.serving.limits import WORKERS, Limits
+from ilpinfer.serving.limits import Limits
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -21,14 +21,11 @@ def create_app(
     decoder: "Decoder",
     limits: Limits | None = None,
     *,
-    workers: int = WORKERS,
     scheme: str = "",
     examples: Iterable[dict[str, Any]] = (),
     rules_text: str = "",
 ) -> "FastAPI":
     """An ASGI application that decodes with a decoder, for any ASGI server.
-
-    It answers requests after its lifespan has begun.
 
     Parameters
     ----------
@@ -37,8 +34,6 @@ def create_app(
         until the deadline of a request.
     limits : Limits, optional
         The defaults of `Limits` if not given.
-    workers : int, default 2
-        Threads that decode.
     scheme : str, optional
         Scheme of the label names in requests; empty to infer it.
     examples : iterable of dict, optional
@@ -49,13 +44,10 @@ def create_app(
     Returns
     -------
     FastAPI
-        With POST /decode, POST /batch, GET /health, GET /ready, GET /metrics, GET /about and GET /openapi.json,
-        the workbench at GET / and the description of requests at GET /docs.
+        With POST /decode, POST /batch, GET /ready, GET /metrics and GET /openapi.json, and the workbench at GET /.
 
     Raises
     ------
-    ValueError
-        For a number of workers below 1.
     MissingLibrary
         Without the extra `serve`; the message names it.
 
@@ -65,19 +57,9 @@ def create_app(
     >>> from formulations import constraints as C
     >>> app = create_app(ilpinfer.Decoder([C.at_most_runs("title", 1)]))
     >>> sorted(path for path in app.openapi()["paths"])
-    ['/about', '/batch', '/decode', '/health', '/metrics', '/ready']
+    ['/batch', '/decode', '/metrics', '/ready']
     """
-    require("the service", "serve", "fastapi", "jinja2", "prometheus_client")
-    from ilpinfer.serving.app import build
-    from ilpinfer.serving.service import Service
+    require("the service", "serve", "fastapi", "prometheus_client")
+    from ilpinfer.serving.app import Service, build
 
-    return build(
-        Service(
-            decoder,
-            limits or Limits(),
-            workers=workers,
-            scheme=scheme,
-            examples=examples,
-            rules_text=rules_text,
-        )
-    )
+    return build(Service(decoder, limits or Limits(), scheme), examples, rules_text)

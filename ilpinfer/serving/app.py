@@ -1,157 +1,165 @@
-"""The service as an ASGI application."""
+"""The service as an ASGI application, with the page of the workbench."""
 
 import asyncio
 import contextlib
 import json
 import logging
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+import math
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from starlette.exceptions import HTTPException
+from fastapi.staticfiles import StaticFiles
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, exposition
 from starlette.requests import ClientDisconnect
 
+from formulations import dump_rules
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.corpus.examples import InputError
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.errors import describe, where
-from ilpinfer.serving.description import PAGES, About, complete, operation, page
-from ilpinfer.serving.refusal import FAILED, GONE, TOO_SLOW, Refusal, too_large
-from ilpinfer.serving.requests import BatchRequest, DecodeRequest
-from ilpinfer.serving.service import Service
+from ilpinfer.serving.decoding import RecordDecoder, Row, failed_row
+from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.requests import BatchRequest, DecodeRequest, LimitError, RequestOptions, read_request
+from ilpinfer.serving.work_queue import PATIENCE, Busy, WorkQueue, late
 
 logger = logging.getLogger("ilpinfer.serving")
 
-DESCRIPTION = """Exact, constrained decoding of label sequences: scores and rules in, a proved labelling out.
-Scores are in nats, times in seconds. A deadline counts from the arrival of a request. A request that cannot be answered in time is refused with
-status 503 and the header Retry-After."""
-FILES = {"style.css": "text/css", "workbench.js": "text/javascript", "docs.js": "text/javascript"}
-ONLY_OWN = {
-    "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
-}
-"""Headers of pages, which load nothing from elsewhere."""
-Answer = Callable[[bytes, float], Awaitable[dict[str, Any]]]
+TOO_LARGE, INVALID, GONE, FAILED, UNAVAILABLE = 413, 422, 499, 500, 503
+PAGES = Path(__file__).parent / "pages"
+ONLY_OWN = {"Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'"}
+"""Headers of a page that loads nothing from elsewhere."""
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper ends of the histograms of seconds."""
 
 
-def build(service: Service) -> FastAPI:
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        watching = asyncio.create_task(service.lag.watch())
-        yield
-        watching.cancel()
-        service.close()
+class Service:
+    """A decoder with a queue and metrics; arguments as of `create_app`."""
 
-    app = FastAPI(
-        title="ilpinfer",
-        version=version("ilpinfer"),
-        description=DESCRIPTION,
-        lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
-    )
+    def __init__(self, decoder: Decoder, limits: Limits, scheme: str) -> None:
+        self.limits, self.records = limits, RecordDecoder(decoder, scheme, limits)
+        self.registry = CollectorRegistry()
+        own: dict[str, Any] = {"namespace": "ilpinfer", "registry": self.registry}
+        self.requests = Counter("requests", "Requests by path and status of HTTP.", ["path", "status"], **own)
+        self.sequences = Counter("sequences", "Sequences by status of their solution.", ["status"], **own)
+        self.seconds = Histogram(
+            "request_seconds", "Seconds from arrival to answer.", ["path"], **own, buckets=BUCKETS
+        )
+        waited = Histogram("queue_seconds", "Seconds from arrival to work.", **own, buckets=BUCKETS)
+        self.queue = queue = WorkQueue(limits.workers, limits.queue, waited.observe)
+        waiting = Gauge("queue_length", "Requests that wait for a thread.", **own)
+        waiting.set_function(lambda: queue.waiting)
+        running = Gauge("running", "Requests that threads work on.", **own)
+        running.set_function(lambda: queue.running)
 
-    @app.post("/decode", summary="Decode one sequence", **operation(service.decoder, DecodeRequest))
+    async def decode(self, body: bytes, deadline: Deadline) -> Row:
+        """The answer to a request for one sequence."""
+        request = read_request(DecodeRequest, body, self.limits)
+        deadline.limit = request.deadline or self.limits.deadline
+        work = partial(self.records.row, request.model_extra, "body", request, deadline)
+        row: Row = await self.queue.run(work, deadline)
+        self._count(row)
+        return row
+
+    async def batch(self, body: bytes, deadline: Deadline) -> dict[str, list[Row]]:
+        """The answer to a request for a batch; Busy if no sequence is decoded."""
+        request, rows = read_request(BatchRequest, body, self.limits), dict[int, Row]()
+        deadline.limit = request.deadline or self.limits.deadline
+        try:
+            work = partial(self.records.fill, rows, request.sequences, request, deadline)
+            await self.queue.run(work, deadline)
+        except Busy:
+            if not rows:
+                raise
+        results = [rows.get(n) or failed_row(late(deadline)) for n in range(len(request.sequences))]
+        for row in results:
+            self._count(row)
+        return {"results": results}
+
+    def _count(self, row: Row) -> None:
+        self.sequences.labels("error" if row.get("error") else row["status"]).inc()
+
+
+def build(service: Service, examples: Iterable[dict[str, Any]] = (), rules_text: str = "") -> FastAPI:
+    app = FastAPI(title="ilpinfer", version=version("ilpinfer"), docs_url=None, redoc_url=None)
+    app.mount("/pages", StaticFiles(directory=PAGES))
+    page = _page(service, examples, rules_text)
+
+    @app.post("/decode", summary="Decode one sequence", openapi_extra=_body_of(DecodeRequest))
     async def decode(request: Request) -> Response:
-        return await _answer(service, "/decode", request, service.single)
+        return await _answer(service, request, service.decode)
 
-    @app.post(
-        "/batch",
-        summary="Decode many sequences, with one deadline",
-        **operation(service.decoder, BatchRequest),
-    )
+    @app.post("/batch", summary="Decode many sequences", openapi_extra=_body_of(BatchRequest))
     async def batch(request: Request) -> Response:
-        return await _answer(service, "/batch", request, service.several)
-
-    @app.get("/health", summary="Whether the process is alive")
-    async def health() -> Response:
-        return _json(200, {"status": "alive"})
+        return await _answer(service, request, service.batch)
 
     @app.get("/ready", summary="Whether requests are answered")
-    async def ready() -> Response:
-        return _json(200, {"status": "ready"})
+    async def ready() -> dict[str, str]:
+        return {"status": "ready"}
 
     @app.get("/metrics", summary="Counters in the text format of Prometheus")
     async def metrics() -> Response:
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
-
-    @app.get("/about", summary="What the service decodes with: rules, labels, examples", response_model=About)
-    async def about() -> Response:
-        return _json(200, service.about)
+        text = exposition.generate_latest(service.registry)
+        return Response(text, media_type=exposition.CONTENT_TYPE_LATEST)
 
     @app.get("/", include_in_schema=False)
     async def workbench() -> Response:
-        return Response((PAGES / "workbench.html").read_bytes(), 200, ONLY_OWN, "text/html")
+        return Response(page, headers=ONLY_OWN, media_type="text/html")
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return Response(page(app.openapi()), 200, ONLY_OWN, "text/html")
-
-    @app.get("/pages/{name}", include_in_schema=False)
-    async def file(name: str) -> Response:
-        if name not in FILES:
-            raise HTTPException(404)
-        return Response((PAGES / name).read_bytes(), media_type=FILES[name])
-
-    @app.exception_handler(HTTPException)
-    async def elsewhere(request: Request, error: HTTPException) -> Response:
-        """The answer to a path or a method that there is not."""
-        path, allowed = request.url.path[:60], (error.headers or {}).get("Allow", "")
-        if error.status_code == 405:
-            return _json(
-                405,
-                {"detail": f"{path}: {request.method} is not answered; use {allowed}"},
-                {"Allow": allowed},
-            )
-        return _json(
-            404, {"detail": f"{path}: there is no such path; POST to /decode or /batch, or see /docs"}
-        )
-
-    app.openapi = partial(complete, app, app.openapi)  # type: ignore[method-assign]
     return app
 
 
-async def _answer(service: Service, path: str, request: Request, answer: Answer) -> Response:
+def _body_of(model: type[RequestOptions]) -> dict[str, Any]:
+    """What OpenAPI says about a body, which is read whatever type of content its header names."""
+    content = {"application/json": {"schema": model.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+async def _answer(
+    service: Service, request: Request, answer: Callable[[bytes, Deadline], Awaitable[dict[str, Any]]]
+) -> Response:
     """The response to a request; the metrics count it."""
-    arrived = time.perf_counter() - service.lag.seconds
+    deadline, path, content, headers = Deadline(), request.url.path, {}, {}
     try:
         body = await _body(request, service.limits.body, service.limits.longest_deadline)
-        response = _json(200, await answer(body, arrived))
-    except Refusal as refusal:
-        service.metrics.refused.labels(refusal.reason).inc()
-        response = _json(refusal.status, refusal.body, refusal.headers)
+        status, content = 200, await answer(body, deadline)
+    except ClientDisconnect:
+        status = GONE
+    except InputError as error:
+        status, content = TOO_LARGE if isinstance(error, LimitError) else INVALID, {"detail": str(error)}
+    except Busy as busy:
+        status, content = UNAVAILABLE, {"detail": str(busy)}
+        headers = {"Retry-After": str(max(1, math.ceil(PATIENCE * deadline.limit)))}
     except Exception as error:
         logger.error("%s: %s", path, where(error))
-        service.metrics.refused.labels("failed").inc()
-        response = _json(FAILED, {"detail": f"decoding failed: {describe(error)}"})
-    service.metrics.requests.labels(path, response.status_code).inc()
-    service.metrics.seconds.labels(path).observe(time.perf_counter() - arrived)
-    return response
+        status, content = FAILED, {"detail": f"decoding failed: {describe(error)}"}
+    service.requests.labels(path, status).inc()
+    service.seconds.labels(path).observe(deadline.elapsed)
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace")
+    return Response(text, status, headers, "application/json")
 
 
 async def _body(request: Request, most: int, seconds: float) -> bytes:
-    """The body; Refusal for a body that is too large, or that does not arrive in time."""
-    said = request.headers.get("content-length", "")
-    if said.isdecimal() and int(said[:20]) > most:
-        raise _too_large(int(said[:20]), most)
     body = bytearray()
     try:
         async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > most:
-                    raise _too_large(len(body), most)
+                    raise LimitError(f"body: more than {most} bytes, which is the limit; send less at once")
     except TimeoutError:
-        message = f"body: not complete after {seconds:g} s; send it at once"
-        raise Refusal(TOO_SLOW, message, "slow") from None
-    except ClientDisconnect:
-        raise Refusal(GONE, "body: the client closed the connection before its end", "gone") from None
+        raise InputError(f"body: not complete after {seconds:g} s; send it at once") from None
     return bytes(body)
 
 
-def _too_large(count: int, most: int) -> Refusal:
-    return too_large(f"body: {count} bytes; at most {most} are accepted, send less at once")
-
-
-def _json(status: int, value: Any, headers: dict[str, str] | None = None) -> Response:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return Response(text.encode("utf-8", "backslashreplace"), status, headers, media_type="application/json")
+def _page(service: Service, examples: Iterable[dict[str, Any]], rules_text: str) -> str:
+    """The page of the workbench, which knows rules as text, if they have a form, bytes that a text may have, and examples."""
+    decoder, rules = service.records.decoder, None
+    with contextlib.suppress(ValueError):  # of rules from Python that have no form in a file
+        rules = rules_text or dump_rules(decoder.rules)
+    known = {"rules": rules, "rule_text": service.limits.rule_text, "examples": list(examples)}
+    about = json.dumps({**known, "model": decoder.model is not None})
+    return (PAGES / "workbench.html").read_text("utf-8").replace("{about}", about.replace("<", r"\u003c"))

@@ -1,132 +1,169 @@
 """Decoding of the sequences of requests within their deadlines; solutions are plain values."""
 
-import time
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from formulations.time_limits import OutOfTime, time_limit
-from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.examples import Example
+from formulations.caches import RecentValues
+from formulations.time_limits import OutOfTime
+from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.explanation import Context
+from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import failure
+from ilpinfer.exact.marginals import marginals_within
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, score
-from ilpinfer.serving.explaining import allowed, further
-from ilpinfer.serving.limits import RequestDeadline, without_reserve
-from ilpinfer.serving.refusal import INVALID, Refusal, invalid
-from ilpinfer.serving.requests import DecodeOptions, RequestOptions
+from ilpinfer.serving.limits import Limits
+from ilpinfer.serving.requests import DecodeRequest, RequestOptions, read_record
+from ilpinfer.serving.rule_texts import with_rules
 
 Row = dict[str, Any]
 """A solution as plain values."""
-NOTHING_MORE = DecodeOptions.model_validate({})
+MOST_RULE_TEXTS = 8
+"""Texts whose compiled rules are kept."""
+BUDGET = 200_000
+"""Joint states of marginals: a twentieth of a second."""
+RESERVE, SHARE = 0.02, 0.25
+"""Seconds that are reserved for the answer, and the largest fraction of the whole time that they may be."""
 
 
-class DeadlinePassed(Exception):
-    """The deadline passed before decoding could begin."""
+def seconds_for_work(deadline: Deadline) -> float:
+    """Seconds that a search may take now; OutOfTime if none are left."""
+    left = deadline.limit - deadline.elapsed - min(RESERVE, SHARE * deadline.limit)
+    if left <= 0:
+        raise OutOfTime
+    return left
 
 
-def decode_single(
-    decoder: Decoder, scheme: str, sequence: Example, options: RequestOptions, seconds: float
-) -> Row:
-    """The solution of one sequence within a time limit of `seconds`; Refusal, or DeadlinePassed if no time is left after scoring."""
-    began = time.perf_counter()
+class RecordDecoder:
+    """A decoder for records of requests; threads may share it."""
 
-    def left() -> float:
-        result = without_reserve(seconds - (time.perf_counter() - began))
-        if result <= 0:
-            raise DeadlinePassed
+    def __init__(self, decoder: Decoder, scheme: str, limits: Limits) -> None:
+        self.decoder, self.scheme, self.limits = decoder, scheme, limits
+        self._by_rules = RecentValues[Decoder](MOST_RULE_TEXTS)
+
+    def row(self, record: Any, where: str, options: RequestOptions, deadline: Deadline) -> Row:
+        """The solution of one record; InputError for an invalid one, OutOfTime if no time is left."""
+        with deadline.as_limit():
+            example, labels, notices = read_record(record, where, self.limits)
+            decoder = self._decoder(options, labels)
+            try:
+                scored = self._scored(decoder, example)
+                assert scored.trellis is not None  # a single sequence without scores is an error already
+                limited = decoder.with_time_limit(seconds_for_work(deadline))
+                found = limited.decode(scored.trellis, top=options.top) if options.top else []
+                found = found or [limited.decode(scored.trellis)]  # an empty list has no status
+                further = _further(scored, found[0], options, deadline)
+            except ValueError as error:
+                text = str(error)
+                raise InputError(text if text.startswith(where) else f"{where}: {text}") from None
+        values = [scored.row(each.to_dict(certificate=options.certificate)) for each in found]
+        first, *others = [{**example.about, **each} for each in values]
+        if (context := found[0].context) is not None:
+            notices.extend(context.rules.compiled(context.trellis.labels).notices)
+        more = {"notices": notices} if notices else {}
+        return {**first, **further, **more, **({"alternatives": others} if options.top else {})}
+
+    def fill(
+        self, rows: dict[int, Row], records: list[Any], options: RequestOptions, deadline: Deadline
+    ) -> None:
+        """Enter the solutions of records; the time left is divided evenly among the remaining ones."""
+        for n, record in enumerate(records):
+            part = Deadline(seconds_for_work(deadline) / (len(records) - n))
+            try:
+                rows[n] = self.row(record, f"sequences, item {n + 1}", options, part)
+            except OutOfTime:
+                continue
+            except Exception as error:
+                rows[n] = failed_row(error)
+
+    def _decoder(self, options: RequestOptions, labels: int) -> Decoder:
+        if not isinstance(options, DecodeRequest) or options.rules is None:
+            return self.decoder
+        made = partial(with_rules, self.decoder, options.rules, labels, self.limits.rule_text)
+        return self._by_rules.get((options.rules, labels), made)
+
+    def _scored(self, decoder: Decoder, example: Example) -> ScoredSequence:
+        if example.scores is None and decoder.model is None:
+            message = "tokens without scores; this service has no model"
+            raise ValueError(f"{message}: give emissions and transitions, or start and edges")
+        model: SequenceModel | None = decoder.model  # type: ignore[assignment]
+        return score([example], model, self.scheme, decoder.rules.never)[0]
+
+
+def failed_row(error: Exception) -> Row:
+    """The row of a sequence of a batch that is not decoded."""
+    return failure(error, "none").to_dict(certificate=False)
+
+
+def _further(
+    scored: ScoredSequence, solution: Solution, options: RequestOptions, deadline: Deadline
+) -> dict[str, Any]:
+    """The further keys of an answer that options ask for; OutOfTime where no time is left for them."""
+    context, result = solution.context, dict[str, Any]()
+    if context is None or not isinstance(options, DecodeRequest):
         return result
-
-    def limited() -> Decoder:
-        return decoder.with_time_limit(left())
-
-    own = options if isinstance(options, DecodeOptions) else NOTHING_MORE
-    try:
-        scored = _scored(decoder, scheme, sequence)
-        trellis = allowed(scored, own.forbidden)
-        solutions = limited().decode(trellis, top=options.top) if options.top else []
-        solutions = solutions or [limited().decode(trellis)]  # an empty list has no status
-        rows = [_row(scored, solution, options) for solution in solutions]
-        rows[0] = with_notices(rows[0], _notices(solutions[0]))
-        with time_limit(lambda: time.perf_counter() - began > seconds):
-            rows[0] |= further(decoder, scored, trellis, solutions[0], own, left)
-    except OutOfTime:
-        raise DeadlinePassed from None
-    except ValueError as error:
-        raise _refusal(error, sequence) from None
-    return rows[0] if options.top is None else {**rows[0], "alternatives": rows[1:]}
+    if options.explain is not False:
+        result["explanation"] = _explanation(context, scored, solution, seconds_for_work(deadline))
+    if type(options.explain) is int and solution.has_labelling:
+        seconds = seconds_for_work(deadline)
+        result["explanation"]["change"] = _change(context, scored, solution, options.explain, seconds)
+    if options.marginals and seconds_for_work(deadline):
+        result["marginals"] = _marginals(context, scored)
+    return result
 
 
-def decode_part(
-    decoder: Decoder,
-    scheme: str,
-    sequences: Sequence[tuple[int, Example]],
-    options: RequestOptions,
-    deadline: RequestDeadline,
-    rows: list[Row | None],
-) -> None:
-    """Decode sequences one after the other, and enter the solutions into `rows`.
+def _explanation(
+    context: Context, scored: ScoredSequence, solution: Solution, seconds: float
+) -> dict[str, Any]:
+    """Viterbi's labelling, rules, fields of labels, and the tokens of the violations of both labellings."""
+    viterbi = decode(context.trellis, context.rules, method="viterbi", time_limit=seconds)
+    labels, rules = context.trellis.labels, context.named().items()
 
-    The time left is divided evenly among the remaining sequences, so that a hard sequence does not use all of it.
-    """
-    for done, (place, sequence) in enumerate(sequences):
-        left = deadline.left / (len(sequences) - done)
-        if left <= 0:
-            return
-        try:
-            rows[place] = decode_single(decoder, scheme, sequence, options, left)
-        except DeadlinePassed:
-            continue
-        except Refusal as refusal:
-            rows[place] = error_row(refusal)
-        except Exception as error:
-            rows[place] = failure(error, "none").to_dict(certificate=options.certificate)
+    def places(one: Solution) -> dict[str, list[list[int]]]:
+        names = [name for name, count in one.violations.items() if count and one.has_labelling]
+        trials = {name: context.broken(name, one.labels) for name in names}
+        return {name: [[scored.places[t] for t in each.tokens] for each in trials[name]] for name in names}
+
+    return {
+        "label_names": list(labels.names),
+        "fields": [labels.strip(name) for name in labels.names],
+        "rules": [{"name": name, "penalty": finite(x.penalty), "reason": x.reason} for name, x in rules],
+        "places": places(solution),
+        "viterbi": {**scored.row(viterbi.to_dict(certificate=False)), "places": places(viterbi)},
+    }
 
 
-def with_notices(row: Row, notices: Sequence[str]) -> Row:
-    """The row with further notices, where there are some."""
-    return {**row, "notices": [*row.get("notices", ()), *notices]} if notices else row
-
-
-def _notices(solution: Solution) -> Sequence[str]:
-    """What there is to say about rules and labels, none of which is an error."""
-    context = solution.context
-    return () if context is None else context.rules.compiled(context.trellis.labels).notices
-
-
-def error_row(refusal: Refusal) -> Row:
-    """The row of a sequence of a batch that cannot be decoded."""
-    name = "InputError" if refusal.status == INVALID else "LimitError"
-    return _failed(name, refusal.message)
-
-
-def late_row(deadline: RequestDeadline) -> Row:
-    """The row of a sequence of a batch whose decoding could not begin before the deadline."""
-    reason = (
-        f"the deadline of {deadline.seconds:g} s passed before it was decoded; ask for more, or send fewer"
+def _change(
+    context: Context, scored: ScoredSequence, solution: Solution, position: int, seconds: float
+) -> dict[str, Any]:
+    """Why the token at a position has its label."""
+    places = list(scored.places)
+    if position not in places:
+        raise ValueError(f"explain: no token {position} has scores; positions are 0 to {max(places)}")
+    [change] = Searches(seconds).changes(context, solution.ids, places.index(position))
+    change = replace(
+        change,
+        tokens=tuple(places[t] for t in change.tokens),
+        differs=tuple(places[t] for t in change.differs),
+        other=None if change.other is None else tuple(scored.restore(change.other)),
     )
-    return _failed("DeadlinePassed", reason)
+    return {**change.to_dict(), "words": str(change)}
 
 
-def _failed(name: str, reason: str) -> Row:
-    return replace(failure(DeadlinePassed(), "none"), error=name, reason=reason).to_dict(certificate=False)
-
-
-def _scored(decoder: Decoder, scheme: str, sequence: Example) -> ScoredSequence:
-    model: SequenceModel | None = decoder.model  # type: ignore[assignment]
-    if sequence.scores is None and model is None:
-        raise ValueError(
-            f"{sequence.where}: tokens without scores; this service has no model: give emissions and transitions, "
-            "or start and edges"
-        )
-    return score([sequence], model, scheme, decoder.rules.never)[0]
-
-
-def _row(scored: ScoredSequence, solution: Solution, options: RequestOptions) -> Row:
-    return {**scored.example.about, **scored.row(solution.to_dict(certificate=options.certificate))}
-
-
-def _refusal(error: Exception, sequence: Example) -> Refusal:
-    text = str(error)
-    return invalid(text if text.startswith(sequence.where) else f"{sequence.where}: {text}")
+def _marginals(context: Context, scored: ScoredSequence) -> dict[str, Any]:
+    """Probabilities under the rules, but for those that take too many states; None for tokens without scores."""
+    try:
+        found, left_out = marginals_within(context.trellis, context.rules, BUDGET)
+    except ValueError as error:
+        return {"labels": None, "constrained": False, "left_out": [], "reason": str(error)}
+    rows: list[list[float] | None] = [None] * len(scored.all_tokens)
+    for t, row in zip(scored.places, found.labels.round(4).tolist(), strict=True):
+        rows[t] = row
+    constrained = not left_out or bool(found.problem.rules)
+    reason = next(iter(left_out.values()), "")
+    return {"labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}

@@ -1,4 +1,4 @@
-"""Requests with rules of their own, without some labels, and with explanations and probabilities."""
+"""Requests with rules of their own, explanations and probabilities, and the page that makes them."""
 
 import asyncio
 import itertools
@@ -16,12 +16,14 @@ from support.service import post, service_of, talk
 from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.labels.selectors import Group
-from ilpinfer import Decoder, marginals, next_question
+from ilpinfer import Decoder, marginals
 from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
-from ilpinfer.serving.refusal import Refusal
-from ilpinfer.serving.rule_texts import MOST_RULE_TEXTS, RuleTexts
+from ilpinfer.serving import Limits, create_app
+from ilpinfer.serving.decoding import MOST_RULE_TEXTS
+from ilpinfer.serving.requests import DecodeRequest, LimitError
+from ilpinfer.serving.rule_texts import with_rules
 
 NAMES = ["title", "author", "O"]
 TEXT = """fields = ["title", "author"]
@@ -64,31 +66,27 @@ def drawn(seed, order=1):
     return record, Trellis.from_emissions(emissions, transitions, labels=NAMES)
 
 
-def values(trellis, rules, forbidden):
-    """The score under soft rules of each labelling that takes no forbidden label."""
+def values(trellis, rules):
+    """The score under soft rules of each labelling."""
     result = {}
     for labels in itertools.product(NAMES, repeat=len(trellis)):
-        if not any(labels[int(t)] in names for t, names in forbidden.items()):
-            broken = [rule.violations(labels, labels=trellis.labels) * rule.penalty for rule in rules]
-            result[labels] = trellis.score(labels) - sum(broken)
+        broken = [rule.violations(labels, labels=trellis.labels) * rule.penalty for rule in rules]
+        result[labels] = trellis.score(labels) - sum(broken)
     return result
 
 
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("seed", range(8))
-def test_rules_and_forbidden_labels_against_all_labellings(decoder, seed, order):
+@pytest.mark.parametrize("order, seed", [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)])
+def test_rules_of_a_request_against_all_labellings(decoder, seed, order):
     record, trellis = drawn(seed, order)
-    rules = parse_rules(TEXT.format(penalty=0.75))
-    best = decoder.with_rules(rules).decode(trellis).labels
-    forbidden = {"1": [best[1]], "3": NAMES[: seed % 3]}
-    asked = {**record, "rules": TEXT.format(penalty=0.75), "forbidden": forbidden, "explain": True}
-    answer = post(decoder, "/decode", {**asked, "marginals": True}).json()
-    known = values(trellis, rules.rules, forbidden)
+    text = TEXT.format(penalty=0.75)
+    asked = {**record, "rules": text, "explain": True, "marginals": True}
+    answer = post(decoder, "/decode", asked).json()
+    known = values(trellis, parse_rules(text).rules)
     assert answer["status"] == "optimal"
     assert answer["score"] == pytest.approx(max(known.values()), abs=1e-4)
     assert known[tuple(answer["labels"])] == max(known.values())
     viterbi = answer["explanation"]["viterbi"]
-    assert viterbi["model_score"] == pytest.approx(max(values(trellis, [], forbidden).values()), abs=1e-4)
+    assert viterbi["model_score"] == pytest.approx(max(values(trellis, []).values()), abs=1e-4)
     assert viterbi["score"] == pytest.approx(known[tuple(viterbi["labels"])], abs=1e-4)
     found = answer["marginals"]
     if order == 2:
@@ -104,7 +102,7 @@ def test_rules_and_forbidden_labels_against_all_labellings(decoder, seed, order)
 def test_an_explanation_names_rules_fields_and_places(decoder):
     answer = post(decoder, "/decode", {**SCORES, "rules": TEXT.format(penalty=0.1), "explain": True}).json()
     found = answer["explanation"]
-    assert found["label_names"] == found["fields"] == NAMES and found["notices"] == []
+    assert found["label_names"] == found["fields"] == NAMES
     assert [(rule["name"], rule["penalty"], rule["reason"]) for rule in found["rules"]] == [
         ("one title", 0.1, "titles are whole"),
         ("requires_before(author, title)", 0.5, ""),
@@ -125,10 +123,13 @@ def test_no_rules_hard_rules_and_no_labelling(decoder):
     found = post(decoder, "/decode", {**SCORES, "rules": rules, "explain": True}).json()["explanation"]
     assert found["rules"][0]["penalty"] is None and found["viterbi"]["score"] is None
     assert found["viterbi"]["places"] == {"at_most_tokens(O, 0)": [[1]]}
-    asked = {**SCORES, "forbidden": {"2": NAMES}, "explain": True, "marginals": True}
+    never = 'fields = ["title"]\n' + "".join(
+        f'[[rule]]\ntemplate = "at_{kind}_tokens"\nfield = "title"\nn = {n}\n'
+        for kind, n in (("most", 0), ("least", 1))
+    )
+    asked = {**SCORES, "rules": never, "explain": True, "marginals": True}
     answer = post(decoder, "/decode", asked).json()
     assert answer["status"] == "infeasible" and answer["explanation"]["places"] == {}
-    assert answer["explanation"]["viterbi"]["labels"] is None
     assert answer["marginals"]["labels"] is None and "no labelling" in answer["marginals"]["reason"]
 
 
@@ -139,32 +140,6 @@ def test_rules_of_the_catalogue_and_fields_of_schemes():
     assert len(answer["explanation"]["rules"]) == len(load_rules("bio").rules)
     fields = dict(zip(answer["explanation"]["label_names"], answer["explanation"]["fields"]))
     assert fields == dict(zip(names, ["per", "per", "O"]))
-
-
-@pytest.mark.parametrize("number", [1, 3])
-@pytest.mark.parametrize("forbidden", [{}, {"0": ["title"], "3": ["title", "O"]}])
-def test_questions_are_those_of_the_function(decoder, number, forbidden):
-    record, trellis = drawn(3, 1)
-    asked = {**record, "rules": TEXT.format(penalty=0.75), "forbidden": forbidden, "given": {"1": "author"}}
-    found = post(decoder, "/decode", {**asked, "questions": number}).json()["questions"]
-    open_ = [t for t in range(4) if t != 1 and len(forbidden.get(str(t), ())) < 2]
-    assert len(found) == min(number, len(open_)) and {each["token"] for each in found} <= set(open_)
-    first = found[0]
-    assert first["label"] not in forbidden.get(str(first["token"]), ())
-    if not forbidden:
-        rules = parse_rules(TEXT.format(penalty=0.75))
-        own = next_question(trellis, rules, given={1: "author"}, top=number, labellings=50)
-        assert [(each["token"], each["label"]) for each in found] == [
-            (each.token, each.label) for each in own
-        ]
-        assert [each["chances"] for each in found] == [pytest.approx(each.chances) for each in own]
-
-
-def test_no_questions_without_a_labelling_and_in_an_answer_that_has_not_asked(decoder):
-    asked = {**SCORES, "forbidden": {"2": NAMES}, "questions": 2}
-    answer = post(decoder, "/decode", asked).json()
-    assert answer["status"] == "infeasible" and "questions" not in answer
-    assert "questions" not in post(decoder, "/decode", SCORES).json()
 
 
 def test_probabilities_of_the_model_where_rules_take_too_many_states(decoder):
@@ -191,12 +166,12 @@ def test_only_rules_with_too_many_states_are_left_out_of_probabilities(decoder):
     assert not np.allclose(found["labels"], marginals(trellis).labels, atol=1e-2)
 
 
-@pytest.mark.parametrize("key", ["rules", "forbidden", "explain", "marginals", "questions", "deadline"])
-def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder, key):
-    results = post(decoder, "/batch", {"sequences": [{**SCORES, key: None}]}).json()["results"]
-    assert f'no use for "{key}"' in results[0]["reason"]
-    if key != "deadline":
-        assert post(decoder, "/batch", {"sequences": [SCORES], key: None}).status_code == 422
+def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder):
+    keys = ("rules", "explain", "marginals", "deadline", "top")
+    rows = post(decoder, "/batch", {"sequences": [{**SCORES, key: None} for key in keys]}).json()["results"]
+    for key, row in zip(keys, rows, strict=True):
+        assert f'no use for "{key}"' in row["reason"]
+    assert post(decoder, "/batch", {"sequences": [SCORES], "rules": ""}).status_code == 422
 
 
 def test_a_service_that_takes_no_rules(decoder):
@@ -204,12 +179,16 @@ def test_a_service_that_takes_no_rules(decoder):
 
 
 def test_the_latest_few_texts_are_kept(decoder):
-    texts = RuleTexts(decoder)
-    first = texts.decoder("", 3, 1.0)
-    assert texts.decoder("", 3, 1.0) is first and texts.decoder(None, 3, 1.0) is decoder
+    records = service_of(decoder).records
+
+    def made(text):
+        return records._decoder(DecodeRequest(rules=text), 3)
+
+    first = made("")
+    assert made("") is first and made(None) is decoder
     for penalty in range(1, MOST_RULE_TEXTS + 1):
-        texts.decoder(TEXT.format(penalty=penalty), 3, 1.0)
-    assert texts.decoder("", 3, 1.0) is not first
+        made(TEXT.format(penalty=penalty))
+    assert made("") is not first
 
 
 EXAMPLES = [
@@ -219,12 +198,17 @@ EXAMPLES = [
 ]
 
 
+def page_of(app):
+    """What the page of an application knows."""
+    route = next(each for each in app.routes if each.path == "/")
+    page = asyncio.run(route.endpoint()).body.decode()
+    return json.loads(re.search('<script id="about" type="application/json">(.*)</script>', page)[1])
+
+
 def test_examples_of_a_file_are_requests(decoder, tmp_path):
     path = tmp_path / "examples.jsonl"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in EXAMPLES * 20))
-    app = application(ServeOptions(examples=str(path)))
-    route = next(each for each in app.routes if each.path == "/about")
-    shown = json.loads(asyncio.run(route.endpoint()).body)["examples"]
+    shown = page_of(application(ServeOptions(examples=str(path))))["examples"]
     assert len(shown) == MOST_EXAMPLES and shown[:2] == EXAMPLES[:2]
     answers = [post(decoder, "/decode", record).json()["labels"] for record in (SCORES, shown[2])]
     assert answers[0] == answers[1] and shown[2]["metadata"] == {"page": 1}
@@ -236,57 +220,35 @@ def test_examples_of_a_file_are_requests(decoder, tmp_path):
 @pytest.mark.parametrize("words, kept", [('["x"]', True), ('{ file = "words.txt" }', False)])
 def test_the_text_of_a_rule_file_is_shown_with_its_comments(tmp_path, words, kept):
     (tmp_path / "words.txt").write_text("x\n")
-    text = f'# why\nfields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = {words}\n'
+    text = f'# why </script>\nfields = ["title"]\n[[rule]]\ntemplate = "tag_at"\nfield = "title"\nwords = {words}\n'
     (tmp_path / "rules.toml").write_text(text)
     for rules in ([str(tmp_path / "rules.toml")], [str(tmp_path / "rules.toml"), "citations"], ["citations"]):
-        app = application(ServeOptions(rules=rules))
-        route = next(each for each in app.routes if each.path == "/about")
-        shown = json.loads(asyncio.run(route.endpoint()).body)["rules"]
+        shown = page_of(application(ServeOptions(rules=rules)))["rules"]
         assert parse_rules(shown).items == load_rules(*rules).items
         assert (shown == text) == (kept and len(rules) == 1 and "rules.toml" in rules[0])
 
 
-def test_rules_without_a_form_as_text_are_not_told():
+def test_rules_without_a_form_as_text_are_not_told(decoder):
     alike = [C.at_most_runs(Group("names", (field,)), 1) for field in ("title", "author")]
-    assert service_of(Decoder(alike)).about["rules"] is None
+    assert page_of(create_app(Decoder(alike)))["rules"] is None
+    about = page_of(create_app(decoder, Limits(rule_text=9)))
+    assert parse_rules(about.pop("rules")).items == decoder.rules.items
+    assert about == {"rule_text": 9, "examples": [], "model": False}
 
 
-@pytest.mark.filterwarnings("ignore::formulations.errors.RuleNotice")
-def test_what_the_service_says_about_itself(decoder):
-    tagger = Decoder(load_rules("citations"), model=HMM.train([(["Ada", "."], ["author", "O"])]))
-    for each, names in ((decoder, None), (tagger, ["O", "author"])):
-
-        async def conversation(client):
-            about = (await client.get("/about")).json()
-            answers = [await client.post("/decode", json=record) for record in about["examples"]]
-            return about, {answer.status_code for answer in answers}
-
-        about, answered = talk(service_of(each), conversation)
-        assert parse_rules(about["rules"]).items == each.rules.items
-        assert about["label_names"] == names and about["rule_text"] == 2**16 and answered == {200}
-
-
-def test_pages_and_their_files_are_served_and_name_no_other_host(decoder):
+def test_the_page_and_its_files_are_served_and_name_no_other_host(decoder):
     async def conversation(client):
-        texts = {}
-        for page in ("/", "/docs"):
-            response = await client.get(page)
-            assert (
-                response.status_code == 200
-                and "default-src 'self'" in response.headers["content-security-policy"]
-            )
-            texts[page] = response.text
-            for name in re.findall(r'(?:href|src)="(pages/[^"]+)"', response.text):
-                response = await client.get(f"/{name}")
-                assert response.status_code == 200 and response.headers["content-type"].startswith("text/")
-                texts[name] = response.text
-        assert (await client.get("/pages/../app.py")).status_code == 404
-        assert (await client.get("/pages/app.py")).status_code == 404
-        return texts
+        page = await client.get("/")
+        assert "default-src 'self'" in page.headers["content-security-policy"]
+        names = re.findall(r'(?:href|src)="(pages/[^"]+)"', page.text)
+        files = [await client.get(f"/{name}") for name in names]
+        missing = [await client.get("/pages/../app.py"), await client.get("/pages/app.py")]
+        return page, files, missing
 
-    texts = talk(service_of(decoder), conversation)
-    assert len(texts) == 5
-    assert not [name for name, text in texts.items() if re.search(r"https?://|//\w+\.", text)]
+    page, files, missing = talk(service_of(decoder), conversation)
+    assert [each.status_code for each in (page, *files, *missing)] == [200, 200, 200, 404, 404]
+    assert all(each.headers["content-type"].startswith("text/") for each in files)
+    assert not any(re.search(r"https?://|//\w+\.", each.text) for each in (page, *files))
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -307,21 +269,16 @@ PAIRS = (
 
 
 def test_rules_that_fit_few_labels_do_not_fit_many(decoder):
-    texts = RuleTexts(decoder)
-    kept = texts.decoder(PAIRS, 30, 1.0)
-    assert texts.decoder(PAIRS, 30, 1.0) is kept
-    with pytest.raises(Refusal, match=r"1560 statements, .* at most 1000 are taken here for 40 labels"):
-        texts.decoder(PAIRS, 40, 1.0)
+    with_rules(decoder, PAIRS, 30, 1000)
+    with pytest.raises(LimitError, match=r"1560 statements, .* at most 1000 are taken here for 40 labels"):
+        with_rules(decoder, PAIRS, 40, 1000)
 
 
-def test_known_labels_stay_known_where_others_are_forbidden(decoder):
-    asked = {**SCORES, "rules": "", "given": {"1": "author"}, "forbidden": {"2": ["author"]}, "explain": True}
+def test_known_labels_are_kept_by_both_labellings(decoder):
+    asked = {**SCORES, "rules": "", "given": {"1": "author"}, "explain": True}
     answer = post(decoder, "/decode", asked).json()
-    assert (
-        answer["labels"]
-        == answer["explanation"]["viterbi"]["labels"]
-        == ["title", "author", "title", "title"]
-    )
+    assert answer["labels"] == answer["explanation"]["viterbi"]["labels"]
+    assert answer["labels"] == ["title", "author", "author", "title"]
     assert answer["given"] == {"1": "author"}
 
 
@@ -334,14 +291,11 @@ def test_a_token_is_explained_as_by_the_solution(decoder):
         assert change["viterbi"] == [answer["explanation"]["viterbi"]["labels"][s] for s in change["tokens"]]
         assert change["words"].startswith("token") and change["status"] in ("optimal", "infeasible")
         if change["labels"] == change["viterbi"]:
-            asked = {**SCORES, "rules": rules, "forbidden": {str(t): [answer["labels"][t]]}}
-            other = post(decoder, "/decode", asked).json()
-            assert change["loss"] == pytest.approx(answer["score"] - other["score"], abs=1e-6)
-    assert (
-        post(decoder, "/decode", {**SCORES, "explain": 99})
-        .json()["detail"]
-        .endswith("explain: no token 99 has scores; positions are 0 to 3")
-    )
-    for wrong in (-1, 1.5, "yes"):
-        said = post(decoder, "/decode", {**SCORES, "explain": wrong}).json()["detail"]
-        assert "expected true, false, or the position of a token" in said
+            known = values(
+                Trellis.from_emissions(SCORES["emissions"], SCORES["transitions"], labels=NAMES),
+                parse_rules(rules).rules,
+            )
+            other = max(score for labels, score in known.items() if labels[t] != answer["labels"][t])
+            assert change["loss"] == pytest.approx(answer["score"] - other, abs=1e-4)
+    said = post(decoder, "/decode", {**SCORES, "explain": 99}).json()["detail"]
+    assert said == "body: explain: no token 99 has scores; positions are 0 to 3"

@@ -11,8 +11,7 @@ import httpx
 from formulations import RuleSet, Trellis
 from ilpinfer import Decoder, decode
 from ilpinfer.serving import Limits
-from ilpinfer.serving.app import build
-from ilpinfer.serving.service import Service
+from ilpinfer.serving.app import Service, build
 
 GENEROUS = 60.0
 EDGES = {"label_names": ["title", "O"], "start": [0.0, -1.0], "edges": [[[0.0, -1.0], [-2.0, 0.5]]]}
@@ -50,10 +49,10 @@ async def serving(service: Service) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-def service_of(decoder: Any, *, workers: int = 1, **limits: Any) -> Service:
-    """A service with generous deadlines."""
-    limits = {"deadline": GENEROUS, "longest_deadline": GENEROUS, **limits}
-    return Service(decoder, Limits(**limits), workers=workers, scheme="")
+def service_of(decoder: Any, **limits: Any) -> Service:
+    """A service with one thread and generous deadlines."""
+    limits = {"workers": 1, "deadline": GENEROUS, "longest_deadline": GENEROUS, **limits}
+    return Service(decoder, Limits(**limits), scheme="")
 
 
 def talk(service: Service, conversation: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:

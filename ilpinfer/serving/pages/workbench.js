@@ -3,6 +3,8 @@ const $ = (id) => document.getElementById(id);
 const OFF = "#- "; // begins each line of a rule that is switched off
 const PADDING = 8, NARROW = 16; // pixels of a run beside its name, and for less than a letter or two
 const MOST_CHOICES = 300, TYPING = 250, MOVING = 30; // labels of a token; milliseconds before a request
+const TEXT = { tokens: ["Ada", "Lovelace", ".", "Notes", "on", "engines", "."] }; // examples where the service has none
+const SCORES = { label_names: ["title", "O"], tokens: ["Notes", "on", "engines", "."], emissions: [[0, -1], [-1, 0], [0, -1], [-1, 0]], transitions: [[0, -0.5], [-0.5, 0]] };
 const state = { about: null, tokens: [], record: null, known: new Map(), answer: null, selected: -1, hues: new Map(), dragging: false, split: false };
 
 function element(tag, properties = {}, ...children) {
@@ -101,7 +103,7 @@ function request(token = -1) {
 
 async function post(asked, signal) {
   const response = await fetch("decode", { method: "POST", body: JSON.stringify(asked), signal });
-  return [response.status, await response.json()];
+  return [response.status, await response.json(), response.headers.get("Retry-After")];
 }
 
 async function decode() {
@@ -109,16 +111,16 @@ async function decode() {
   if (!state.tokens.length) return;
   $("result").classList.add("old");
   try {
-    const [status, answer] = await post(request(), own.signal);
+    const [status, answer, wait] = await post(request(), own.signal);
     if (own.signal.aborted) return;
     const ofRules = status !== 200 && answer.detail.startsWith("rules");
     ruleError(ofRules ? answer.detail : "");
     if (status === 200) {
       state.answer = answer;
       show();
-    } else if (answer.retry_after !== undefined) {
+    } else if (wait) {
       say(`${answer.detail}; trying again.`);
-      timer = setTimeout(decode, 1000 * Math.max(answer.retry_after, 0.5));
+      timer = setTimeout(decode, 1000 * wait);
     } else {
       if (!ofRules) {
         state.answer = null;
@@ -468,8 +470,9 @@ function download() {
 
 // ---- start ----
 
-async function start() {
-  const about = (state.about = await (await fetch("about")).json());
+function start() {
+  const about = (state.about = JSON.parse($("about").textContent));
+  if (!about.examples.length) about.examples.push(about.model ? TEXT : SCORES);
   const named = about.examples.map((record, n) => {
     const words = (record.tokens ?? []).slice(0, 5).join(" ");
     return element("option", { value: n }, record.id ?? record.name ?? (words ? `${words} …` : `scores ${n + 1}`));
@@ -496,4 +499,4 @@ async function start() {
   takeExample();
 }
 
-start().catch(() => say("The service does not answer.", true));
+start();
