@@ -27,6 +27,8 @@ MOST_RULE_TEXTS = 8
 """Texts whose compiled rules are kept."""
 BUDGET = 200_000
 """Joint states of marginals: a twentieth of a second."""
+DIGITS = 4
+"""Decimals of probabilities."""
 RESERVE, SHARE = 0.02, 0.25
 """Seconds that are reserved for the answer, and the largest fraction of the whole time that they may be."""
 
@@ -113,7 +115,7 @@ def _further(
         seconds = seconds_for_work(deadline)
         result["explanation"]["change"] = _change(context, scored, solution, options.explain, seconds)
     if options.marginals and seconds_for_work(deadline):
-        result["marginals"] = _marginals(context, scored)
+        result["marginals"] = _marginals(context, scored, solution)
     return result
 
 
@@ -155,15 +157,23 @@ def _change(
     return {**change.to_dict(), "words": str(change)}
 
 
-def _marginals(context: Context, scored: ScoredSequence) -> dict[str, Any]:
+def _marginals(context: Context, scored: ScoredSequence, solution: Solution) -> dict[str, Any]:
     """Probabilities under the rules, but for those that take too many states; None for tokens without scores."""
+    known: dict[str, Any] = {"labels": None, "entities": [], "labelling": None}
     try:
         found, left_out = marginals_within(context.trellis, context.rules, BUDGET)
     except ValueError as error:
-        return {"labels": None, "constrained": False, "left_out": [], "reason": str(error)}
+        return {**known, "constrained": False, "left_out": [], "reason": str(error)}
+    places = list(scored.places)
     rows: list[list[float] | None] = [None] * len(scored.all_tokens)
-    for t, row in zip(scored.places, found.labels.round(4).tolist(), strict=True):
+    for t, row in zip(places, found.labels.round(DIGITS).tolist(), strict=True):
         rows[t] = row
+    if solution.has_labelling:
+        known["labelling"] = found.probability(solution.ids)
+        known["entities"] = [
+            {"field": name, "tokens": places[begin:end], "probability": round(chance, DIGITS)}
+            for name, begin, end, chance in found.entities(solution.ids)
+        ]
     constrained = not left_out or bool(found.problem.rules)
     reason = next(iter(left_out.values()), "")
-    return {"labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}
+    return {**known, "labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}

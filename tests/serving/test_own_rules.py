@@ -160,10 +160,15 @@ def test_only_rules_with_too_many_states_are_left_out_of_probabilities(decoder):
     others += '[[rule]]\ntemplate = "at_least_tokens"\nfield = "f3"\nn = 2\npenalty = 0.5\n'
     large = '[[rule]]\nname = "once"\ntemplate = "at_most_runs"\nfield = "each field"\nn = 1\npenalty = 1\n'
     record = {**trellis.to_dict(), "rules": others + large, "marginals": True}
-    found = post(decoder, "/decode", record).json()["marginals"]
+    answer = post(decoder, "/decode", record).json()
+    found = answer["marginals"]
     assert found["constrained"] and found["left_out"] == ["once"] and "200000 joint states" in found["reason"]
     assert np.allclose(found["labels"], marginals(trellis, others).labels, atol=1e-4)
     assert not np.allclose(found["labels"], marginals(trellis).labels, atol=1e-2)
+    runs = marginals(trellis, others).entities(answer["labels"])
+    assert [
+        (one["field"], *one["tokens"][:1], round(one["probability"], 4)) for one in found["entities"]
+    ] == [(name, begin, round(chance, 4)) for name, begin, _, chance in runs]
 
 
 def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder):
