@@ -167,21 +167,10 @@ def contents_of(lines: list[str], separator: str) -> Contents:
 
 def _column_hint(line: str, count: int, contents: Contents) -> str:
     """A value for --column that fits the first line."""
-    cells = split(line, " ")
-    low = [cell.strip().lower() for cell in cells]
-    marked = [at for at in contents.label_columns() if contents.has_labels(at)]
-    if marked:
-        places = (1 if contents.numbered else 0, marked[0])
-        named = contents.begins_with_names(marked)
-        return ",".join(cells[at] if named else str(at + 1) for at in places)
-    for known in (LABEL_NAMES, TOKEN_NAMES):
-        at = next((place for place, cell in enumerate(low) if cell in known), None)
-        if at is not None:
-            token, label = (
-                (0 if at else 1, at) if known is LABEL_NAMES else (at, count - 1 if at < count - 1 else 0)
-            )
-            return ",".join(excerpt(cells[place].strip())[1:-1] for place in (token, label))
-    return f"1,{count}"
+    label = next(iter(contents.label_columns()), count - 1)
+    named, cells = contents.begins_with_names([label]), split(line, " ")
+    places = (1 if contents.numbered else 0, label)
+    return ",".join(cells[at] if named else str(at + 1) for at in places)
 
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
