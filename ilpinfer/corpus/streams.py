@@ -213,6 +213,10 @@ class ExampleStream:
     def _file(self, file: str, start: Place) -> Iterator[Found]:
         """The records of a file, those up to a place left out."""
         form, name = self._form, plain_name(file)
+        if name.endswith(".spacy"):
+            raise InputError(
+                f"{file}: documents of spaCy; write json.dumps(doc.to_json()) of each as a line of a .jsonl file"
+            )
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
         if form.column and not form.beside and (file.endswith(".npz") or brat.is_brat(file)):
