@@ -26,21 +26,20 @@ class ConvertOptions:
         str,
         argument(
             "INPUT",
-            "A file, folder or pattern: columns, JSON lines, Parquet, CoNLL-U, BRAT, DocBin (.spacy), tasks of Prodigy or "
-            "Label Studio; or - for standard input.",
+            "A file, folder or pattern: columns, JSON lines, texts with spans, Parquet, CoNLL-U, BRAT; or - for standard "
+            "input.",
         ),
     ]
     output: Annotated[
         str,
         argument(
             "OUTPUT",
-            "A file whose name says the format: .tsv, .jsonl, .parquet, .conllu, .spacy, .json (Label Studio); or a folder, "
-            "for BRAT.",
+            "A file whose name says the format: .tsv, .jsonl, .parquet, .conllu; or - for standard output.",
         ),
     ]
     to: str = OPTIONS.option(
         "",
-        "FORMAT: columns, json, parquet, conllu, brat, spacy, prodigy or label-studio, where OUTPUT's name does not say it.",
+        "FORMAT: columns, json, spans, parquet or conllu, where OUTPUT's name does not say it.",
     )
     labels: str = OPTIONS.option(
         "",
@@ -67,27 +66,23 @@ class ConvertOptions:
 
 @command(
     "ilpinfer convert TRAIN.conllu TRAIN.tsv",
-    "ilpinfer convert texts/ labelled/ --to brat --labels OUT.jsonl",
+    "ilpinfer convert texts/ labelled.jsonl --to spans --labels OUT.jsonl",
 )
 def convert(options: ConvertOptions) -> None:
     """Convert labelled sequences, or write predicted labels into the documents that they are about."""
-    predicted = bool(options.labels)
-    how = WriteOptions(
-        options.to, canonical_scheme(options.scheme), options.into, options.unit, predicted=predicted
-    )
+    how = WriteOptions(options.to, canonical_scheme(options.scheme), options.into)
     inputs, format_ = options.files, how.format_of(options.output)
-    if format_ != "brat" and options.output != "-":
+    if options.output != "-":
         output_path(options.output, inputs)
     with about(options.source):
         examples = read(
             options.source, reading(options.label_names), options.column, notice, unit=options.unit
         )
-    if predicted:
+    if options.labels:
         examples = _with_labels(examples, options)
-    written = write(examples, options.output, how, inputs)
+    write(examples, options.output, how, inputs)
     if options.output != "-":
-        place = f"{options.output}: {counted(written, 'file')}" if format_ == "brat" else options.output
-        notice(f"{place}: {counted(len(examples), 'sequence')} as {format_}")
+        notice(f"{options.output}: {counted(len(examples), 'sequence')} as {format_}")
 
 
 def _with_labels(examples: list[Example], options: ConvertOptions) -> list[Example]:

@@ -1,8 +1,7 @@
 """BRAT standoff: a text `NAME.txt` and its annotations `NAME.ann`, of which spans are read; offsets count code points."""
 
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -58,7 +57,7 @@ def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example
         number = 1 + len(re.findall(r"\r\n|\r|\n", text[:begin]))
         where = f"{name + TEXT}, line {number}"
         labels = labels_of(_within(spans, begin, end, doubts), text, offsets, doubts)
-        passage = Passage(text, offsets, name, "brat")
+        passage = Passage(text, offsets, name)
         yield Example(passage.tokens, labels, where, file=name + TEXT, line=number, passage=passage)
 
 
@@ -146,74 +145,3 @@ def _within(spans: list[Span], begin: int, end: int, doubts: Doubts) -> Iterator
             if span.begin < begin:
                 doubts.add(OVER_LINES, f"{span.where} at {span.begin}-{span.end}")
             yield Span(max(begin, span.begin), min(end, span.end), span.label, span.where)
-
-
-def brat_files(
-    examples: Sequence[Example], spans: Sequence[list[Span]], unit: str = "line"
-) -> Iterator[tuple[str, str]]:
-    """Names and contents of files: documents of BRAT as they were, other sequences as lines of a document a file, or documents."""
-    groups: dict[str, list[int]] = {}
-    for at, example in enumerate(examples):
-        for span in spans[at]:
-            if not span.label or re.search(r"\s", span.label):
-                raise InputError(
-                    f"{example.where}: label {brief(span.label)} has white space, which BRAT does not take; rename it"
-                )
-        groups.setdefault(_group(example, at, unit), []).append(at)
-    names = _names([*groups], len(examples))
-    for group, members in groups.items():
-        passages = [_passage(examples[at]) for at in members]
-        if passages[0].format == "brat":
-            text, found = passages[0].text, [span for at in members for span in spans[at]]
-        else:
-            text, found = _as_lines(passages, [spans[at] for at in members], unit)
-        yield names[group] + TEXT, text
-        yield names[group] + ANNOTATIONS, "".join(_written(sorted(found, key=lambda each: each.begin), text))
-
-
-def _passage(example: Example) -> Passage:
-    assert example.passage is not None
-    return example.passage
-
-
-def _group(example: Example, at: int, unit: str) -> str:
-    passage = _passage(example)
-    if passage.format == "brat":
-        return passage.document
-    if unit == "document":
-        return f"\0{at}"
-    return os.path.splitext(example.file)[0] if os.path.isfile(example.file) else ""
-
-
-def _names(groups: list[str], count: int) -> dict[str, str]:
-    """Names of documents: those of files, below the folder that all have in common; or numbers."""
-    files = [group for group in groups if group and not group.startswith("\0")]
-    root = os.path.commonpath([os.path.dirname(os.path.abspath(file)) for file in files]) if files else ""
-    width = max(4, len(str(count)))
-    numbered = (str(number).zfill(width) for number in range(1, count + 1))
-    return {
-        group: os.path.relpath(os.path.abspath(group), root) if group in files else next(numbered)
-        for group in groups
-    }
-
-
-def _as_lines(passages: list[Passage], spans: list[list[Span]], unit: str) -> tuple[str, list[Span]]:
-    """Texts below each other, each on one line unless it is a document of its own; and their spans there."""
-    texts, moved, begin = list[str](), list[Span](), 0
-    for passage, own in zip(passages, spans, strict=True):
-        text = passage.text if unit == "document" else re.sub(r"[\r\n]", " ", passage.text)
-        moved += [Span(begin + each.begin, begin + each.end, each.label) for each in own]
-        texts.append(text + "\n")
-        begin += len(text) + 1
-    return "".join(texts), moved
-
-
-def _written(spans: list[Span], text: str) -> Iterator[str]:
-    """Lines of annotations; a span over a line break has a part on each line, as the format asks."""
-    for number, span in enumerate(spans, 1):
-        parts = [
-            (span.begin + each.start(), span.begin + each.end())
-            for each in _LINE.finditer(text[span.begin : span.end])
-        ]
-        places = ";".join(f"{begin} {end}" for begin, end in parts)
-        yield f"T{number}\t{span.label} {places}\t{' '.join(text[begin:end] for begin, end in parts)}\n"

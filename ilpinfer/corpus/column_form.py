@@ -1,6 +1,5 @@
 """The form of a file of columns: separator, header, and the content of each column."""
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -11,7 +10,7 @@ from ilpinfer.corpus.examples import InputError, Notify
 
 DOCUMENT = "-DOCSTART-"
 """The first cell of a line between documents, in files of the CoNLL shared tasks."""
-SEPARATORS = {"\t": "tabs", " ": "spaces", ",": "commas", ";": "semicolons"}
+SEPARATORS = {"\t": "tabs", " ": "spaces"}
 UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-break spaces"}
 """Separators of files that are refused."""
 
@@ -26,12 +25,7 @@ def split(line: str, separator: str) -> Cells:
     line = line.rstrip("\t")
     if not separator:
         return [line.strip(" ")]
-    if separator == " ":
-        return [cell for cell in line.split(" ") if cell]
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True, skipinitialspace=True))
-    except (csv.Error, StopIteration):
-        return [line]
+    return [cell for cell in line.split(separator) if cell or separator != " "]
 
 
 def is_border(cells: Cells) -> bool:
@@ -146,24 +140,23 @@ def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Noti
         return "\t"
     at = first_line(lines)
     for separator in ",;":
-        cells = split(lines[at - 1], separator)
-        if len(cells) > 1 and names.occur_in(cells):
-            notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
-            return separator
-    separator, count = next(((each, result) for each in ",; " if (result := width(lines, each)) > 1), ("", 1))
-    if not separator:
+        if (count := width(lines, separator)) > 1:
+            raise InputError(
+                f"{name}, line {at}: {excerpt(lines[at - 1])} has {counted(count, 'column')} separated by {UNREAD[separator]}, as all "
+                f"lines have; separate them by tabs, or {AS_JSON}"
+            )
+    count = width(lines, " ")
+    if count == 1:
         _check_tokens(every, name, names, notify)
         return ""
-    contents = contents_of(lines, separator)
-    has_names = names or names.occur_in(split(lines[at - 1], separator))
-    if not has_names and (separator != " " or count > 2):
+    if count > 2 and not names and not names.occur_in(split(lines[at - 1], " ")):
+        hint = _column_hint(lines[at - 1], count, contents_of(lines, " "))
         raise InputError(
-            f"{name}, line {at}: {excerpt(lines[at - 1])} has {counted(count, 'column')} separated by {SEPARATORS[separator]}, as all "
-            f"lines have; name those of tokens and labels with --column {_column_hint(lines[at - 1], separator, count, contents)}, or in a "
-            f"header token,label; or {AS_JSON}"
+            f"{name}, line {at}: {excerpt(lines[at - 1])} has {counted(count, 'column')} separated by spaces, as all lines have; name "
+            f"those of tokens and labels with --column {hint}, or in a header token label; or {AS_JSON}"
         )
-    notify(f"{name}: no tabs; columns are separated by {SEPARATORS[separator]}")
-    return separator
+    notify(f"{name}: no tabs; columns are separated by spaces")
+    return " "
 
 
 def contents_of(lines: list[str], separator: str) -> Contents:
@@ -172,23 +165,12 @@ def contents_of(lines: list[str], separator: str) -> Contents:
     return Contents.of(list(islice((row for row in cells if not is_border(row)), ROWS)))
 
 
-def _column_hint(line: str, separator: str, count: int, contents: Contents) -> str:
+def _column_hint(line: str, count: int, contents: Contents) -> str:
     """A value for --column that fits the first line."""
-    cells = split(line, separator)
-    low = [cell.strip().lower() for cell in cells]
-    marked = [at for at in contents.label_columns() if contents.has_labels(at)]
-    if marked:
-        places = (1 if contents.numbered else 0, marked[0])
-        named = contents.begins_with_names(marked)
-        return ",".join(cells[at] if named else str(at + 1) for at in places)
-    for known in (LABEL_NAMES, TOKEN_NAMES):
-        at = next((place for place, cell in enumerate(low) if cell in known), None)
-        if at is not None:
-            token, label = (
-                (0 if at else 1, at) if known is LABEL_NAMES else (at, count - 1 if at < count - 1 else 0)
-            )
-            return ",".join(excerpt(cells[place].strip())[1:-1] for place in (token, label))
-    return f"1,{count}"
+    label = next(iter(contents.label_columns()), count - 1)
+    named, cells = contents.begins_with_names([label]), split(line, " ")
+    places = (1 if contents.numbered else 0, label)
+    return ",".join(cells[at] if named else str(at + 1) for at in places)
 
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:

@@ -149,7 +149,7 @@ class _Blocks:
     """A label that no line may have, since the header has it."""
 
     def __iter__(self) -> Iterator[Example]:
-        if self.separator not in ("\t", " ", "") or self.places.sequence is not None:
+        if self.places.sequence is not None:
             return
         while True:
             number, texts = self.lines.block()

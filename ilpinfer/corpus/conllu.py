@@ -223,7 +223,7 @@ def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence
         offsets.append((begin, begin + len(text)))
         parts.append(text + space)
         begin += len(parts[-1])
-    return Passage("".join(parts).rstrip(" "), tuple(offsets), "", "conllu", sentence)
+    return Passage("".join(parts).rstrip(" "), tuple(offsets), record=sentence)
 
 
 def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
@@ -232,7 +232,7 @@ def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterat
     before: tuple[str, ...] = COLUMNS
     for example in examples:
         assert example.passage is not None
-        sentence = example.passage.record if example.passage.format == "conllu" else _new(example)
+        sentence = example.passage.record or _new(example)
         if sentence.columns != before and not any(
             line.startswith(COLUMNS_COMMENT) for line in sentence.lines
         ):

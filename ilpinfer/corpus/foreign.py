@@ -46,6 +46,9 @@ _FORMATS: dict[str, Callable[[Sequence[str]], bool]] = {
     "annotations of BRAT, by its first line; name the file NAME.ann, with the text NAME.txt beside it": _begins(
         r"T\d+\t\S+ \d+ \d+(;\d+ \d+)*(\t|$)"
     ),
+    "line ends of old Macintosh files, carriage returns alone; save it with those of Unix or Windows": lambda texts: (
+        len(texts) == 1 and "\r" in texts[0]
+    ),
     "PDF, by its first line; expected token<TAB>label lines or JSON lines": _begins(r"%PDF-"),
     "RTF, by its first line; save it as plain text": _begins(r"\{\\rtf"),
 }

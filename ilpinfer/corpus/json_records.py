@@ -1,4 +1,4 @@
-"""Sequences from JSON objects: one a line, a single one, or an array; tasks of annotation tools are known by their keys."""
+"""Sequences from JSON objects: one a line, a single one, or an array; texts with spans are known by their keys."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import Any
 from formulations.errors import InferenceError
 from formulations.messages import cut
 from formulations.plain_values import repeated
-from ilpinfer.corpus import doccano, label_studio, prodigy
+from ilpinfer.corpus import text_spans
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
@@ -79,12 +79,18 @@ def json_array(
 
 
 def read_rows(
-    rows: Iterable[dict[str, Any]], name: str, begin: int, logits: LogitsOptions | None, names: ColumnNames
+    rows: Iterable[dict[str, Any]],
+    name: str,
+    begin: int,
+    logits: LogitsOptions | None,
+    names: ColumnNames,
+    notify: Notify,
 ) -> Iterator[Example | Rejection]:
     """The sequences of rows of a table, which are numbered from `begin`."""
     reader = _Reader(name, "row", logits, names, Doubts(name))
     for number, row in enumerate(rows, begin):
         yield from reader.read(row, number)
+    reader.doubts.tell(notify)
 
 
 def takes(names: ColumnNames, key: str) -> bool:
@@ -120,11 +126,7 @@ def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
 
 
 def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts: Doubts) -> Example | None:
-    """The sequence of an object or of a task; None for a task that is passed over."""
-    if label_studio.is_task(record):
-        return label_studio.example(record, where, doubts)
-    if doccano.is_document(record):
-        return doccano.example(record, where, doubts)
-    if prodigy.is_task(record):
-        return prodigy.example(record, where, doubts)
+    """The sequence of an object; None for a text with spans that is passed over."""
+    if text_spans.has_spans(record):
+        return text_spans.example(record, where, doubts)
     return example(record, where, reading)

@@ -23,7 +23,7 @@ Line = tuple[int, str | Rejection]
 
 
 class Lines:
-    """Lines of a binary stream, in UTF-8; those of old Macintosh files end with carriage returns."""
+    """Lines of a binary stream, in UTF-8."""
 
     def __init__(
         self,
@@ -40,7 +40,6 @@ class Lines:
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number = list[bytes](), 0
         self.ended = False  # all lines were read, though perhaps not taken
-        self._returns = False
         self.live, self._size = _is_live(stream), 0
         # of the lines that were read, and of those taken, without their ends
         self._characters, self._taken = 0, 0
@@ -210,9 +209,7 @@ class Lines:
         """Add a chunk; an empty one is the end."""
         self.ended = not chunk
         self._split += len(chunk)
-        if self._next == 1 and self._is_macintosh(chunk):
-            self._rest, chunk, self._returns = [], b"".join([*self._rest, chunk]), True
-        first, *others = re.split(rb"[\r\n]", chunk) if self._returns else chunk.split(b"\n")
+        first, *others = chunk.split(b"\n")
         self._rest.append(first)
         if others or self.ended:
             self._unended = self._next + len(others) if self.ended else 0
@@ -228,11 +225,6 @@ class Lines:
                     self._add(line)
         if self._longest is not None and sum(map(len, self._rest)) > self._longest:
             self._end(f", line {self._next}: longer than {self._longest} bytes; write a sequence a line")
-
-    def _is_macintosh(self, chunk: bytes) -> bool:
-        whole = [*self._rest, chunk]
-        enough = not chunk or self._size > CHUNK_SIZE
-        return enough and any(b"\r" in part for part in whole) and not any(b"\n" in part for part in whole)
 
     def _add(self, line: bytes) -> None:
         found = self._decoded(line)

@@ -37,10 +37,8 @@ class Passage:
         (T, 2) begin and end of each token in the text, in characters.
     document : str, optional
         Name of the document's file without its suffix; empty if the sequence has a record of its own.
-    format : str, optional
-        Format of the file from which the sequence was read.
     record : object, optional
-        Content of the file, for the writer of the same format; None if the text is all of it.
+        Content of the file, for the writer of the same format; None if it has none.
 
     Examples
     --------
@@ -51,7 +49,6 @@ class Passage:
     text: str
     offsets: Offsets
     document: str = ""
-    format: str = ""
     record: Any = None
 
     @classmethod

@@ -101,7 +101,12 @@ def check_names(keys: Iterable[str], where: str, options: Iterable[str] = ()) ->
 
 def check_notes(record: dict[str, Any], where: str) -> None:
     check_names(record, where)
-    for key, value in about_of(record).items():
+    check_values(about_of(record), where)
+
+
+def check_values(record: dict[str, Any], where: str) -> None:
+    """Raise InputError for a value that JSON cannot hold."""
+    for key, value in record.items():
         try:
             json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
         except ValueError:

@@ -28,8 +28,8 @@ def read(
     Parameters
     ----------
     source : str or Path
-        File with `token<TAB>label` columns, JSON (also tasks of Prodigy and Label Studio), an `.npz`, `.parquet`, `.arrow`,
-        `.conllu` or `.spacy` file, BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
+        File with `token<TAB>label` columns, JSON (also texts with spans), an `.npz`, `.parquet`, `.arrow` or `.conllu` file,
+        BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
     reading : LogitsOptions, optional
         Options for reading logits.
     column : str, optional

@@ -1,4 +1,4 @@
-"""Sequences of files and folders of any size, one after the other; JSON lists, archives and a `DocBin` are read whole."""
+"""Sequences of files and folders of any size, one after the other; JSON lists and archives are read whole."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 
 from formulations.arguments import one_of
 from formulations.files import CHUNK_SIZE, plain_name
-from ilpinfer.corpus import brat, docbin
+from ilpinfer.corpus import brat
 from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
@@ -45,13 +45,13 @@ from ilpinfer.system.addresses import (
 SUFFIXES = (
     *(".tsv", ".txt", ".csv", ".conll", *CONLLU, ".bio", ".iob", ".iob2"),
     *(".jsonl", ".ndjson", ".json", ".npz"),
-    *(brat.ANNOTATIONS, docbin.SUFFIX),
+    brat.ANNOTATIONS,
     *TABLES,
 )
 """Endings of the files that are read of a folder; `.gz` may follow."""
 ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """Files that `datasets` of Hugging Face writes beside Arrow files."""
-UNPACKED = (".npz", brat.ANNOTATIONS, docbin.SUFFIX, *TABLES)
+UNPACKED = (".npz", brat.ANNOTATIONS, *TABLES)
 """Endings of files that cannot be read compressed: most are compressed themselves, and BRAT needs two files."""
 
 Found = Example | Rejection
@@ -213,9 +213,13 @@ class ExampleStream:
     def _file(self, file: str, start: Place) -> Iterator[Found]:
         """The records of a file, those up to a place left out."""
         form, name = self._form, plain_name(file)
+        if name.endswith(".spacy"):
+            raise InputError(
+                f"{file}: documents of spaCy; write json.dumps(doc.to_json()) of each as a line of a .jsonl file"
+            )
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
-        if form.column and not form.beside and (file.endswith((".npz", docbin.SUFFIX)) or brat.is_brat(file)):
+        if form.column and not form.beside and (file.endswith(".npz") or brat.is_brat(file)):
             raise InputError(
                 f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
             )
@@ -227,12 +231,10 @@ class ExampleStream:
                     yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
-            found = read_table(file, form.logits, form.names, start.line)
+            found = read_table(file, form.logits, form.names, self._notify, start.line)
             for number, row in enumerate(found, start.line + 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
-        elif file.endswith(docbin.SUFFIX):
-            yield from (each for each in docbin.read_docbin(file, self._notify) if each.line > start.line)
         elif brat.is_brat(file):
             yield from (each for each in self._document(file) if each.line > start.line)
         elif len(self.files) > 1 and brat.lacks_annotations(file):

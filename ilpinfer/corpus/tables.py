@@ -7,7 +7,7 @@ from typing import Any
 
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.json_records import read_rows, takes
 from ilpinfer.corpus.label_names import feature_names
 from ilpinfer.corpus.logits import LogitsOptions
@@ -26,14 +26,12 @@ RESULT_COLUMNS = (*ABOUT, "tokens", "columns", "labels", "sequence", FURTHER)
 
 
 def read_table(
-    path: str, reading: LogitsOptions | None, names: ColumnNames, after: int = 0
+    path: str, reading: LogitsOptions | None, names: ColumnNames, notify: Notify, after: int = 0
 ) -> Iterator[Example | Rejection]:
     """The sequences of a Parquet file, or of an Arrow file or stream, after the first `after` rows."""
-    begin = after + 1
+    rows = (_without_nulls(row, path) for batch in _batches(path, names, after) for row in batch)
     try:
-        for rows in _batches(path, names, after):
-            yield from read_rows((_without_nulls(row, path) for row in rows), path, begin, reading, names)
-            begin += len(rows)
+        yield from read_rows(rows, path, after + 1, reading, names, notify)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
     except ValueError as error:  # of pyarrow, for damaged files

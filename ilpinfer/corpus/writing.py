@@ -3,10 +3,9 @@
 import contextlib
 import io
 import json
-import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,33 +13,27 @@ from typing import Any
 from formulations.arguments import one_of
 from formulations.files import is_packed, plain_name
 from formulations.messages import brief
-from ilpinfer.corpus import label_studio, prodigy
-from ilpinfer.corpus.brat import UNITS, brat_files
 from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
-from ilpinfer.corpus.docbin import docbin_bytes
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
 from ilpinfer.corpus.streams import CorpusForm, sequences_in
 from ilpinfer.corpus.tables import parquet_bytes
-from ilpinfer.system.files import write_atomically, write_files
-from ilpinfer.system.output_paths import OutputError
+from ilpinfer.corpus.text_spans import text_records
+from ilpinfer.system.files import write_atomically
 
 BY_SUFFIX = {
     **dict.fromkeys((".tsv", ".conll", ".bio", ".iob", ".iob2", ".txt"), "columns"),
     **dict.fromkeys((".jsonl", ".ndjson"), "json"),
-    ".json": "label-studio",
     ".conllu": "conllu",
-    ".spacy": "spacy",
     ".parquet": "parquet",
 }
-"""Formats by the ending of a file; a name without one is a folder of BRAT documents."""
-BINARY = ("parquet", "spacy")
+"""Formats by the ending of a file."""
 TEXTS = ("columns", "json")
 """Formats of which each sequence is read back before it is written."""
-FORMATS = ("columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy", "label-studio")
+FORMATS = ("columns", "json", "spans", "parquet", "conllu")
 
 
 @dataclass(frozen=True)
@@ -50,17 +43,11 @@ class WriteOptions:
     Parameters
     ----------
     format : str, optional
-        "columns", "json", "parquet", "conllu", "brat", "spacy", "prodigy" or "label-studio"; inferred from
-        the name of the output if not given.
+        "columns", "json", "spans", "parquet" or "conllu"; inferred from the name of the output if not given.
     scheme : str, optional
         Scheme that labels are rewritten to, such as "bio"; if not given, labels stay as they are.
     column : str, optional
         Place of labels in CoNLL-U: `upos`, or a key of the last column such as `misc.NER`.
-    unit : {"line", "document"}, default "line"
-        Part of a BRAT document that is one sequence.
-    predicted : bool, default False
-        Whether labels are those of a model. They are then predictions in Label Studio, and tasks without an
-        answer in Prodigy.
 
     Examples
     --------
@@ -71,8 +58,6 @@ class WriteOptions:
     format: str = ""
     scheme: str = ""
     column: str = ""
-    unit: str = "line"
-    predicted: bool = False
 
     def format_of(self, path: str) -> str:
         """The format of an output.
@@ -90,14 +75,13 @@ class WriteOptions:
         Raises
         ------
         InputError
-            For an unknown format or unit, and if the name of the output does not determine the format.
+            For an unknown format, and if the name of the output does not determine the format.
         """
-        one_of(self.unit, "unit", UNITS, InputError)
         if self.format:
             one_of(self.format, "format", FORMATS, InputError)
             return self.format
         suffix = Path(plain_name(path)).suffix
-        known = "brat" if Path(path).is_dir() or (not suffix and path != "-") else BY_SUFFIX.get(suffix, "")
+        known = BY_SUFFIX.get(suffix, "")
         if not known:
             raise InputError(
                 f"{path}: its name does not say the format; name one of {', '.join(FORMATS)} (--to on the command line)"
@@ -110,10 +94,10 @@ def write(
     path: str | Path,
     options: WriteOptions | None = None,
     inputs: Iterable[str | Path] = (),
-) -> int:
-    """Write sequences to a file, or to a folder of BRAT documents.
+) -> None:
+    """Write sequences to a file.
 
-    A file appears whole or not at all. Sequences that were read from a format are written back to it with
+    The file appears whole or not at all. Sequences that were read from a format are written back to it with
     other labels; texts, identifiers and further columns stay. Tokens without a text get single spaces.
 
     Parameters
@@ -126,11 +110,6 @@ def write(
         Format and labels; the format is inferred from the name of the output if not given.
     inputs : iterable of str or Path, optional
         Files that must not be overwritten.
-
-    Returns
-    -------
-    int
-        The number of files.
 
     Raises
     ------
@@ -146,7 +125,6 @@ def write(
     >>> from ilpinfer.corpus.examples import Example
     >>> write([Example(("Ada", "slept"), ("B-name", "O"), "here")], "-", WriteOptions("json"))
     {"tokens": ["Ada", "slept"], "labels": ["B-name", "O"]}
-    1
     """
     options, name, known = options or WriteOptions(), str(path), list(examples)
     format_, inputs = options.format_of(name), list(inputs)
@@ -156,10 +134,8 @@ def write(
         if not example.tokens:
             raise InputError(f"{example.where}: scores without tokens; add tokens")
     known, scheme = _in_scheme(known, options.scheme)
-    if format_ in BINARY and is_packed(name):
+    if format_ == "parquet" and is_packed(name):
         raise InputError(f"{name}: format {format_} is compressed itself; name the file {plain_name(name)}")
-    if format_ == "brat":
-        return _write_brat(known, name, scheme, options, inputs)
     data = _content(format_, known, scheme, options, name)
     if format_ in TEXTS:
         _check_read(str(data), format_, known)
@@ -169,7 +145,6 @@ def write(
         sys.stdout.write(data)
     else:
         raise InputError(f"format {format_} is binary; name a file for the output")
-    return 1
 
 
 def _check_read(text: str, format_: str, examples: list[Example]) -> None:
@@ -199,17 +174,12 @@ def _content(
             return _columns(examples)
         case "json":
             return _json_lines(map(_record, examples))
+        case "spans":
+            return _json_lines(text_records(*_spans(examples, scheme)))
         case "conllu":
             known, _ = _spans([each.with_labels(None) for each in examples], scheme)
             labelled = [one.with_labels(two.labels) for one, two in zip(known, examples, strict=True)]
             return "".join(conllu_text(labelled, options.column, scheme))
-        case "spacy":
-            return docbin_bytes(*_spans(examples, scheme), path)
-        case "prodigy":
-            return _json_lines(_tasks(prodigy.task, examples, scheme, options.predicted))
-        case "label-studio":
-            tasks = list(_tasks(label_studio.task, examples, scheme, options.predicted))
-            return json.dumps(tasks, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
         case _:
             return parquet_bytes(examples, path)
 
@@ -223,33 +193,20 @@ def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str
     return examples, shown_scheme(labellings)
 
 
-def _spans(
-    examples: Sequence[Example], scheme: str, *, whole: bool = False
-) -> tuple[list[Example], list[list[Span] | None]]:
-    """Sequences with a passage each, whole documents or alone, and the spans of their labels."""
+def _spans(examples: list[Example], scheme: str) -> tuple[list[Example], list[list[Span] | None]]:
+    """Sequences with a passage each, and the spans of their labels."""
     result, found = [], list[list[Span] | None]()
     for example in examples:
         if "" in example.tokens:
             at = example.tokens.index("")
             raise InputError(f"{example.where}: token {at} is empty; write it, or leave it out")
-        passage = example.passage or Passage.of_tokens(example.tokens)
-        passage = passage if whole else passage.alone
+        passage = (example.passage or Passage.of_tokens(example.tokens)).alone
         result.append(replace(example, passage=passage))
         try:
             found.append(None if example.labels is None else passage.spans(example.labels, scheme))
         except ValueError as error:
             raise InputError(f"{example.where}: {error}") from None
     return result, found
-
-
-def _write_brat(
-    examples: list[Example], path: str, scheme: str, options: WriteOptions, inputs: list[str | Path]
-) -> int:
-    if not path or path == "-" or os.path.isfile(path):
-        raise OutputError(f"{path or '--output'}: BRAT documents need a folder; name one")
-    known, spans = _spans(examples, scheme, whole=True)
-    files = brat_files(known, [each or [] for each in spans], options.unit)
-    return len(write_files(path, {name: text.encode() for name, text in files}, inputs))
 
 
 def _columns(examples: list[Example]) -> str:
@@ -284,14 +241,3 @@ def _record(example: Example) -> dict[str, Any]:
 
 def _json_lines(records: Iterable[dict[str, Any]]) -> str:
     return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in records)
-
-
-def _tasks(
-    task: Callable[[Passage, list[Span] | None, bool], dict[str, Any]],
-    examples: list[Example],
-    scheme: str,
-    predicted: bool,
-) -> Iterator[dict[str, Any]]:
-    for example, spans in zip(*_spans(examples, scheme), strict=True):
-        assert example.passage is not None
-        yield task(example.passage, spans, predicted)

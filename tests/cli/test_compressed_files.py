@@ -82,7 +82,7 @@ def test_compressed_input_is_read_as_the_plain_one(packed, cli, arguments):
         ("reference make in.jsonl --rules rules.toml", "references.jsonl"),
         ("convert train.tsv", "out.conllu"),
         ("convert train.tsv", "out.jsonl"),
-        ("convert train.tsv", "tasks.json"),
+        ("convert train.tsv --to spans", "spans.jsonl"),
         ("convert in.jsonl.gz --to columns", "out.tsv"),
     ],
     ids=lambda given: given if isinstance(given, str) else None,

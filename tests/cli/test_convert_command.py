@@ -1,6 +1,5 @@
 """`ilpinfer convert`, and every command that reads sequences on documents of annotation tools."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,7 @@ FORMATS = {
     "json": "corpus.jsonl",
     "parquet": "corpus.parquet",
     "conllu": "corpus.conllu",
-    "brat": "corpus",
-    "spacy": "corpus.spacy",
-    "prodigy": "corpus-prodigy.jsonl",
-    "label-studio": "corpus.json",
+    "spans": "corpus-spans.jsonl",
 }
 RULES = "rules.toml"
 
@@ -26,13 +22,10 @@ RULES = "rules.toml"
 @pytest.fixture(params=list(FORMATS))
 def corpus(folder, request, cli):
     """The training sequences in a format."""
-    if request.param == "spacy":
-        pytest.importorskip("spacy")
     path, way = FORMATS[request.param], ["--to", request.param]
     code, out, err = cli(f"convert train.tsv {path}", *way)
     assert (code, out) == (0, "")
-    place = "corpus: 2 files" if request.param == "brat" else path
-    assert err == f"ilpinfer: notice: {place}: 2 sequences as {request.param}\n"
+    assert err == f"ilpinfer: notice: {path}: 2 sequences as {request.param}\n"
     return path
 
 
@@ -87,17 +80,13 @@ def test_predicted_labels_go_into_the_documents(folder, cli):
     Path("notes/a.ann").write_text("T1\tauthor 0 3\tAda\n")
     cli.done(f"decode notes --model hmm.json --rules {RULES} --output out.jsonl")
     found = rows(Path("out.jsonl"))
-    for to, output in (("brat", "labelled"), ("label-studio", "tasks.json"), ("prodigy", "tasks.jsonl")):
-        cli.done(f"convert notes {output} --labels out.jsonl --to {to}")
-    assert Path("labelled/a.txt").read_text() == text
-    assert [fields(labels) for _, labels in pairs("labelled")] == [fields(row["labels"]) for row in found]
-    assert Path("labelled/a.ann").read_text() != Path("notes/a.ann").read_text()
-    tasks = json.loads(Path("tasks.json").read_text())
-    assert [task["predictions"][0]["model_version"] for task in tasks] == ["ilpinfer"] * 2
-    assert [fields(labels) for _, labels in pairs("tasks.jsonl")] == [fields(row["labels"]) for row in found]
+    cli.done("convert notes labelled.jsonl --labels out.jsonl --to spans")
+    assert [row["text"] for row in rows(Path("labelled.jsonl"))] == text.splitlines()
+    assert [fields(labels) for _, labels in pairs("labelled.jsonl")] == [
+        fields(row["labels"]) for row in found
+    ]
 
 
 def test_a_format_may_be_told_by_options(folder):
     assert WriteOptions().format_of("x.bio") == "columns"
-    assert WriteOptions("prodigy").format_of("x.jsonl") == "prodigy"
-    assert WriteOptions().format_of("folder") == "brat"
+    assert WriteOptions("spans").format_of("x.jsonl") == "spans"

@@ -1,13 +1,11 @@
-"""BRAT standoff: documents read line by line or whole, written back, and what is broken in them."""
+"""BRAT standoff: documents read line by line or whole, and what is broken in them."""
 
 from pathlib import Path
 
 import pytest
 
-from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import CorpusForm, open_stream
-from ilpinfer.corpus.writing import WriteOptions, write
 
 TEXT = "Ada Lovelace wrote Notes.\r\n\nGrace \U0001f600 Hopper lives in New\nYork.\n"
 ANNOTATIONS = """\
@@ -75,37 +73,6 @@ def test_an_empty_file_of_annotations_says_that_there_are_none(tmp_path):
     assert found(document(tmp_path, "Ada slept\n", ""))[0] == [(["Ada", "slept"], ["O", "O"], 1)]
 
 
-@pytest.mark.parametrize("unit", ["line", "document"])
-def test_what_was_read_is_written_as_it_was(tmp_path, unit):
-    source = document(tmp_path / "notes")
-    document(tmp_path / "notes" / "more", "Maria\n", "T7\tname 0 5\tMaria\n", "b")
-    assert write(read(source, unit=unit, notify=print), tmp_path / "out", WriteOptions(unit=unit)) == 4
-    assert (tmp_path / "out" / "a.txt").read_bytes() == TEXT.encode()
-    place = "T4\tplace 52 55;56 60\tNew York\n"
-    if unit == "line":
-        place = "T4\tplace 52 55\tNew\nT5\tplace 56 60\tYork\n"
-    written = (tmp_path / "out" / "a.ann").read_text("utf-8")
-    assert written == (
-        "T1\tname 0 12\tAda Lovelace\nT2\ttitle 19 24\tNotes\n"
-        f"T3\tname 28 42\tGrace \U0001f600 Hopper\n{place}"
-    )
-    assert (tmp_path / "out" / "more" / "b.ann").read_text() == "T1\tname 0 5\tMaria\n"
-    assert found(tmp_path / "out", unit=unit)[0] == found(source, unit=unit)[0]
-
-
-def test_sequences_of_other_files_are_lines_of_a_document(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_text("Ada\tB-name\nL.\tI-name\n\nslept\tO\n")
-    examples = read(path)
-    assert write(examples, tmp_path / "out") == 2
-    assert (tmp_path / "out" / "train.txt").read_text() == "Ada L.\nslept\n"
-    assert (tmp_path / "out" / "train.ann").read_text() == "T1\tname 0 6\tAda L.\n"
-    assert write(examples, tmp_path / "each", WriteOptions(unit="document")) == 4
-    assert sorted(path.name for path in (tmp_path / "each").iterdir()) == [
-        *("0001.ann", "0001.txt", "0002.ann", "0002.txt")
-    ]
-
-
 def test_discontinuous_spans_are_read_from_end_to_end(tmp_path):
     folder = document(tmp_path, "heart and lung disease\n", "T1\tillness 0 5;15 22\theart disease\n")
     lines, (notice,) = found(folder)
@@ -128,12 +95,6 @@ def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
     )
     (tmp_path / "b.ann").touch()
     assert [each.tokens for each in read(tmp_path)] == [("Ada",), ("Grace", "slept", ".")]
-
-
-def test_sequences_of_no_file_get_a_number(tmp_path):
-    write([Example(("Ada",), ("B-x",), "here"), Example(("Grace",), ("O",), "here")], tmp_path / "out")
-    assert (tmp_path / "out" / "0001.txt").read_text() == "Ada\nGrace\n"
-    assert (tmp_path / "out" / "0001.ann").read_text() == "T1\tx 0 3\tAda\n"
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])

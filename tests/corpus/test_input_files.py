@@ -34,19 +34,12 @@ TWO = [(["Ada", "L."], ["B-a", "I-a"]), (["x"], ["O"])]
 READ = [
     ("Ada\tB-a\nL.\tI-a\n\nx\tO\n", "", TWO, []),
     ("Ada\tB-a\r\nL.\tI-a\r\n\r\nx\tO\r\n", "", TWO, []),
-    ("Ada\tB-a\rL.\tI-a\r\rx\tO\r", "", TWO, []),
     ("Ada B-a\nL.   I-a\n\n x O \n", "", TWO, ["x: no tabs; columns are separated by spaces"]),
     ("token\tlabel\nAda\tB-a\nL.\tI-a\n\nx\tO\n", "", TWO, ["x, line 1: 'token\\tlabel' is read as a header"]),
     (
-        "Word,Tag\nAda,B-a\n\"L.\",I-a\n\nx,O\n", "", TWO,
-        ["x: no tabs; columns are separated by commas", "x, line 1: 'Word,Tag' is read as a header"],
+        "Sentence #\tWord\tPOS\tTag\nSentence: 1\tAda\tNN\tB-a\n\tL.\tNN\tI-a\nSentence: 2\tx\tZ\tO\n", "", TWO,
+        ["x, line 1: 'Sentence #\\tWord\\tPOS\\tTag' is read as a header"],
     ),
-    (
-        "Sentence #;Word;POS;Tag\nSentence: 1;Ada;NN;B-a\n;L.;NN;I-a\nSentence: 2;x;Z;O\n", "", TWO,
-        ["x: no tabs; columns are separated by semicolons", "x, line 1: 'Sentence #;Word;POS;Tag' is read as a header"],
-    ),
-    ("Ada,B-a\nL.,I-a\n\nx,O\n", "2", TWO, ["x: no tabs; columns are separated by commas"]),
-    ("\",\",O\n", "1,2", [([","], ["O"])], ["x: no tabs; columns are separated by commas"]),
     (CONLL, "4", [(["EU", "rejects"], ["B-ORG", "O"]), (["Peter"], ["B-PER"])], ["x: no tabs; columns are separated by spaces"]),
     (CONLL, "2,3", [(["NNP", "VBZ"], ["B-NP", "B-VP"]), (["NNP"], ["B-NP"])], ["x: no tabs; columns are separated by spaces"]),
     (CONLL, "1,", [(["EU", "rejects"], None), (["Peter"], None)], ["x: no tabs; columns are separated by spaces"]),
@@ -78,7 +71,7 @@ READ = [
     # JSON
     ('[{"tokens": ["Ada", "L."], "labels": ["B-a", "I-a"]},\n {"tokens": ["x"], "labels": ["O"]}]', "", TWO, []),
     ('{\n "tokens": ["x"],\n "labels": ["O"]\n}\n', "", TWO[1:], []),
-    ("text,label\nx,O\n", "1,2", TWO[1:], ["x: no tabs; columns are separated by commas", "x, line 1: 'text,label' is read as a header"]),
+    ("text\tlabel\nx\tO\n", "1,2", TWO[1:], ["x, line 1: 'text\\tlabel' is read as a header"]),
     ("gold\tlabel\nx\tlabel\n", "2", [(["gold", "x"], ["label", "label"])], []),
     ("Ada  \nL.\n\n x\n", "", [(["Ada", "L."], None), (["x"], None)], []),
     ("a,b\nc\n,\n|\n", "", [(["a,b", "c", ",", "|"], None)], []),

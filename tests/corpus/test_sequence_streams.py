@@ -98,7 +98,6 @@ def test_an_endless_line_ends_the_file():
         json.dumps(ADA, indent=1),
         "[1]\nAda\n\n[\n{\n",
         "a b\nc d\n\ne f\n",
-        "a\rb\r\rc\r",
     ],
 )
 @pytest.mark.parametrize("most", [1, 12, 2**20])

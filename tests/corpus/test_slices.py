@@ -23,10 +23,9 @@ FILES = {
     "header.tsv": "token\tlabel\nAda\tX\n\nb\tO\n\nc\tO\n",
     "faults.tsv": "Ada\tX\nx\ty\tz\n\nb\tO\n\n\tO\nc\tO\n\nd\tO\n",
     "returns.tsv": "Ada\tX\r\n\r\nb\tO\r\nc\tO\r\n\r\nd\tO\r\n",
-    "macintosh.tsv": "Ada\tX\rb\tO\r\rc\tO\r\rd\tO",
     "spaces.txt": "Ada NNP X\nb NN O\n\nc NN O\n",
     "words.txt": "Ada\nb\n\nc\n\nd\n",
-    "numbers.csv": "Sentence #,Word,Tag\n1,Ada,X\n1,b,O\n2,c,O\n3,d,O\n3,e,O\n",
+    "numbers.tsv": "Sentence #\tWord\tTag\n1\tAda\tX\n1\tb\tO\n2\tc\tO\n3\td\tO\n3\te\tO\n",
     "lines.jsonl": LINES + "{}\n\n" + LINES,
     "list.json": json.dumps([*ROWS, {"tokens": 1}, *ROWS]),
     "indented.json": json.dumps(ROWS, indent=1),
@@ -116,9 +115,3 @@ def test_a_changed_byte_changes_its_slice_alone(tmp_path):
         now = [reader.digest(*pair) for pair in pairwise([Place(), *(end for _, end, _ in whole)])]
     odd = [files[end.file] for (_, end, one), two in zip(whole, now, strict=True) if one != two]
     assert odd == [str(changed)]
-
-
-def test_the_last_line_of_an_old_macintosh_file_is_read(tmp_path):
-    Path(tmp_path, "x.tsv").write_bytes(b"a\tX\r\rb\tY")
-    with opened([str(tmp_path / "x.tsv")]) as stream:
-        assert [each.tokens for each in stream] == [("a",), ("b",)]
