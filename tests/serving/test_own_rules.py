@@ -260,7 +260,8 @@ def test_the_page_and_its_files_are_served_and_name_no_other_host(decoder):
 def test_the_archives_have_all_files_that_are_no_modules(package):
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
     named = [pattern for pattern in tool["sdist"]["include"] if pattern.startswith(f"/{package}/")]
-    packaged = {path for pattern in named for path in ROOT.glob(pattern[1:]) if path.suffix != ".py"}
+    packaged = {path for pattern in named for path in ROOT.glob(pattern[1:]) if path.is_file()}
+    packaged = {path for path in packaged if path.suffix != ".py"}
     made = {".pyc", ".so", ".pyd"}
     there = {path for path in (ROOT / package).rglob("*.*") if path.is_file() and path.suffix not in made}
     there = {path for path in there if path.suffix != ".py"}
