@@ -99,10 +99,6 @@ ENTRANCES = {
     "ilpinfer.learning.JointSearch.fit": lambda rules: (
         learning.JointSearch(folds=2, epochs=1).fit(PAIRS, HMM.train, rules).rules.rules[0].penalty
     ),
-    "ilpinfer.learning.TauSearch.fit": lambda rules: (
-        learning.TauSearch(taus=[0.5, 1.0], folds=2).fit([TRELLIS] * 2, [BEST] * 2, rules).tau
-    ),
-    "ilpinfer.learning.corpus_frontier": lambda rules: learning.corpus_frontier([TRELLIS], rules).points,
     "ilpinfer.models.crf.templates.with_rules": lambda rules: (
         with_rules(load_template("general"), rules).source
     ),

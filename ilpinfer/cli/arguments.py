@@ -28,7 +28,6 @@ def _no_stream(reason: str) -> Any:
 
 
 _folder = _no_stream("several files are written, which - cannot stand for; name a folder")
-_rows = _no_stream("the rows are read back, which - cannot stand for; name a file")
 _model = _no_stream("a model is not read from standard input; name a file")
 _solutions = _no_stream(
     "the name of a solution file says which sequence it is of, and standard input has none; name a file"
@@ -70,11 +69,6 @@ def output_file(help_text: str) -> Any:
 
 def output_folder(help_text: str) -> Any:
     return value_option("FOLDER", help_text, callback=_folder)
-
-
-def output_rows(help_text: str) -> Any:
-    """An option for an output file whose rows are read again, after an interrupt and at the end."""
-    return value_option("FILE", help_text, callback=_rows)
 
 
 def model_option(help_text: str, group: Group = OPTIONS) -> Any:

@@ -83,7 +83,6 @@ Compare and explain
   compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run.
   evaluate        | evaluating:evaluate        | Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.
   explain         | explaining:explain         | Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it.
-  pareto          | pareto:pareto              | Compute all trade-offs between score and violation cost (the Pareto frontier), for each sequence and in total.
 Programs and proofs
   export          | exporting:export           | Write the integer program of each sequence for other solvers, with named columns and rows.
   import-solution | importing:import_solutions | Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum.

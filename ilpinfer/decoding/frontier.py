@@ -8,9 +8,6 @@ from formulations.messages import counted
 from formulations.plain_values import PlainRecord, record
 from ilpinfer.core.printing import broken_rules, in_runs, short
 
-ROW_KEYS = ("sequence", "tokens", "status", "error", "job")
-"""Further keys of rows of `ilpinfer pareto`, which are not read."""
-
 
 @dataclass(frozen=True)
 class FrontierPoint(PlainRecord):
@@ -149,7 +146,7 @@ class Frontier(PlainRecord):
 
     @classmethod
     def from_dict(cls, values: Any, what: str = "the frontier") -> "Frontier":
-        return record(cls, values, what, derived=ROW_KEYS)
+        return record(cls, values, what)
 
     def _check(self) -> None:
         if not self.points:

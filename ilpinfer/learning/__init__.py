@@ -10,8 +10,6 @@ from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner
-from ilpinfer.learning.tau import TauChoice, TauRow, TauSearch
-from ilpinfer.learning.trade_off import CorpusFrontier, TradeOff, corpus_frontier
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.wrong_labellings import PredictionsError
@@ -24,7 +22,6 @@ __all__ = [
     "FAMILIES",
     "UPDATES",
     "CODLResult",
-    "CorpusFrontier",
     "Cycle",
     "DroppedCandidates",
     "JointChoice",
@@ -39,13 +36,8 @@ __all__ = [
     "PredictionsError",
     "RuleMiner",
     "ScoredExample",
-    "TauChoice",
-    "TauRow",
-    "TauSearch",
-    "TradeOff",
     "TriedSettings",
     "Verdict",
-    "corpus_frontier",
     "held_out_examples",
     "held_out_models",
 ]

@@ -39,7 +39,6 @@ def test_a_model_is_written_to_standard_output_and_its_table_to_standard_error(f
         ("decode scores.jsonl --rules -", "rules", "jsonl"),
         ("decode - --rules rules.toml", "scores", "jsonl"),
         ("compare - --rules rules.toml --output out", "scores", None),
-        ("pareto - --rules rules.toml --output p --summary -", "scores", "json"),
         ("export - --output out", "scores", None),
         ("reference make - --rules rules.toml --output -", "scores", "jsonl"),
         ("reference generate plain --count 2 --tokens 4 --output -", "none", "jsonl"),

@@ -84,7 +84,6 @@ DONE = [
     ["codl", TRUE, TRUE, "--rules", TOML, "--output", f"{OUT}.json", "--cycles", "1"],
     ["compare", *RULED, "--methods", "auto,viterbi", "--output", OUT],
     ["compare", *RULED, "--methods", "auto", "--predictions", f"m{EVIL}={SAID}", "--output", OUT],
-    ["pareto", *RULED, "--output", f"{OUT}.jsonl"],
     ["export", *RULED, "--output", OUT],
     ["reprocess", *RULED, "--output", OUT],
     ["reprocess", *RULED, "--output", OUT, "--dry-run"],

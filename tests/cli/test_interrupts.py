@@ -183,7 +183,6 @@ LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate
             "compare in.jsonl --rules rules.toml --methods auto,beam:width=500 --output out",
             "out/results.jsonl",
         ),
-        (signal.SIGTERM, "pareto in.jsonl --rules rules.toml --output out", "out"),
         (signal.SIGINT, "codl train.tsv train.tsv --rules citations --cycles 5000 --output out", "out"),
         (
             signal.SIGTERM,

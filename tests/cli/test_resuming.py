@@ -39,7 +39,6 @@ def told(line: bytes) -> list:
         (f"{DECODE} --top 3", "x.jsonl", 5, 3),
         (f"{COMPARE} auto,viterbi", "out/results.jsonl", 3, 3),
         (f"{COMPARE} auto,evolutionary:time_limit=0.02 --repeats 3", "out/results.jsonl", 6, 6),
-        (DECODE.replace("decode", "pareto"), "x.jsonl", 1, 1),
     ],
 )
 def test_rows_that_are_there_are_kept_as_they_were(folder, cli, command, output, left, kept):

@@ -70,6 +70,13 @@ def test_rows_of_two_phases_verify(trellis, cli):
     assert ilpinfer.verify(trellis, load_rules("rules.toml"), solution).proved
 
 
+def test_rows_of_minimum_risk_say_what_is_expected(folder, cli):
+    cli.done(
+        "decode train.tsv --model hmm.json --rules rules.toml --method posterior --risk spans --output o.jsonl"
+    )
+    assert all("F1 of spans expected to be" in row["method"] for row in rows(Path("o.jsonl")))
+
+
 def test_the_tokens_left_out_have_no_ids():
     solution = ilpinfer.decode(Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], labels=["a", "b"]))
     row = {**solution.to_dict(), "sequence": 0, "tokens": ["x", "-", "y"]}

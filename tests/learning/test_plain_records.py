@@ -1,7 +1,6 @@
 """Records of learning, checking and analysis are read back from plain values."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -12,9 +11,6 @@ from formulations.programs.analysis import Analysis, analyse
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.evaluation.checking import Gold, RuleReport, check_rules
-from ilpinfer.learning.measures import Measures
-from ilpinfer.learning.tau import TauChoice, TauRow
-from ilpinfer.learning.trade_off import TradeOff
 
 LABELS = LabelSet(("a", "b", "O"))
 RULES = RuleSet(
@@ -30,10 +26,6 @@ def records():
     yield decode_frontier(Trellis(rng.normal(size=3), rng.normal(size=(7, 3, 3)), labels=LABELS), RULES)
     yield Frontier((), False, 1.5, "no time left")
     yield FrontierPoint(1.0, 2.0, {"r": 2}, ("a",), False)
-    rows = TauRow(1.0, 0.5, 0.25, 0.125, 3.0, 2), TauRow(0.5, 0.5, 0.25, 0.125, 3.0, 2)
-    yield TauChoice(1.0, "odds", rows, {"accuracy": 0.5}, (1.0, 0.5), "f1")
-    yield TradeOff(0.0, math.inf, 1.0, 2.0)
-    yield TradeOff(0.0, 1.0, 1.0, 2.0, Measures(0.5, 0.25, 1.0))
 
 
 RECORDS = list(records())
@@ -45,7 +37,7 @@ def test_records_are_read_back(made):
     assert type(made).from_dict(values) == made
 
 
-@pytest.mark.parametrize("kind", [RuleReport, Analysis, Frontier, FrontierPoint, TauChoice, TradeOff])
+@pytest.mark.parametrize("kind", [RuleReport, Analysis, Frontier, FrontierPoint])
 def test_other_values_are_refused(kind):
     values = next(made for made in RECORDS if type(made) is kind).to_dict()
     first = next(iter(values))

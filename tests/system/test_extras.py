@@ -73,7 +73,6 @@ def test_a_comparison_leaves_its_report_out(folder):
 @pytest.mark.parametrize(
     "command, extra",
     [
-        ("pareto some.tsv --model hmm.json --rules bio --output F.jsonl --picture F.svg", "plots"),
         ("evaluate some.tsv some.tsv --picture confusion.svg", "plots"),
         ("reprocess some.tsv --model hmm.json --rules bio --output OUT", "parquet"),
         ("compare some.tsv --model hmm.json --rules bio --output OUT --format markdown", "compare"),
