@@ -14,7 +14,7 @@ CHECKED = ILPINFER_KERNELS=checked LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_
 unexport PYTHONDONTWRITEBYTECODE  # child processes would compile each module again
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz problems signals references lowest check clean
+.PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz problems signals lowest check clean
 
 demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -72,10 +72,6 @@ problems: $(READY)  ## 5000 random problems each of known labels, questions, pre
 
 signals: $(READY)  ## 300 signals at random moments
 	$(VENV)/bin/python tests/stress/signals.py
-
-references: $(READY)  ## the references that come with the package, made anew
-	for kind in plain ties infeasible second-order soft-and-hard; do \
-	  $(VENV)/bin/ilpinfer reference generate $$kind --output ilpinfer/references/data/$$kind.jsonl.gz || exit; done
 
 lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	@$(NEW_ENOUGH)

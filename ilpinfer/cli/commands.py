@@ -64,9 +64,6 @@ REFERENCE_TABLE = """
 Commands
   make     | referencing:make_references         | Decode each sequence, and write it with all optima, the next best score, and proofs.
   verify   | referencing:verify_references       | Verify references.
-  show     | referencing:show_references         | Show labellings, scores, the margin to the next best score, rules, and the size of the proofs.
-  generate | generating:generate_references      | Generate references with random scores and rules.
-  programs | generating:write_reference_programs | Write the integer program of each reference, as LP and as MPS.
 """
 TABLE = """
 Decode

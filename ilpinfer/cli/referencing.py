@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Annotated, Any
 
-from formulations import RuleSet, parse_rules
-from formulations.errors import InferenceError
+from formulations import RuleSet
 from formulations.messages import counted
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli import arguments
@@ -19,10 +18,9 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.references.files import number_references, write
-from ilpinfer.references.record import InvalidReference, Reference
+from ilpinfer.references.record import Reference
 from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
 
 
@@ -113,6 +111,16 @@ def verify_references(
             min=1,
         ),
     ] = None,
+    verbose: Annotated[
+        bool,
+        value_option(
+            None,
+            "Also show score, margin and optima of each reference that holds.",
+            OPTIONS,
+            "--verbose",
+            "-v",
+        ),
+    ] = False,
     as_json: arguments.AsJson = False,
 ) -> None:
     """Verify references. No solver is needed.
@@ -130,12 +138,25 @@ def verify_references(
                 name, finding = each.name, verify(each, wanted, max_steps=max_steps or MAX_STEPS)
             else:
                 name, finding = "", Finding(False, (str(each),))
-            place = {"file": path, "reference": number, "name": name}
-            findings.append({**place, "holds": bool(finding), "reasons": finding.reasons})
-            lines = [f"{path}: {_title(number, name)}: {reason}" for reason in finding.reasons]
+            shown = verbose and isinstance(each, Reference) and finding.holds
+            findings.append(
+                {
+                    "file": path,
+                    "reference": number,
+                    "name": name,
+                    "holds": finding.holds,
+                    "reasons": finding.reasons,
+                    **(_values(each) if shown else {}),
+                }
+            )
+            title = f"{path}: {_title(number, name)}"
+            lines = [f"{title}: {reason}" for reason in finding.reasons]
+            faults += lines[:1]
+            if shown:
+                first, *others = _lines(each)
+                lines += [f"{title}: {first}", *others]
             for line in () if as_json else lines:
                 show_line(line)
-            faults += lines[:1]
     count = len(findings)
     if not count:
         raise InputError(f"{', '.join(files)}: there is no reference")
@@ -147,101 +168,27 @@ def verify_references(
         show_line(f"{counted(count, 'reference')} hold{'s' * (count == 1)} ({depth})")
 
 
-@command("ilpinfer reference show references.jsonl --number 1")
-def show_references(
-    files: arguments.ReferenceFiles,
-    number: Annotated[
-        int | None,
-        value_option("NUMBER", "Show only the reference of this number, from 1, of each file.", min=1),
-    ] = None,
-    as_json: arguments.AsJson = False,
-) -> None:
-    """Show labellings, scores, the margin to the next best score, rules, and the size of the proofs."""
-    check_streams(as_json, [], files)
-    shown, records = 0, list[dict[str, Any]]()
-    for path in files:
-        for place, each in number_references(path):
-            if number not in (None, place):
-                continue
-            if isinstance(each, InvalidReference):
-                raise InvalidReference(f"{path}, reference {place}: {each}")
-            try:
-                lines, plain = list(_lines(each)), _record(each)
-            except InferenceError as error:
-                raise InvalidReference(f"{path}, reference {place}: {describe(error)}") from None
-            records.append({"file": path, "reference": place, "name": each.name, **plain})
-            for line in (
-                () if as_json else [*[""] * (shown > 0), f"{path}: {_title(place, each.name)}", *lines]
-            ):
-                show_line(line)
-            shown += 1
-    if not shown:
-        raise InputError(f"{', '.join(files)}: there is no reference {number or 1}")
-    if as_json:
-        print_json(records)
-
-
 def _title(number: int, name: str) -> str:
     return f"reference {number}{f' ({name})' if name else ''}"
 
 
-def _record(reference: Reference) -> dict[str, Any]:
-    """The content of `_lines` as plain values."""
+def _values(reference: Reference) -> dict[str, Any]:
+    """What a reference says of its problem, for JSON."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
-    proofs = [
-        {"score": level.score, "leaves": _leaves(level.proof["tree"]), "steps": level.proof["steps"]}
-        for level in reference.levels
-    ]
-    return {
-        "status": reference.status,
-        "score": reference.score,
-        "margin": reference.margin,
-        "complete": reference.complete,
-        "tokens": reference.tokens,
-        "optima": optima,
-        "labels": reference.labels,
-        "rules": _rules(reference),
-        "proofs": proofs,
-        "digest": reference.digest,
-    }
+    said = {name: getattr(reference, name) for name in ("status", "score", "margin", "complete", "tokens")}
+    return {**said, "optima": optima}
 
 
 def _lines(reference: Reference) -> Iterator[str]:
-    yield f"  status   {reference.status}"
-    if reference.score is not None:
-        others = "" if reference.complete else ", and there may be more"
-        yield f"  score    {reference.score!r} nats, {counted(len(reference.optima), 'labelling')}{others}"
-        yield f"  margin   {'none' if reference.margin is None else f'{reference.margin!r} nats'}"
-        for labelling in reference.optima[:3]:
-            pairs = zip(reference.tokens, reference.named(labelling), strict=True)
-            yield "  optimum  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
-        if len(reference.optima) > 3:
-            yield f"           and {len(reference.optima) - 3} more"
-    yield f"  size     {counted(len(reference.tokens), 'token')}, {counted(len(reference.labels), 'label')}"
-    for title in _rules(reference) or ["none"]:
-        yield f"  rule     {title}"
-    for level in reference.levels:
-        what = "no other labelling" if level.score is None else f"score {level.score} / 2^20"
-        leaves = _leaves(level.proof["tree"])
-        shown = f"{leaves} {'leaf' if leaves == 1 else 'leaves'}"
-        yield f"  proof    {what}: {shown}, {counted(level.proof['steps'], 'step')}"
-    yield f"  digest   {reference.digest}"
-
-
-def _rules(reference: Reference) -> list[str]:
-    """The names of the rules; InvalidReference if they cannot be read."""
-    try:
-        return [item.name or item.title for item in parse_rules(reference.rules)]
-    except ValueError as error:
-        raise InvalidReference(f"its rules cannot be read: {describe(error)}") from None
-
-
-def _leaves(tree: Any) -> int:
-    waiting, count = [tree], 0
-    while waiting:
-        node = waiting.pop()
-        if "case" in node:
-            waiting += [node["below"], node["above"]]
-        else:
-            count += 1
-    return count
+    """The same for people: the figures, and the first optima."""
+    sizes = f"{counted(len(reference.tokens), 'token')}, {counted(len(reference.labels), 'label')}"
+    if reference.score is None:
+        yield f"{reference.status}; {sizes}"
+        return
+    others = "" if reference.complete else ", and there may be more"
+    margin = "no other labelling" if reference.margin is None else f"margin {reference.margin!r}"
+    optima = counted(len(reference.optima), "labelling")
+    yield f"{reference.score!r} nats, {margin}; {optima}{others}; {sizes}"
+    for labelling in reference.optima[:3]:
+        pairs = zip(reference.tokens, reference.named(labelling), strict=True)
+        yield "  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)

@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ilpinfer.references.files import read as read
     from ilpinfer.references.files import write as write
-    from ilpinfer.references.generator import KINDS as KINDS
-    from ilpinfer.references.generator import Instance as Instance
-    from ilpinfer.references.generator import generate as generate
-    from ilpinfer.references.integer_programs import program_of as program_of
-    from ilpinfer.references.integer_programs import write_programs as write_programs
     from ilpinfer.references.making import UnprovedOptimum as UnprovedOptimum
     from ilpinfer.references.making import make as make
     from ilpinfer.references.record import InvalidReference as InvalidReference
@@ -22,22 +17,17 @@ if TYPE_CHECKING:
     from ilpinfer.references.verification import verify as verify
 
 _HOMES = {
-    "KINDS": "generator",
     "Finding": "verification",
-    "Instance": "generator",
     "InvalidReference": "record",
     "Level": "record",
     "NoTables": "tables",
     "Reference": "record",
     "ShippedReferences": "shipped",
     "UnprovedOptimum": "making",
-    "generate": "generator",
     "make": "making",
-    "program_of": "integer_programs",
     "read": "files",
     "verify": "verification",
     "write": "files",
-    "write_programs": "integer_programs",
 }
 """The module of each name; so a program that only checks references does not load the code that makes them."""
 __all__ = list(_HOMES)

@@ -72,11 +72,11 @@ class Reference(PlainRecord):
 
     Examples
     --------
+    >>> from formulations import Trellis
     >>> from ilpinfer import references
-    >>> [instance] = references.generate("plain", 1, T=5)
-    >>> reference = references.make(instance.trellis, instance.rules)
+    >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
     >>> reference.status, len(reference.tokens)
-    ('optimal', 5)
+    ('optimal', 1)
     """
 
     name: str

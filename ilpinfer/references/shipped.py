@@ -1,49 +1,17 @@
 """The references that come with the package: random instances of each kind, in few kilobytes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from formulations.messages import suggestion
 from ilpinfer.references.files import read
-from ilpinfer.references.generator import KINDS, Instance, check_kind, generate
 from ilpinfer.references.record import Reference
 
 FOLDER = Path(__file__).parent / "data"
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Arguments of `generate` for instances of one size."""
-
-    count: int
-    T: int
-    K: int
-    rules: int
-    hardness: float
-
-
-SMALL, MIDDLE = Sizes(8, 8, 4, 3, 0.5), Sizes(8, 25, 8, 4, 0.6)
-LARGE = Sizes(3, 80, 12, 5, 0.7)
-LARGEST = Sizes(1, 200, 30, 4, 0.5)
-SIZES = {
-    "plain": (SMALL, MIDDLE, LARGE, LARGEST),
-    "ties": (SMALL, MIDDLE, LARGE, LARGEST),
-    "infeasible": (SMALL, MIDDLE, LARGE, LARGEST),
-    "second-order": (SMALL, Sizes(8, 20, 5, 3, 0.6), Sizes(3, 40, 6, 3, 0.7), Sizes(1, 200, 5, 3, 0.5)),
-    "soft-and-hard": (SMALL, MIDDLE, LARGE, Sizes(1, 200, 30, 3, 0.5)),
-}
-"""Twenty instances of each kind."""
-
-
-def instances(kind: str) -> Iterator[Instance]:
-    """The instances from which the references of a kind were made; ValueError for an unknown kind."""
-    check_kind(kind)
-    return (
-        instance
-        for seed, size in enumerate(SIZES[kind])
-        for instance in generate(kind, seed=seed, **vars(size))
-    )
+KINDS = ("plain", "ties", "infeasible", "second-order", "soft-and-hard")
+"""Kinds of instances: soft rules only; several labellings are best; hard rules that contradict each other; scores of second order, for
+three labels in a row; soft and hard rules."""
 
 
 class ShippedReferences:
@@ -64,7 +32,7 @@ class ShippedReferences:
         Parameters
         ----------
         kind : str
-            A name from `KINDS`.
+            A name from `kinds`.
 
         Returns
         -------
@@ -76,7 +44,8 @@ class ShippedReferences:
         ValueError
             For an unknown kind.
         """
-        check_kind(kind)
+        if kind not in KINDS:
+            raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
         return _read(kind)
 
     def __iter__(self) -> Iterator[Reference]:

@@ -35,9 +35,10 @@ class Finding:
 
     Examples
     --------
+    >>> from formulations import Trellis
     >>> from ilpinfer import references
-    >>> [instance] = references.generate("plain", 1, T=5)
-    >>> references.verify(references.make(instance.trellis, instance.rules))
+    >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
+    >>> references.verify(reference)
     Finding(holds=True, reasons=())
     """
 
@@ -74,9 +75,10 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
 
     Examples
     --------
+    >>> from formulations import Trellis
     >>> from ilpinfer import references
-    >>> [instance] = references.generate("plain", 1, T=5)
-    >>> references.verify(references.make(instance.trellis, instance.rules), "meaning").holds
+    >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
+    >>> references.verify(reference, "meaning").holds
     True
     """
     if depth not in DEPTHS:

@@ -74,17 +74,13 @@ def test_references(result):
     (finding,) = result("reference verify r.jsonl")["references"]
     assert (finding["file"], finding["reference"]) == ("r.jsonl", 1)
     assert finding["holds"] is True and finding["reasons"] == []
-    (shown,) = result("reference show r.jsonl")
-    assert shown["status"] == "optimal" and len(shown["optima"][0]) == 4 and shown["rules"] == ["one title"]
+    (shown,) = result("reference verify r.jsonl --verbose")["references"]
+    assert shown["status"] == "optimal" and len(shown["optima"][0]) == 4
     record = read("r.jsonl")
     record["levels"][0]["score"] += 1
     Path("wrong.jsonl").write_text(json.dumps(record) + "\n")
     (finding,) = result("reference verify wrong.jsonl", code=1)["references"]
     assert not finding["holds"] and finding["reasons"]
-    made = result("reference generate plain --count 2 --tokens 4 --output g.jsonl")
-    assert made == {"output": "g.jsonl", "references": 2, "kind": "plain"}
-    made = result("reference programs g.jsonl --output programs")
-    assert (made["references"], made["programs"]) == (2, 2)
 
 
 def test_corpora(result):

@@ -65,27 +65,21 @@ def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth
     assert code == 1 and [each["holds"] for each in found] == [True, *[False] * len(MALFORMED), True]
 
 
-def test_show_and_programs_name_file_and_record(lines, tmp_path, cli):
-    code, said, error = cli(f"reference show {lines}")
-    assert code == 2 and error == f"ilpinfer: {lines}, reference 2: no reference: it has no model\n"
-    assert "good" in said
-    last = str(len(MALFORMED) + 2)
-    cli.done(f"reference show {lines} --number {last}")
-    folder = tmp_path / "programs"
-    error = cli.failed(f"reference programs {lines} --output {folder}")
-    assert f"first {lines}, reference 2: no reference: it has no model" in error
-    names = ["good-2.lp", "good-2.mps", "good.lp", "good.mps"]
-    assert sorted(path.name for path in folder.iterdir()) == names
-
-
-def test_rules_that_cannot_be_read_are_named_with_their_file(tmp_path, cli):
+def test_rules_that_cannot_be_read_are_a_finding(tmp_path, cli):
     path = tmp_path / "one.json"
     path.write_text(json.dumps(GOOD | {"rules": "[[rule"}))
-    for options in ("", "--json"):
-        error = cli.refused(f"reference show {path} {options}")
-        assert f"{path}, reference 1: its rules cannot be read" in error
-    code, said, _ = cli(f"reference verify {path}")
-    assert code == 1 and f"{path}: reference 1 (good): " in said
+    code, said, _ = cli(f"reference verify {path} --verbose")
+    assert code == 1 and f"{path}: reference 1 (good): " in said and "nats" not in said
+
+
+def test_what_holds_is_shown(lines, cli):
+    _, said, _ = cli(f"reference verify {lines} --verbose")
+    title = f"{lines}: reference {len(MALFORMED) + 2} (good)"
+    assert f"{title}: -0.5 nats, margin 1.0; 1 labelling; 2 tokens, 2 labels\n  u/b v/b\n" in said
+    _, said, _ = cli(f"reference verify {lines} --verbose --json")
+    first, second, *_ = json.loads(said)["references"]
+    assert (first["score"], first["optima"], first["complete"]) == (-0.5, [["b", "b"]], True)
+    assert "score" not in second
 
 
 def deeper(**changes):
@@ -124,13 +118,3 @@ def test_scores_of_pairs_that_no_labelling_has_are_refused():
     reference["tables"]["node"][0][K] = 5
     with pytest.raises(ValueError, match="tables: node allows a state that no labelling has"):
         check_form(reference)
-
-
-def test_proofs_of_several_cases_are_counted(tmp_path, cli):
-    record = deepcopy(GOOD)
-    leaf = record["levels"][0]["proof"]["tree"]
-    case = {"values": [[[0, 0]]], "table": [0, 0], "next": [[0, 0]], "cost": [[0, 0]], "group": None}
-    record["levels"][0]["proof"] = {"steps": 10**6, "tree": {"case": case, "below": leaf, "above": leaf}}
-    path = tmp_path / "cases.json"
-    path.write_text(json.dumps(record))
-    assert "2 leaves" in cli(f"reference show {path}")[1]

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracles
 from support.effort import examples
+from support.reference_generator import generate
 from support.strategies import NEAR_TIES, cost_units, problems
 
 import ilpinfer
@@ -20,10 +21,10 @@ from formulations.grid import UNITS_PER_NAT
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
 from ilpinfer.references import making
-from ilpinfer.references.generator import KINDS, generate
 from ilpinfer.references.making import UnprovedOptimum, make
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import Reference
+from ilpinfer.references.shipped import KINDS
 from ilpinfer.references.tables import tables_of
 from ilpinfer.references.verification import Finding, verify
 

@@ -74,7 +74,7 @@ def test_no_prices_and_stages_prove_what_is_false(drawn, data):
 
 
 def test_no_door_ends_in_a_raw_error_or_takes_much_memory():
-    """A part of `python -m stress.references`: show, verify at each depth, programs and the single file."""
+    """A part of `python -m stress.references`: verify at each depth and the single file."""
     report = check(600, 11, sources(11, 40))
     assert not report["faults"] and report["peak"] < MEGABYTES
     counts = report["counts"]

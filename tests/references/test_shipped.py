@@ -4,10 +4,10 @@ import gzip
 import json
 
 import pytest
+from support.reference_generator import SIZES, shipped
 
-from ilpinfer.references.generator import KINDS
 from ilpinfer.references.making import make
-from ilpinfer.references.shipped import FOLDER, SIZES, ShippedReferences, instances
+from ilpinfer.references.shipped import FOLDER, KINDS, ShippedReferences
 from ilpinfer.references.verification import verify
 
 ALL = ShippedReferences()
@@ -42,7 +42,7 @@ def test_each_is_proved_by_its_meaning(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_are_made_of_the_generated_instances(kind):
     """All instances are those that the generator makes; of the smallest ones the whole references are made anew."""
-    for number, (instance, reference) in enumerate(zip(instances(kind), ALL.kind(kind), strict=True)):
+    for number, (instance, reference) in enumerate(zip(shipped(kind), ALL.kind(kind), strict=True)):
         assert reference.name == instance.name and reference.trellis == instance.trellis
         if number < 4:
             again = make(instance.trellis, instance.rules, name=instance.name)

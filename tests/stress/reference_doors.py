@@ -24,8 +24,7 @@ from support.reference_mutations import falsehood, mutated
 from formulations.errors import InferenceError
 from ilpinfer import checker
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.generating import write_reference_programs
-from ilpinfer.cli.referencing import show_references, verify_references
+from ilpinfer.cli.referencing import verify_references
 from stress import mutations
 
 STEPS = 3 * 10**6
@@ -76,7 +75,7 @@ def stored(data: bytes, folder: Path, random: Random) -> Path:
     return path
 
 
-def door(path: Path, name: str, folder: Path) -> tuple[bool, str]:
+def door(path: Path, name: str) -> tuple[bool, str]:
     """Whether a command ends well, and what it says; a raw error is raised."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
@@ -84,12 +83,7 @@ def door(path: Path, name: str, folder: Path) -> tuple[bool, str]:
             if name == "checker":
                 sys.argv = ["checker", "--max-steps", str(STEPS), str(path)]
                 return checker.main() == 0, said.getvalue()
-            if name == "show":
-                show_references([str(path)], None)
-            elif name == "programs":
-                write_reference_programs([str(path)], str(folder / "programs"), "nats")
-            else:
-                verify_references([str(path)], name, STEPS)
+            verify_references([str(path)], name, STEPS, verbose=True)
         except (Failure, InferenceError) as error:
             return False, f"{said.getvalue()}{error}"
     return True, said.getvalue()
@@ -129,19 +123,19 @@ MEANT = ("labels", "scheme", "tokens", "model", "tables", "digest")
 """What must be as in the source where the meaning holds; the digest stands for the rules, whose text may have other spaces."""
 
 
-def faults(path: Path, source: Any, folder: Path, counts: Counter[str]) -> list[str]:
+def faults(path: Path, source: Any, counts: Counter[str]) -> list[str]:
     """What went wrong at a file: raw errors, false acceptance, a depth that lets through what another one refuses."""
     found, ends = list[str](), dict[str, bool]()
-    for name in ("checker", "tables", "meaning", "show", "programs"):
+    for name in ("checker", "tables", "meaning"):
         try:
-            ends[name], said = door(path, name, folder)
+            ends[name], said = door(path, name)
         except Exception:
             ends[name], said = False, ""
             found.append(f"{name}: {traceback.format_exc(limit=-3)}")
         counts[f"{name} {'accepts' if ends[name] else 'refuses'}"] += 1
         if raw := RAW.search(said):
             found.append(f"{name}: says {raw[0]}: {said[:300]}")
-    if ends["tables"] > ends["checker"] or ends["meaning"] > ends["tables"] or ends["meaning"] > ends["show"]:
+    if ends["tables"] > ends["checker"] or ends["meaning"] > ends["tables"]:
         found.append(f"one depth lets through what another refuses: {ends}")
     for record in accepted_records(path) if ends["checker"] else ():
         fault = judged(record, source)
@@ -162,7 +156,7 @@ def run(sources: list[Any], count: int, seed: int) -> dict[str, Any]:
         for number in range(count):
             source = random.choices(sources, weights)[0]
             path = stored(altered(source, random), folder, random)
-            for fault in faults(path, source, folder, counts):
+            for fault in faults(path, source, counts):
                 found.append({"number": number, "source": source["name"], "fault": fault})
                 kept = f"reference-{seed}-{number}{''.join(path.suffixes)}"
                 Path(tempfile.gettempdir(), kept).write_bytes(path.read_bytes())

@@ -3,6 +3,8 @@ every process.
 
 An instance has two random labellings. The hidden one keeps all rules, except the contradictory rules of an infeasible instance. The
 rival is drawn independently of the rules. `hardness` divides the scores between the two.
+
+`python -m support.reference_generator`, in tests/, makes the references that come with the package anew.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,14 +14,12 @@ from random import Random
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations import constraints as C
-from formulations.arguments import number, whole
 from formulations.labels.reading import Reading
-from formulations.messages import suggestion
 from ilpinfer.decoding.decode import decode
+from ilpinfer.references.files import write
+from ilpinfer.references.making import make
+from ilpinfer.references.shipped import FOLDER, KINDS
 
-KINDS = ("plain", "ties", "infeasible", "second-order", "soft-and-hard")
-"""Kinds of instances: soft rules only; several labellings are best; hard rules that contradict each other; scores of second order, for
-three labels in a row; soft and hard rules."""
 STRENGTH = 3.0
 """Nats at each token that are divided between hidden labelling and rival."""
 NOISE = 2.0
@@ -33,28 +33,7 @@ WORDS = ("alpha", "beta", "gamma", "delta", "1999", "2004", ",", ".")
 
 @dataclass(frozen=True)
 class Instance:
-    """A trellis with rules, generated at random.
-
-    Parameters
-    ----------
-    name : str
-        Unique name made of kind, seed and number.
-    kind : str
-        One of `KINDS`.
-    trellis : Trellis
-        Scores of T tokens and K labels.
-    rules : RuleSet
-        The rules.
-    hidden, rival : tuple of str
-        T label names; see the module.
-
-    Examples
-    --------
-    >>> from ilpinfer import references
-    >>> [instance] = references.generate("plain", 1, T=5)
-    >>> len(instance.trellis), instance.kind
-    (5, 'plain')
-    """
+    """A trellis with rules, generated at random."""
 
     name: str
     kind: str
@@ -64,70 +43,48 @@ class Instance:
     rival: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Arguments of `generate` for instances of one size."""
+
+    count: int
+    T: int
+    K: int
+    rules: int
+    hardness: float
+
+
+SMALL, MIDDLE = Sizes(8, 8, 4, 3, 0.5), Sizes(8, 25, 8, 4, 0.6)
+LARGE = Sizes(3, 80, 12, 5, 0.7)
+LARGEST = Sizes(1, 200, 30, 4, 0.5)
+SIZES = {
+    "plain": (SMALL, MIDDLE, LARGE, LARGEST),
+    "ties": (SMALL, MIDDLE, LARGE, LARGEST),
+    "infeasible": (SMALL, MIDDLE, LARGE, LARGEST),
+    "second-order": (SMALL, Sizes(8, 20, 5, 3, 0.6), Sizes(3, 40, 6, 3, 0.7), Sizes(1, 200, 5, 3, 0.5)),
+    "soft-and-hard": (SMALL, MIDDLE, LARGE, Sizes(1, 200, 30, 3, 0.5)),
+}
+"""Twenty instances of each kind, which come with the package."""
+
+
+def shipped(kind: str) -> Iterator[Instance]:
+    """The instances from which the references of a kind were made."""
+    return (
+        instance
+        for seed, size in enumerate(SIZES[kind])
+        for instance in generate(kind, seed=seed, **vars(size))
+    )
+
+
 def generate(
-    kind: str,
-    count: int,
-    *,
-    seed: int = 0,
-    T: int = 20,
-    K: int = 6,
-    rules: int = 4,
-    hardness: float = 0.5,
+    kind: str, count: int, *, seed: int = 0, T: int = 20, K: int = 6, rules: int = 4, hardness: float = 0.5
 ) -> Iterator[Instance]:
-    """Generate random instances of a kind.
+    """Random instances of a kind; a larger count gives the same instances first.
 
-    Equal arguments give equal instances. A larger count gives the same instances first.
-
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    count : int
-        Number of instances.
-    seed : int, default 0
-        Seed, an integer from 0.
-    T, K : int, optional
-        Numbers of tokens and of labels, at least 3.
-    rules : int, default 4
-        Largest number of rules of each instance; infeasible ones have two more.
-    hardness : float, default 0.5
-        Strength of the conflict between scores and rules, from 0 to 1. At each token, the label of
-        the hidden labelling, which keeps the rules, gains (1 - hardness) · `STRENGTH` nats, and the label of the
-        rival, which is drawn independently of the rules, gains hardness · `STRENGTH` nats. Other values do not
-        depend on hardness, except that instances with ties may need another draw.
-
-    Returns
-    -------
-    iterator of Instance
-        The instances.
-
-    Raises
-    ------
-    ValueError
-        For an unknown kind, and numbers out of range.
-
-    Examples
-    --------
-    >>> from ilpinfer import references
-    >>> [instance.name for instance in references.generate("plain", 2, T=5)]
-    ['plain-0-0', 'plain-0-1']
+    Infeasible instances have two more rules. At each token, the label of the hidden labelling gains (1 - hardness) · `STRENGTH` nats,
+    and that of the rival hardness · `STRENGTH` nats.
     """
-    check_kind(kind)
-    for what, value, least in (
-        ("count", count, 1),
-        ("T", T, 1),
-        ("K", K, 3),
-        ("rules", rules, 0),
-        ("seed", seed, 0),
-    ):
-        whole(value, what, least)
-    share = number(hardness, "hardness", 0, 1)
-    return (_instance(kind, f"{kind}-{seed}-{place}", T, K, rules, share) for place in range(count))
-
-
-def check_kind(kind: str) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"no kind {kind!r}{suggestion(str(kind), KINDS)}")
+    return (_instance(kind, f"{kind}-{seed}-{place}", T, K, rules, hardness) for place in range(count))
 
 
 def _instance(kind: str, name: str, T: int, K: int, rules: int, hardness: float) -> Instance:
@@ -261,3 +218,9 @@ def _two(random: Random, options: Sequence[str]) -> tuple[str, str]:
     first = _below(random, len(options))
     second = _below(random, len(options) - 1)
     return options[first], options[second + (second >= first)]
+
+
+if __name__ == "__main__":
+    for kind in KINDS:
+        made = (make(each.trellis, each.rules, name=each.name) for each in shipped(kind))
+        write(FOLDER / f"{kind}.jsonl.gz", made)
