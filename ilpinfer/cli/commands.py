@@ -87,7 +87,6 @@ Programs and proofs
 Services and tools
   serve           | serving:serve              | Serve decoding over HTTP, with a deadline for each request.
   methods         | explaining:show_methods    | List the decoding methods, exact and heuristic, with their options.
-  schema          | explaining:print_schema    | Print the JSON Schema of rule files, for editors.
   convert         | converting:convert         | Convert labelled sequences, or write predicted labels into the documents that they are about.
 """
 REFERENCES = Group(

@@ -1,4 +1,4 @@
-"""`ilpinfer explain`, and what needs no input: `ilpinfer schema` and `methods`."""
+"""`ilpinfer explain` and `ilpinfer methods`."""
 
 import warnings
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from formulations.errors import RuleNotice
 from formulations.labels.schemes import OUTSIDE, WRITABLE, labels_of, scheme_of
 from formulations.messages import counted
 from formulations.programs.analysis import Analysis, analyse
-from formulations.rulefiles.schema import schema
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, model_option
 from ilpinfer.cli.command import command
@@ -50,12 +49,6 @@ def explain(options: ExplainOptions) -> None:
         print_json([row.to_dict() for row in result])
         return
     _show(result, labels, options.length)
-
-
-@command("ilpinfer schema >rules.schema.json")
-def print_schema() -> None:
-    """Print the JSON Schema of rule files, for editors."""
-    print_json(schema())
 
 
 @command("ilpinfer methods", "ilpinfer methods --json")

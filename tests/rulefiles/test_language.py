@@ -1,5 +1,6 @@
 """Texts of rules: files, formulas, templates of one's own; what is wrong in them is said with its place."""
 
+import json
 import math
 import time
 import tomllib
@@ -8,6 +9,7 @@ import fastjsonschema
 import numpy as np
 import pytest
 from support.effort import at_most
+from support.rule_schema import FILE, schema_text
 
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
@@ -15,11 +17,14 @@ from formulations import constraints as C
 from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import compile_problem
 from formulations.rulefiles.loading import CATALOGUE
-from formulations.rulefiles.schema import schema
 from formulations.rulefiles.toml_text import dumps
 
 PLAIN = LabelSet(("a", "b", "O"))
-VALIDATE = fastjsonschema.compile(schema())
+VALIDATE = fastjsonschema.compile(json.loads(FILE.read_text("utf-8")))
+
+
+def test_the_file_of_the_schema_is_what_templates_say():
+    assert FILE.read_text("utf-8") == schema_text(), "python -m support.rule_schema writes it anew"
 
 
 @pytest.mark.parametrize("entry", catalogue())

@@ -1,5 +1,6 @@
 """Rules that are written and read again have the same digest, so that proofs and references stay valid."""
 
+import json
 import math
 import tomllib
 
@@ -7,6 +8,7 @@ import fastjsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
+from support.rule_schema import FILE
 from support.strategies import LABEL_SETS, TOKENS, cases
 
 import ilpinfer
@@ -24,11 +26,10 @@ from formulations.constraints.formulas import Text
 from formulations.constraints.template import TEMPLATES
 from formulations.parameters import Words
 from formulations.problem.compiled_rules import compile_rules
-from formulations.rulefiles.schema import schema
 from ilpinfer.references.making import make
 
 PLAIN = LabelSet(("a", "b", "c", "O"), "plain")
-VALIDATE = fastjsonschema.compile(schema())
+VALIDATE = fastjsonschema.compile(json.loads(FILE.read_text("utf-8")))
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 INNER = C.group("inner", ["a", "O"])
 GROUPS = [

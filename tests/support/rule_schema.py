@@ -1,9 +1,15 @@
-"""The JSON Schema of rule files, derived from the templates, for editors."""
+"""The JSON Schema of rule files, derived from the templates, for editors.
 
+`python -m support.rule_schema`, in tests/, writes the file in the package anew.
+"""
+
+import json
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
+import formulations
 from formulations.constraints.feature import Feature
 from formulations.constraints.formulas import Text
 from formulations.constraints.rule import DISTANCES, SCOPES
@@ -25,6 +31,13 @@ _COMMON: dict[str, Any] = {
     "partial": {"enum": ["forced"]},
     "reason": {**_TEXT, "description": "why the rule is there"},
 }
+FILE = Path(formulations.__file__).parent / "rulefiles" / "rules.schema.json"
+
+
+def schema_text() -> str:
+    """The schema as JSON, each object with required keys on a line of its own."""
+    start = '{"type": "object", "required"'
+    return json.dumps(schema(), ensure_ascii=False).replace(start, f"\n{start}") + "\n"
 
 
 def schema() -> dict[str, Any]:
@@ -84,3 +97,7 @@ def _record(record: type[Any], /, **more: Any) -> dict[str, Any]:
 
 def _summary(record: type[Any]) -> str:
     return (record.__doc__ or "").strip().split("\n")[0]
+
+
+if __name__ == "__main__":
+    FILE.write_text(schema_text(), "utf-8")
