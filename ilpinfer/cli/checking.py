@@ -11,7 +11,7 @@ from formulations.labels import schemes
 from formulations.messages import brief, counted, distinct
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import argument, output_file
+from ilpinfer.cli.arguments import Group, argument, model_option, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.labelled import reading
@@ -21,6 +21,7 @@ from ilpinfer.cli.rule_files import comments, files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
+from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.system.files import write_atomically
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.evaluation.checking import Breach, RuleReport
 
+RULES_ALONE = Group("Without GOLD")
 SMALLEST_PENALTY = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
 
@@ -36,22 +38,61 @@ SMALLEST_PENALTY = 0.01
 @dataclass(frozen=True)
 class CheckOptions:
     rules: arguments.RuleFile
-    gold: Annotated[str, argument("GOLD", arguments.LABELLED)]
+    gold: Annotated[
+        str,
+        argument("GOLD", f"{arguments.LABELLED} Without it, the kind and the size of each rule are shown."),
+    ] = ""
     scheme: arguments.Scheme = ""
     never: arguments.Never = ()
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
     as_json: arguments.AsJson = False
     write: Annotated[str, output_file("File for the rules with the suggested penalties, TOML")] = ""
+    model: Annotated[
+        str | None,
+        model_option(
+            "Model whose labels are used; one label for each declared field if not given.", RULES_ALONE
+        ),
+    ] = None
+    length: int | None = RULES_ALONE.option(
+        None, "TOKENS: Length of the sequence that the sizes are stated for; 25 if not given.", min=2, max=500
+    )
+
+    def __post_init__(self) -> None:
+        with_gold = {"column": self.column, "label-names": self.label_names, "write": self.write}
+        without = {"model": self.model, "length": self.length}
+        for name, value in (without if self.gold else with_gold).items():
+            if value:
+                text = (
+                    "is for rules alone; leave it or GOLD out"
+                    if self.gold
+                    else "needs labelled sequences; name GOLD"
+                )
+                raise InputError(f"--{name} {value}: {text}")
 
 
-@command("ilpinfer check citations train.tsv", "ilpinfer check rules.toml train.tsv --write weighted.toml")
+@command(
+    "ilpinfer check citations",
+    "ilpinfer check rules.toml --model hmm.json --json",
+    "ilpinfer check citations train.tsv",
+    "ilpinfer check rules.toml train.tsv --write weighted.toml",
+)
 def check(options: CheckOptions) -> None:
-    """Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty."""
+    """Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; without GOLD, say what each rule becomes."""
+    scheme = canonical_scheme(options.scheme)
+    if options.gold:
+        _check(options, scheme)
+        return
+    from ilpinfer.cli.explaining import explain
+
+    rules = with_never(read_rules([options.rules]), options.never)
+    explain(rules, options.model, scheme, options.length or 25, options.as_json)
+
+
+def _check(options: CheckOptions, scheme: str) -> None:
     from ilpinfer.core.rule_compiler import compiler_of
     from ilpinfer.evaluation.checking import Gold, check_rules
 
-    scheme = canonical_scheme(options.scheme)
     inputs = files_read(options.gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)

@@ -75,18 +75,17 @@ Models and rules
   codl            | codl:codl                  | Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning).
   mine            | mining:mine                | Mine soft rules from labelled sequences.
   learn           | learning:learn             | Learn the penalties of rules from labelled sequences, by their effect on held-out labellings.
-  check           | checking:check             | Count how often each rule applies, holds and is broken in gold labels; show examples and suggest a penalty.
+  check           | checking:check             | Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; without GOLD, say what each rule becomes.
 Compare and explain
   compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run.
   evaluate        | evaluating:evaluate        | Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.
-  explain         | explaining:explain         | Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it.
 Programs and proofs
   export          | exporting:export           | Write the integer program of each sequence for other solvers, with named columns and rows.
   import-solution | importing:import_solutions | Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum.
   reference       | commands:REFERENCES        | Make and verify reference solutions: problems with their optima, in files that contain the proof.
 Services and tools
   serve           | serving:serve              | Serve decoding over HTTP, with a deadline for each request.
-  methods         | explaining:show_methods    | List the decoding methods, exact and heuristic, with their options.
+  methods         | methods:show_methods       | List the decoding methods, exact and heuristic, with their options.
   convert         | converting:convert         | Convert labelled sequences, or write predicted labels into the documents that they are about.
 """
 REFERENCES = Group(

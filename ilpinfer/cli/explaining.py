@@ -1,77 +1,29 @@
-"""`ilpinfer explain` and `ilpinfer methods`."""
+"""What rules become: their kind, their size, and how searches can prune with them."""
 
 import warnings
-from dataclasses import dataclass
-from typing import Annotated
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.labels.schemes import OUTSIDE, WRITABLE, labels_of, scheme_of
 from formulations.messages import counted
 from formulations.programs.analysis import Analysis, analyse
-from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, model_option
-from ilpinfer.cli.command import command
-from ilpinfer.cli.inputs import canonical_scheme, with_never
-from ilpinfer.cli.rule_files import read_rules
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.models.files import load_model
 
 
-@dataclass(frozen=True)
-class ExplainOptions:
-    rules: arguments.RuleFile
-    model: Annotated[
-        str | None,
-        model_option("Model whose labels are used; one label for each declared field if not given."),
-    ] = None
-    length: int = OPTIONS.option(
-        25, "TOKENS: Length of the sequence that the sizes are stated for.", min=2, max=500
-    )
-    scheme: arguments.Scheme = ""
-    never: arguments.Never = ()
-    as_json: arguments.AsJson = False
-
-
-@command("ilpinfer explain citations", "ilpinfer explain rules.toml --model hmm.json --json")
-def explain(options: ExplainOptions) -> None:
-    """Explain each rule: its kind (local, linear, regular, auxiliary), its size, and how searches can prune with it."""
-    scheme = canonical_scheme(options.scheme)
-    rules = with_never(read_rules([options.rules]), options.never)
-    labels = _labels(rules, options.model, scheme)
+def explain(rules: RuleSet, model: str | None, scheme: str, length: int, as_json: bool) -> None:
+    """Show what each rule becomes under the labels of a model, or of the declared fields."""
+    labels = _labels(rules, model, scheme)
     absent = rules.absent(labels)
     if absent:
         notice(f"no label for {', '.join(absent)}: counted as absent")
     warnings.simplefilter("ignore", RuleNotice)
-    result = analyse(rules, labels, ["word"] * options.length)
-    if options.as_json:
+    result = analyse(rules, labels, ["word"] * length)
+    if as_json:
         print_json([row.to_dict() for row in result])
         return
-    _show(result, labels, options.length)
-
-
-@command("ilpinfer methods", "ilpinfer methods --json")
-def show_methods(as_json: arguments.AsJson = False) -> None:
-    """List the decoding methods, exact and heuristic, with their options."""
-    from ilpinfer.core.registry import methods, offered
-
-    if as_json:
-        fields = [
-            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.all_options}
-            for m in methods()
-        ] + [
-            {"name": name, "exact": False, "summary": place, "options": ("seed",)}
-            for name, place in offered()
-        ]
-        print_json(fields)
-        return
-    result = table("method", "kind", "what it does", "options")
-    for m in methods():
-        add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.all_options))
-    for name, place in offered():
-        add_row(result, name, "heuristic", f"{place}, of another package", "seed")
-    console().print(result)
+    _show(result, labels, length)
 
 
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:

@@ -23,9 +23,9 @@ def complete(words, position=None):
         ("ilpinfer --config x.toml decode x.tsv --method pos", ["post-correction", "posterior"]),
         ("ilpinfer compare x.tsv --methods auto,cb", ["auto,cbc"]),
         ("ilpinfer decode x.tsv --rules citations-", ["citations-order"]),
-        ("ilpinfer explain ru", ["rules.toml"]),
+        ("ilpinfer check ru", ["rules.toml"]),
         ("ilpinfer check rules.toml sc", []),
-        ("ilpinfer explain citations --model h", ["hmm.json"]),
+        ("ilpinfer check citations --model h", ["hmm.json"]),
         ("ilpinfer serve --model case", ["case-law"]),
         ("ilpinfer train x --kind hm", ["hmm", "hmm2"]),
         (
@@ -43,8 +43,8 @@ def test_files_of_other_folders(folder):
     Path("sub").mkdir()
     Path("sub/own.toml").write_text("")
     Path("sub/other.txt").write_text("")
-    assert complete("ilpinfer explain su") == ["sub/"]
-    assert complete("ilpinfer explain sub/o") == ["sub/own.toml"]
+    assert complete("ilpinfer check su") == ["sub/"]
+    assert complete("ilpinfer check sub/o") == ["sub/own.toml"]
 
 
 @pytest.mark.parametrize(

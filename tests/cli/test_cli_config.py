@@ -37,7 +37,7 @@ def test_shared_options_and_groups_of_commands(folder, cli):
     cli.done("reference make scores.jsonl")
     assert "one title" in Path("r.jsonl").read_text()
     assert "one title" in cli.rows("decode scores.jsonl")[0]["violations"]
-    cli.done("explain rules.toml")  # an option of others is none of its own
+    cli.done("check rules.toml")  # an option of others is none of its own
 
 
 def test_a_table_of_pyproject(folder, cli):

@@ -30,7 +30,7 @@ def test_a_model_is_written_to_standard_output_and_its_table_to_standard_error(f
         ("evaluate - train.tsv --output -", "train", "json"),
         ("evaluate train.tsv - --picture -", "train", "svg"),
         ("evaluate train.tsv train.tsv --against - --resamples 9", "train", None),
-        ("explain -", "rules", None),
+        ("check -", "rules", None),
         ("mine - --support 1 --folds 0 --gain 0 --output -", "train", "toml"),
         ("learn - --rules rules.toml --kind hmm --algorithm given --output -", "train", "toml"),
         ("learn train.tsv --rules - --kind hmm --algorithm given --output -", "rules", "toml"),
@@ -55,7 +55,7 @@ def test_streams_stand_for_single_files(folder, arguments, stdin, form):
         assert all(isinstance(json.loads(line), dict) for line in out.splitlines()) and out
     elif form == "toml":
         Path("out.toml").write_text(out)
-        assert piped("explain out.toml")[0] == 0
+        assert piped("check out.toml")[0] == 0
     elif form == "svg":
         assert out.startswith("<?xml") and out.rstrip().endswith("</svg>")
 

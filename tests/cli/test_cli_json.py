@@ -49,7 +49,7 @@ def test_the_value_is_that_of_the_file(result):
 
 
 def test_rules(result):
-    assert result("explain rules.toml")[0]["rule"] == "one title"
+    assert result("check rules.toml")[0]["rule"] == "one title"
     assert result("check rules.toml train.tsv --write new.toml")[0]["rule"] == "one title"
     assert Path("new.toml").exists()
     mined = result("mine train.tsv --support 1 --folds 0 --gain 0 --output mined.toml")

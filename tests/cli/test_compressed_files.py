@@ -120,7 +120,7 @@ def test_rows_and_what_reads_them(packed, cli):
     methods = {json.loads(line)["method"] for line in Path("both/results.jsonl").read_text().splitlines()}
     assert methods == {"auto", "mine"}
     cli.done("check words.toml.gz train.tsv.gz --write checked.toml.gz")
-    cli.done("explain checked.toml.gz")
+    cli.done("check checked.toml.gz")
 
 
 def test_a_folder_is_searched_for_compressed_files(packed, cli):

@@ -68,8 +68,8 @@ DONE = [
     ["decode", *RULED, "--output", f"{OUT}.jsonl"],
     ["decode", *RULED, "--top", "2", "--output", "-"],
     ["decode", *RULED, "--tau", "0.5"],
-    ["explain", TOML],
-    ["explain", TOML, "--json"],
+    ["check", TOML],
+    ["check", TOML, "--json"],
     ["check", TOML, TRUE],
     ["check", TOML, TRUE, "--json"],
     ["check", TOML, TRUE, "--write", f"{OUT}.toml"],
@@ -99,7 +99,7 @@ REFUSED = [
     ["decode", f"none{EVIL}.jsonl"],
     ["decode", INPUT, "--method", f"auto{EVIL}"],
     ["decode", INPUT, "--reward", f"x{EVIL}=1"],
-    ["explain", WRONG],
+    ["check", WRONG],
     ["check", TOML, BAD],
     ["check", UNKNOWN, TRUE],
     ["evaluate", SAID, TRUE, TRUE],
@@ -143,7 +143,7 @@ def test_no_message_has_control_characters(arguments, folder, capsys):
 
 
 def test_names_are_shown_with_escapes(folder, capsys):
-    for arguments in (["explain", TOML], ["check", TOML, TRUE]):
+    for arguments in (["check", TOML], ["check", TOML, TRUE]):
         assert rf"rule{SHOWN}\nnext" in checked(arguments, capsys)
     assert f"a{SHOWN}" in checked(["evaluate", SAID, TRUE], capsys)
     assert f"none{SHOWN}.jsonl" in checked(["decode", f"none{EVIL}.jsonl"], capsys, (2,))

@@ -89,7 +89,7 @@ def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, cli):
         assert oracles.valid_scheme(labels, labels, LabelSet(tuple(set(labels)), scheme).scheme) == 0
     Path("found.jsonl").write_text(out)
     assert "B-author as" not in cli.output(f"evaluate found.jsonl train.tsv --scheme {scheme}")
-    cli.done(f"explain valid.toml --scheme {scheme}")
+    cli.done(f"check valid.toml --scheme {scheme}")
 
 
 def test_biluo_labels_keep_their_scheme():
@@ -222,5 +222,5 @@ def test_an_expression_that_can_match_nothing_is_a_notice(folder, cli):
     assert said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
     err = cli.done("check never.toml train.tsv").err
     assert said in err and "RuleNotice" not in err
-    _, out, err = cli.done("explain never.toml --model hmm.json")
+    _, out, err = cli.done("check never.toml --model hmm.json")
     assert said in out and "RuleNotice" not in err

@@ -55,14 +55,14 @@ class Target:
 
 MODEL, TO_ROWS = "--model hmm.json", "--rules rules.toml --output out/o.jsonl"
 TRAIN_CRF = "train train.tsv --kind crf --option template={} --option max_iterations=1 --output out/crf.json"
-RULES = ("decode scores.jsonl --rules {}", "explain {}")
+RULES = ("decode scores.jsonl --rules {}", "check {}")
 COLUMNS = (
     f"decode {{}} {MODEL}",
     "train {} --output out/model.json",
     "evaluate {} gold.tsv",
     "check rules.toml {}",
 )
-MODELS = ("decode gold.tsv --model {}", "explain rules.toml --model {}")
+MODELS = ("decode gold.tsv --model {}", "check rules.toml --model {}")
 TARGETS = (
     Target("rules", "rules.toml", mutations.text, (*RULES, "check {} train.tsv")),
     Target("formulas", "formulas.toml", mutations.text, RULES),
