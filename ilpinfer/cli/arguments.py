@@ -76,9 +76,9 @@ def model_option(help_text: str, group: Group = OPTIONS) -> Any:
     return value_option("MODEL", help_text, group, autocompletion=completion.models, callback=_model)
 
 
-def solution_files(help_text: str) -> Any:
-    """An argument for solution files, which cannot come from standard input."""
-    return argument("SOLUTION", help_text, callback=_solutions)
+def solution_files(help_text: str, group: Group) -> Any:
+    """An option for solution files, which cannot come from standard input."""
+    return value_option("SOLUTION", help_text, group, "--check", callback=_solutions)
 
 
 def rules_option(help_text: str, group: Group = OPTIONS, *names: str) -> Any:
@@ -219,9 +219,6 @@ KindOption = Annotated[
         "NAME=VALUE",
         "A parameter of the kind, such as template=citations or c1=0.1 of a crf. May be repeated.",
     ),
-]
-Units = Annotated[
-    str, value_option("UNIT", "Unit of the objective: nats, or grid for integers of 2^-20 nats.")
 ]
 Ties = Annotated[int, value_option("NUMBER", "List at most this many optima of equal score.", min=1)]
 ReferenceFiles = Annotated[

@@ -80,8 +80,7 @@ Compare and explain
   compare         | comparing:compare          | Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run.
   evaluate        | evaluating:evaluate        | Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.
 Programs and proofs
-  export          | exporting:export           | Write the integer program of each sequence for other solvers, with named columns and rows.
-  import-solution | importing:import_solutions | Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum.
+  export          | exporting:export           | Write the integer program of each sequence for other solvers, with named columns and rows; or check their solutions.
   reference       | commands:REFERENCES        | Make and verify reference solutions: problems with their optima, in files that contain the proof.
 Services and tools
   serve           | serving:serve              | Serve decoding over HTTP, with a deadline for each request.

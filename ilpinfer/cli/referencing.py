@@ -138,7 +138,7 @@ def verify_references(
                 name, finding = each.name, verify(each, wanted, max_steps=max_steps or MAX_STEPS)
             else:
                 name, finding = "", Finding(False, (str(each),))
-            shown = verbose and isinstance(each, Reference) and finding.holds
+            shown = each if verbose and isinstance(each, Reference) and finding.holds else None
             findings.append(
                 {
                     "file": path,
@@ -146,14 +146,14 @@ def verify_references(
                     "name": name,
                     "holds": finding.holds,
                     "reasons": finding.reasons,
-                    **(_values(each) if shown else {}),
+                    **({} if shown is None else _values(shown)),
                 }
             )
             title = f"{path}: {_title(number, name)}"
             lines = [f"{title}: {reason}" for reason in finding.reasons]
             faults += lines[:1]
-            if shown:
-                first, *others = _lines(each)
+            if shown is not None:
+                first, *others = _lines(shown)
                 lines += [f"{title}: {first}", *others]
             for line in () if as_json else lines:
                 show_line(line)

@@ -107,7 +107,7 @@ REFUSED = [
     ["mine", BAD, "--output", f"{OUT}.toml"],
     ["learn", TRUE, "--rules", UNKNOWN, "--kind", "hmm", "--output", f"{OUT}.toml"],
     ["compare", *RULED, "--methods", f"auto,m{EVIL}", "--output", OUT],
-    ["import-solution", *RULED, f"none{EVIL}"],
+    ["export", *RULED, "--check", f"none{EVIL}"],
     ["convert", BAD, f"{OUT}.tsv"],
     ["convert", f"none{EVIL}.brat", f"{OUT}.tsv"],
     ["reference", "make", *RULED, "--output", f"{OUT}.json"],

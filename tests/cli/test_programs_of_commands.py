@@ -1,4 +1,4 @@
-"""`ilpinfer export` and `ilpinfer import-solution`, with real solvers in between."""
+"""`ilpinfer export`, real solvers, and `ilpinfer export --check`."""
 
 import gzip
 import json
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from support import cbc as cbc_binary
-from support.command_line import SCORES, rows, rule_text
+from support.command_line import SCORES, rule_text
 from support.processes import python
 
 import ilpinfer
 from formulations import Trellis, load_rules
 
 EXPORT = "export train.tsv --model hmm.json --rules rules.toml --output out"
-IMPORT = "import-solution train.tsv --model hmm.json --rules rules.toml"
+CHECK = "export train.tsv --model hmm.json --rules rules.toml --check"
 HIGHS = """
 import sys
 from highspy import Highs
@@ -57,9 +57,8 @@ def test_programs_go_to_solvers_and_come_back(folder, cli, solver, options):
     files = sorted(Path("out").glob(f"*.{end}"))
     assert [file.name for file in files] == [f"0001.{end}", f"0002.{end}"]
     SOLVERS[solver](files)
-    back = f"{IMPORT} out {options.replace('--format mps', '').replace('--units grid', '')}"
-    assert cli.done(f"{back} --output back.jsonl").out == ""
-    found = rows(Path("back.jsonl"))
+    back = f"{CHECK} out {options.replace('--format mps', '').replace('--units grid', '')}"
+    found = json.loads(cli.done(f"{back} --json").out)
     assert [row["sequence"] for row in found] == [0, 1]
     for row in found:
         assert row["claim_agrees"] is True
@@ -125,8 +124,7 @@ def test_odd_names_of_labels_and_rules_go_through_a_solver(folder, cli):
     cli.done(f"export {own} --output out")
     assert Path("out/0001.lp").read_bytes().isascii()
     highs([Path("out/0001.lp")], 1)
-    cli.done(f"import-solution {own} out/0001.sol --output back.jsonl")
-    row = json.loads(Path("back.jsonl").read_text())
+    (row,) = json.loads(cli.done(f"export {own} --check out/0001.sol --json").out)
     assert row["status"] == "optimal" and row["violations"] == {'no <é> [here] "ever"': 0}
     assert row["labels"].count("<é>") == 1
 
@@ -142,14 +140,12 @@ def exported(folder, cli):
 
 def test_solutions_that_do_not_fit_are_refused(exported, cli):
     one, two = exported
-    back = f"{IMPORT} out --output back.jsonl"
+    back = f"{CHECK} out"
     solution = one.with_suffix(".sol")
     text = solution.read_text()
 
     def refused(command=back):
-        message = cli.refused(command)
-        assert not Path("back.jsonl").exists()
-        return message
+        return cli.refused(command)
 
     for damaged in (text[: len(text) // 2], text[: text.index("# Columns")], "garbage\n"):
         solution.write_text(damaged)
@@ -163,7 +159,6 @@ def test_solutions_that_do_not_fit_are_refused(exported, cli):
     assert "another program" in refused(f"{back} --program hard")
     cli.done(back)
     Path("out/0001.columns.json").write_text("{}")
-    Path("back.jsonl").unlink()
     assert "is not a table of columns from `ilpinfer export`" in refused()
 
 
@@ -173,9 +168,8 @@ def test_a_false_claim_is_said(exported, cli):
     place = next(i for i, line in enumerate(lines) if line.startswith("Objective "))
     lines[place] = "Objective 99"
     solution.write_text("\n".join(lines))
-    assert "no: 99" in cli.done(f"{IMPORT} {solution}").out
-    cli.done(f"{IMPORT} {solution} --output back.jsonl")
-    row = json.loads(Path("back.jsonl").read_text())
+    assert "no: 99" in cli.done(f"{CHECK} {solution}").out
+    (row,) = json.loads(cli.done(f"{CHECK} {solution} --json").out)
     assert (row["claim_agrees"], row["claimed_objective"]) == (False, 99)
 
 
@@ -187,9 +181,8 @@ def test_a_worse_labelling_has_a_gap(folder, cli):
     taken = {f"x[{t},{path[t]},{path[t + 1]}]" for t in range(5)} | {'sigma["one title"]'}
     values = "".join(f"{c['file']} {int(c['name'] in taken)}\n" for c in columns)
     Path("mine.sol").write_text(f"# Solution file\n{values}")
-    own = "import-solution scores.jsonl mine.sol --rules rules.toml"
-    (row,) = json.loads(cli.done(f"{own} --output back.jsonl --json").out)
-    assert rows(Path("back.jsonl")) == [row] and row["labels"] == path[1:-1]
+    (row,) = json.loads(cli.done("export scores.jsonl --check mine.sol --rules rules.toml --json").out)
+    assert row["labels"] == path[1:-1]
     assert (row["solver"], row["claimed_objective"]) == ("list", None)
     assert row["status"] == "feasible" and row["violations"] == {"one title": 1} and row["penalty"] == 2.5
     assert row["gap"] == row["objective_gap"] > 1 and row["claim_agrees"] is None
@@ -203,5 +196,5 @@ def test_infeasible_sequences_are_exported_all_the_same(folder, cli):
         own = f"--rules hard.toml --program {program}"
         cli.done(f"export scores.jsonl {own} --output {program}")
         cbc([Path(program, "0001.lp")])
-        err = cli.refused(f"import-solution scores.jsonl {program}/0001.sol {own}")
+        err = cli.refused(f"export scores.jsonl --check {program}/0001.sol {own}")
         assert "it holds no solution: the solver says 'Infeasible'" in err

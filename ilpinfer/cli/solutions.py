@@ -1,11 +1,11 @@
-"""`ilpinfer import-solution`."""
+"""Solutions of other solvers, checked: `ilpinfer export --check`."""
 
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from formulations import Program, RuleSet, Trellis
 from formulations.dtypes import Integers
@@ -13,12 +13,9 @@ from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import counted
 from formulations.programs.program import UNITS
-from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import output_file, solution_files
-from ilpinfer.cli.command import command
-from ilpinfer.cli.exporting import PROGRAM, ProgramOptions, check_texts, known_trellis, numbers
-from ilpinfer.cli.inputs import ProgramInput, prepare
-from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.inputs import prepare
+from ilpinfer.cli.outputs import check_streams
+from ilpinfer.cli.program_options import ExportOptions, check_texts, known_trellis, numbers
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.core.solution import Solution, finite
@@ -26,33 +23,10 @@ from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
-from ilpinfer.system.files import write_atomically
 
 ENDS = (".sol", ".txt")
 AGREES = 1e-6
 """Largest difference between a claimed objective and the exact one, relative or in nats."""
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """Options of `ilpinfer import-solution`; format and units are those of the column tables, else lp in nats, if not given."""
-
-    input: ProgramInput
-    solutions: Annotated[
-        list[str],
-        solution_files(
-            "Solution files of CBC, HiGHS or SCIP, or lines `name value`, or folders of them, named after their programs: 0001.sol."
-        ),
-    ]
-    output: Annotated[str, output_file("File for the results, JSON lines, in place of a table")] = ""
-    format: str = PROGRAM.option(
-        "",
-        "FORMAT: Format of the solved program, where 0001.columns.json is not beside the solution: lp or mps.",
-    )
-    units: str = PROGRAM.option("", "UNIT: Unit of its objective, likewise: nats or grid.")
-    program: ProgramOptions = field(default_factory=ProgramOptions)
-    time_limit: arguments.Limit = None
-    as_json: arguments.AsJson = False
 
 
 @dataclass(frozen=True)
@@ -84,33 +58,23 @@ class CheckedSolution:
         }
 
 
-@command(
-    "ilpinfer import-solution scores.jsonl programs/0001.sol --rules rules.toml",
-    "ilpinfer import-solution scores.jsonl programs --rules rules.toml --output values.jsonl",
-)
-def import_solutions(options: ImportOptions) -> None:
-    """Read solutions of other solvers: their labellings, scores, and gaps to the proved optimum."""
-    check_texts(options.format or "lp", options.units or "nats")
-    inputs = [*options.input.files, *options.solutions]
-    Outputs(options.as_json, inputs, output=options.output or None)
-    scored, rules, _ = prepare(options.input)
-    places = _places(options.solutions, len(scored))
+def check_solutions(options: ExportOptions) -> None:
+    """Print labellings, scores, and gaps to the proved optimum of the solutions of --check."""
+    check_streams(options.as_json, [], options.input.files)
+    scored, rules, _ = prepare(options.input, options.first)
+    places = _places(options.check, len(scored))
     done = []
     with progress("reading", len(places)) as advance:
         for number, file in places:
             try:
-                done.append((number, _import(file, scored[number], rules, options)))
+                done.append((number, _read(file, scored[number], rules, options)))
             except ValueError as error:
                 text = describe(error)
                 raise InputError(text if text.startswith(str(file)) else f"{file}: {text}") from None
             advance()
-    rows = [each.row(number, scored[number]) for number, each in done]
-    if options.output:
-        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-        write_atomically(options.output, "".join(f"{line}\n" for line in lines), inputs)
     if options.as_json:
-        print_json(rows)
-    elif not options.output:
+        print_json([each.row(number, scored[number]) for number, each in done])
+    else:
         _show(done)
 
 
@@ -149,7 +113,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _import(file: Path, item: ScoredSequence, rules: RuleSet, options: ImportOptions) -> CheckedSolution:
+def _read(file: Path, item: ScoredSequence, rules: RuleSet, options: ExportOptions) -> CheckedSolution:
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
@@ -194,7 +158,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 
 
 def _worth(
-    trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ImportOptions
+    trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ExportOptions
 ) -> tuple[Solution, float]:
     """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
     from ilpinfer.decoding.decode import decode
