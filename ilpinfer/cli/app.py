@@ -7,8 +7,8 @@ import typer
 from typer.exceptions import TyperException
 
 from ilpinfer import __version__
-from ilpinfer.cli import config, settings, signals
-from ilpinfer.cli.command import Config, LogJson, NoColor, NoConfig, Quiet, set_up
+from ilpinfer.cli import settings, signals
+from ilpinfer.cli.command import LogJson, NoColor, Quiet, set_up
 from ilpinfer.cli.commands import COMMANDS, Commands
 from ilpinfer.cli.failure import Failure
 from ilpinfer.cli.tree import Group
@@ -38,8 +38,6 @@ def _program(
     quiet: Quiet = None,
     no_color: NoColor = None,
     log_json: LogJson = None,
-    config: Config = None,
-    no_config: NoConfig = None,
 ) -> None:
     set_up(quiet, no_color, log_json)
     if version:
@@ -93,19 +91,10 @@ def run(arguments: Sequence[str]) -> None:
     except TyperException as error:
         context = getattr(error, "ctx", None)
         command = f"{context.command_path} " if context is not None else "ilpinfer "
-        text = f"{_place(error)}{error.format_message()}".rstrip()
+        text = error.format_message().rstrip()
         end = "" if text.endswith((".", "?")) else "."
         raise Failure(f"{text}{end} See {command}-h", 2) from None
     if code == 130:
         raise KeyboardInterrupt
     if code:
         raise SystemExit(code)
-
-
-def _place(error: TyperException) -> str:
-    """The configuration file that contains a wrong value, for a message; empty for a value of the command line."""
-    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
-    if context is None or parameter is None:
-        return ""
-    source = context.get_parameter_source(parameter.name)
-    return f"{config.origin(context)[0]}: " if source is not None and source.name == "DEFAULT_MAP" else ""

@@ -6,7 +6,6 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ilpinfer.cli import completion
 from ilpinfer.cli.streams import STDOUT
 
 Value = TypeVar("Value", str, str | None)
@@ -73,20 +72,12 @@ def output_folder(help_text: str) -> Any:
 
 def model_option(help_text: str, group: Group = OPTIONS) -> Any:
     """An option for a model: a file, or the name of a built-in model."""
-    return value_option("MODEL", help_text, group, autocompletion=completion.models, callback=_model)
+    return value_option("MODEL", help_text, group, callback=_model)
 
 
 def solution_files(help_text: str, group: Group) -> Any:
     """An option for solution files, which cannot come from standard input."""
     return value_option("SOLUTION", help_text, group, "--check", callback=_solutions)
-
-
-def rules_option(help_text: str, group: Group = OPTIONS, *names: str) -> Any:
-    return value_option("RULES", help_text, group, *names, autocompletion=completion.rule_sets)
-
-
-def kind_option(help_text: str, group: Group = OPTIONS) -> Any:
-    return value_option("KIND", help_text, group, autocompletion=completion.kinds)
 
 
 Input = Annotated[
@@ -107,9 +98,10 @@ Model = Annotated[
 ]
 Rules = Annotated[
     Sequence[str],
-    rules_option(
+    value_option(
+        "RULES",
         "Rules: a TOML file, a name of the catalogue such as citations, or - for standard input. May be repeated to join "
-        "several."
+        "several.",
     ),
 ]
 Reward = Annotated[
@@ -136,7 +128,6 @@ RuleFile = Annotated[
     argument(
         "RULES",
         "A TOML file, a name of the catalogue, or - for standard input.",
-        autocompletion=completion.rule_sets,
     ),
 ]
 AsJson = Annotated[
@@ -149,7 +140,6 @@ Scheme = Annotated[
         "Labelling scheme: plain, bio, iob1, iobes, bilou (biluo), bmes, bmewo or paths. Labels in another scheme are converted; "
         "plain removes the prefixes. Inferred from the labels if not given.",
         LABELS,
-        autocompletion=completion.schemes,
     ),
 ]
 Never = Annotated[
@@ -202,7 +192,6 @@ MethodName = Annotated[
     value_option(
         "METHOD",
         "Decoding method; `ilpinfer methods` lists them.",
-        autocompletion=completion.methods,
     ),
 ]
 MethodOption = Annotated[
@@ -212,7 +201,9 @@ Width = Annotated[int, value_option("NUMBER", "Width of the beam, in labellings.
 Threads = Annotated[
     int, value_option("NUMBER", "Threads of a solver, and of the method auto over many sequences.", min=1)
 ]
-ModelKind = Annotated[str, kind_option("Kind of model: hmm (first order), hmm2 (second order) or crf.")]
+ModelKind = Annotated[
+    str, value_option("KIND", "Kind of model: hmm (first order), hmm2 (second order) or crf.")
+]
 KindOption = Annotated[
     Sequence[str],
     value_option(

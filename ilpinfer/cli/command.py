@@ -8,7 +8,6 @@ from typing import Annotated, Any, TypeVar, get_args
 import typer
 
 from ilpinfer.cli import settings
-from ilpinfer.cli.config import FILE_VARIABLE, NO_FILE_VARIABLE
 from ilpinfer.cli.tree import COMMON, Command
 
 Work = TypeVar("Work", bound=Callable[..., None])
@@ -30,23 +29,6 @@ NoColor = Annotated[
         rich_help_panel=COMMON,
     ),
 ]
-Config = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        help=f"Read defaults of options from this file (environment variable {FILE_VARIABLE}); ilpinfer.toml or "
-        "pyproject.toml of the working folder or of a folder above it if not given.",
-        rich_help_panel=COMMON,
-    ),
-]
-NoConfig = Annotated[
-    bool | None,
-    typer.Option(
-        "--no-config",
-        help=f"Read no file of defaults (environment variable {NO_FILE_VARIABLE}=1).",
-        rich_help_panel=COMMON,
-    ),
-]
 LogJson = Annotated[
     bool | None,
     typer.Option(
@@ -59,8 +41,6 @@ COMMON_OPTIONS = {
     "quiet": Quiet,
     "no_color": NoColor,
     "log_json": LogJson,
-    "config": Config,
-    "no_config": NoConfig,
 }
 """Annotation of each option of all commands."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ilpinfer.cli import arguments, completion
+from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
 from ilpinfer.comparison.plan import CAP, Plan, plan_of
@@ -38,7 +38,6 @@ class CompareOptions:
         "auto,viterbi,beam",
         "NAMES: Methods, separated by commas, with their options after colons: "
         "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
-        autocompletion=completion.method_lists,
     )
     predictions: Sequence[str] = METHODS.option(
         (), "NAME=FILE: Labellings of the same sequences from a file, compared as a method. May be repeated."

@@ -13,7 +13,7 @@ from formulations.arguments import one_of
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, output_file, rules_option
+from ilpinfer.cli.arguments import Group, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
@@ -63,7 +63,9 @@ class TrainOptions:
     )
     rules: Annotated[
         Sequence[str],
-        rules_option("Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION),
+        value_option(
+            "RULES", "Rules under which the evaluated sequences are decoded. May be repeated.", EVALUATION
+        ),
     ] = ()
     seed: int = EVALUATION.option(0, "NUMBER: Seed of the split into training and evaluation.", min=0)
     line_breaks: str = arguments.LABELS.option(

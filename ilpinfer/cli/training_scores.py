@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, kind_option, model_option
+from ilpinfer.cli.arguments import Group, model_option, value_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
 from ilpinfer.cli.labelled import reading
@@ -44,7 +44,8 @@ class TrainingInput:
     ] = None
     kind: Annotated[
         str,
-        kind_option(
+        value_option(
+            "KIND",
             "Without --model: kind of the models, hmm, hmm2 or crf, each trained without one part of TRAIN.",
             MODELS,
         ),

@@ -1,21 +1,21 @@
-"""Commands and groups of commands: defaults from a file, and help in groups, with examples."""
+"""Commands and groups of commands: options before a command, and help in groups, with examples."""
 
 import inspect
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from ilpinfer.cli import config
 from ilpinfer.cli.failure import Failure
 
+SHARED = ("quiet", "no_color", "log_json", "as_json")
+"""Parameters of the program that are also parameters of its commands."""
 COMMON = "Common options"
 """The group of the common options, the last group of the help of a command."""
 
 
 class Command(TyperCommand):
-    """A command whose defaults a file may set."""
+    """A command that takes the options before its name, too."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
@@ -24,7 +24,8 @@ class Command(TyperCommand):
                 each.show_default = False  # type: ignore[attr-defined]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        config.apply(ctx, self, args)
+        before = ctx.find_root().params
+        ctx.default_map = {name: before[name] for name in SHARED if before.get(name) is not None}
         rest = super().parse_args(ctx, args)
         for each in self.params:
             value = ctx.params.get(each.name)
@@ -40,15 +41,10 @@ class Command(TyperCommand):
         return [re.sub("[{}]", "", piece) for piece in pieces if piece.strip("[].")]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Arguments and options in their groups, then the defaults that come from a file."""
+        """Arguments and options in their groups."""
         for title, rows in option_groups(self, ctx):
             with formatter.section(title):
                 formatter.write_dl(rows)
-        place, values = config.origin(ctx)
-        if values:
-            names = {each.name: key for key, each in config.options(self).items()}
-            with formatter.section(f"Defaults from {place}"):
-                formatter.write_dl([(f"--{names[name]}", _shown(value)) for name, value in values.items()])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)
@@ -136,9 +132,3 @@ def write_examples(epilog: str | None, formatter: Any) -> None:
     if lines:
         with formatter.section("Examples" if len(lines) > 1 else "Example"):
             formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in lines))
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return ", ".join(map(str, value)) or "none"
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

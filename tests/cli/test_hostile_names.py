@@ -114,7 +114,6 @@ REFUSED = [
     ["reference", "verify", BAD],
     ["reference", "verify", f"none{EVIL}.json"],
     ["serve", "--rules", WRONG],
-    ["--config", f"none{EVIL}", "methods"],
     [f"methods{EVIL}"],
     ["methods", f"--json{EVIL}"],
 ]

@@ -128,12 +128,6 @@ def test_tables_for_people_do_not_come_between(folder, cli):
     assert (told[0], told[-1]) == ("progress", "summary") and "error" not in told
 
 
-def test_a_file_of_defaults_and_the_option_that_turns_it_off(folder, cli):
-    Path("ilpinfer.toml").write_text("log-json = true\n")
-    assert events(cli("decode scores.jsonl")[2])[-1] == {"event": "summary", "code": 0}
-    assert cli("decode scores.jsonl --no-log-json")[2] == ""
-
-
 @pytest.mark.parametrize("word", ['a "b" \\ c', "tab\tline\n", "naïve – 標題"])
 def test_the_line_of_an_interrupt_is_json_whatever_the_command_has(word, monkeypatch):
     monkeypatch.setattr(signals, "arguments", ("decode", word))
