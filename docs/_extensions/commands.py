@@ -7,6 +7,7 @@ from typing import Any
 from typer import Context
 
 from ilpinfer.cli.app import group
+from ilpinfer.cli.commands import GROUPS
 from ilpinfer.cli.tree import Group, examples, option_groups
 
 MARK = "<!-- commands -->"
@@ -17,10 +18,10 @@ def markdown() -> str:
     tree = group()
     context = Context(tree, info_name="ilpinfer")
     lines = ["### ilpinfer", "", *_usage(tree, context), *_options(tree, context)]
-    for title, commands in tree.panels():
+    for title, summaries in GROUPS.items():
         lines += [f"### {title}", ""]
-        for command in commands:
-            lines += _command(command, context, 4)
+        for name in summaries:
+            lines += _command(tree.commands[name], context, 4)
     return "\n".join(lines)
 
 

@@ -9,13 +9,12 @@ from typer.exceptions import TyperException
 from ilpinfer import __version__
 from ilpinfer.cli import settings, signals
 from ilpinfer.cli.command import LogJson, NoColor, Quiet, set_up
-from ilpinfer.cli.commands import COMMANDS, Commands
+from ilpinfer.cli.commands import GROUPS, Program, load
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.tree import Group
 
 app = typer.Typer(
     name="ilpinfer",
-    cls=Group,
+    cls=Program,
     help="Exact, constrained inference for sequence models: scores and rules in, a proved labelling out.",
     epilog="ilpinfer demo\nilpinfer decode scores.jsonl --rules citations\nilpinfer decode --help",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -76,10 +75,10 @@ def _show_versions(as_json: bool) -> None:
 
 
 def group() -> Any:
-    """The tree of commands as an object of click, for documentation made from the code."""
-    tree = typer.main.get_command(app)
-    tree.commands = Commands(COMMANDS)  # type: ignore[attr-defined]
-    return tree
+    """The program with all its commands loaded, for documentation made from the code."""
+    program: Any = typer.main.get_command(app)
+    program.commands = {name: load(name) for summaries in GROUPS.values() for name in summaries}
+    return program
 
 
 def run(arguments: Sequence[str]) -> None:
@@ -87,7 +86,7 @@ def run(arguments: Sequence[str]) -> None:
     settings.configure(json_lines="--log-json" in arguments)  # for errors of arguments
     signals.arguments = tuple(arguments)
     try:
-        code = group()(list(arguments), prog_name="ilpinfer", standalone_mode=False)
+        code = typer.main.get_command(app)(list(arguments), prog_name="ilpinfer", standalone_mode=False)
     except TyperException as error:
         context = getattr(error, "ctx", None)
         command = f"{context.command_path} " if context is not None else "ilpinfer "

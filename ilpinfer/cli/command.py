@@ -62,7 +62,7 @@ def command(*examples: str) -> Callable[[Work], Work]:
     return declare
 
 
-def build(name: str, panel: str, work: Callable[..., None]) -> Any:
+def build(name: str, work: Callable[..., None]) -> Any:
     """The command of a function that `command` declares."""
 
     def run(**values: Any) -> None:
@@ -82,7 +82,7 @@ def build(name: str, panel: str, work: Callable[..., None]) -> Any:
     text = " ".join((getdoc(work) or "").partition("\n\n")[0].split())
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     epilog = "\n".join(work.__dict__["examples"])
-    app.command(name, cls=Command, help=text, epilog=epilog, rich_help_panel=panel)(run)
+    app.command(name, cls=Command, help=text, epilog=epilog)(run)
     return typer.main.get_command(app)
 
 

@@ -59,43 +59,18 @@ class Group(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Commands and options that begin so; names and summaries stand for commands that are not loaded."""
-        commands = self.commands
-        self.commands = {each.name: TyperCommand(each.name, help=each.summary) for each in self.entries}
-        try:
-            return super().shell_complete(ctx, incomplete)
-        finally:
-            self.commands = commands
-
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Commands by group, then options; no command is loaded."""
-        for title, entries in self._titled().items():
-            with formatter.section(title):
-                formatter.write_dl([(each.name, each.summary) for each in entries])
-        for title, rows in option_groups(self, ctx):
+        """Commands by group, then options."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            title = getattr(command, "rich_help_panel", None) or "Commands"
+            sections.setdefault(title, []).append((name, command.get_short_help_str(200)))
+        for title, rows in [*sections.items(), *option_groups(self, ctx)]:
             with formatter.section(title):
                 formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)
-
-    def panels(self) -> list[tuple[str, list[Any]]]:
-        """The commands by the title of their group, all of them loaded."""
-        return [
-            (title, [self.commands[each.name] for each in some]) for title, some in self._titled().items()
-        ]
-
-    def _titled(self) -> dict[str, list[Any]]:
-        result: dict[str, list[Any]] = {}
-        for entry in self.entries:
-            result.setdefault(entry.panel, []).append(entry)
-        return result
-
-    @property
-    def entries(self) -> list[Any]:
-        """Name, panel and summary of each command."""
-        return list(self.commands.entries.values())  # type: ignore[attr-defined]
 
 
 def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -10,10 +10,10 @@ import typer
 from support.processes import python
 
 from ilpinfer.cli.app import group
+from ilpinfer.cli.commands import GROUPS
 from ilpinfer.cli.tree import COMMON, examples, option_groups
 
 DOCS = Path(__file__).parents[2] / "docs"
-PANELS = ["Decode", "Models and rules", "Compare and explain", "Programs and proofs", "Services and tools"]
 
 
 def leaves(tree, names=()):
@@ -34,7 +34,7 @@ def test_the_program_shows_its_commands_in_groups(cli):
     code, out, err = cli("")
     assert (code, err) == (0, "")
     assert (code, out, err) == cli("--help") == cli("-q")
-    assert re.findall(r"^(\w[\w ]*):$", out, re.M)[:5] == PANELS
+    assert re.findall(r"^(\w[\w ]*):$", out, re.M)[:5] == [*GROUPS]
     for name, *rest in COMMANDS:
         assert rest or re.search(rf"^  {name}  ", out, re.M), name
     assert "..." not in out.replace("[ARGS]...", ""), "no sentence is cut"
@@ -64,10 +64,10 @@ def test_every_command_says_what_it_does_with_options_in_groups(names, cli):
             assert "<" not in name.replace("<TAB>", ""), f"{name} has a placeholder of its own"
 
 
-def test_the_table_has_the_first_sentence_of_each_command():
-    for tree in (TREE, TREE.commands["reference"]):
-        for entry in tree.entries:
-            assert entry.summary == tree.commands[entry.name].get_short_help_str(200)
+def test_the_program_lists_the_first_sentence_of_each_command():
+    for summaries in GROUPS.values():
+        for name, summary in summaries.items():
+            assert summary == TREE.commands[name].get_short_help_str(200)
 
 
 @by_name
@@ -129,7 +129,7 @@ def test_the_page_has_every_command_and_every_option():
                 assert long in section, (names, long)
         for line in examples(command.epilog):
             assert f"$ {line}\n" in section
-    assert re.findall(r"^### (.*)$", text, re.M) == ["ilpinfer", *PANELS]
+    assert re.findall(r"^### (.*)$", text, re.M) == ["ilpinfer", *GROUPS]
     assert page().MARK in (DOCS / "command-line.md").read_text("utf-8")
 
 

@@ -17,7 +17,7 @@ from formulations import Trellis, load_rules, parse_rules
 from formulations import constraints as C
 from formulations.labels.selectors import Group
 from ilpinfer import Decoder, marginals
-from ilpinfer.cli.serving import MOST_EXAMPLES, ServeOptions, application
+from ilpinfer.cli.serve import MOST_EXAMPLES, ServeOptions, application
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.models.hmm import HMM
 from ilpinfer.serving import Limits, create_app

@@ -24,7 +24,7 @@ from support.reference_mutations import falsehood, mutated
 from formulations.errors import InferenceError
 from ilpinfer import checker
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.referencing import verify_references
+from ilpinfer.cli.reference import verify_references
 from stress import mutations
 
 STEPS = 3 * 10**6

@@ -10,13 +10,14 @@ from formulations.messages import counted
 from ilpinfer.checker import MAX_STEPS
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, output_file, value_option
-from ilpinfer.cli.command import command
+from ilpinfer.cli.command import build, command
 from ilpinfer.cli.failure import Failure, LeftOut
 from ilpinfer.cli.inputs import InputOptions, prepare
 from ilpinfer.cli.outputs import Outputs, check_streams
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
+from ilpinfer.cli.tree import Group
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.pipelines.trellises import ScoredSequence
 from ilpinfer.references.files import number_references, write
@@ -192,3 +193,13 @@ def _lines(reference: Reference) -> Iterator[str]:
     for labelling in reference.optima[:3]:
         pairs = zip(reference.tokens, reference.named(labelling), strict=True)
         yield "  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
+
+
+reference = Group(
+    name="reference",
+    commands={"make": build("make", make_references), "verify": build("verify", verify_references)},
+    help="Make and verify reference solutions: problems with their optima, in files that contain the proof.",
+    epilog="ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl\n"
+    "ilpinfer reference verify references.jsonl",
+    rich_markup_mode=None,
+)
