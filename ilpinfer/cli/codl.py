@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import ilpinfer
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
 from formulations.files import plain_name
@@ -27,8 +26,7 @@ from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read_beside, read_plain_text
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.system.checkpoint import Row
-from ilpinfer.system.files import digest
+from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -140,36 +138,12 @@ def codl(options: CodlOptions) -> None:
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 
-    job = digest(
-        ilpinfer.__version__,
-        sorted(method.plain.items(), key=repr),
-        labelled,
-        pool,
-        str(rules),
-        scheme,
-        held_out,
-    )
-    with outputs.steps(options.output, job, "number", _resumption, kept=bool(method.cycles)) as steps:
+    with outputs.reserved():
         with _bars(method.cycles) as watch, about(options.labelled):
-            result = method.fit(
-                labelled,
-                pool,
-                rules,
-                scheme=scheme,
-                held_out=held_out,
-                progress=watch,
-                checkpoint=steps.keep,
-                resume=steps.rows,
-            )
-        steps.finish(result.text)
+            result = method.fit(labelled, pool, rules, scheme=scheme, held_out=held_out, progress=watch)
+        write_atomically(options.output, result.text)
     outputs.show(_record(options, result), lambda screen: _show(result, screen))
     _remark(options, result, len(pool))
-
-
-def _resumption(rows: Sequence[Row]) -> str:
-    last = rows[-1].get("cycle")
-    place = f"cycle {last['number']}" if last else f"trial {len(rows)} of settings"
-    return f"resumed after {place}"
 
 
 def _weight(text: str) -> float | None:
@@ -218,7 +192,7 @@ def _bars(cycles: int) -> Iterator[Callable[[int, int, int], None]]:
         def show(cycle: int, done: int, total: int) -> None:
             if not advance:
                 name = f"cycle {cycle} of {cycles}" if cycle else "models of folds"
-                advance.append(stack.enter_context(progress(name, total, done - 1)))
+                advance.append(stack.enter_context(progress(name, total)))
             advance[0]()
             if done == total:
                 stack.close()

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import ilpinfer
 from formulations import RuleSet, dump_rules
 from formulations.messages import counted
 from ilpinfer.cli.command import common
@@ -19,8 +18,7 @@ from ilpinfer.models.corrected import Base
 from ilpinfer.models.files import TrainingRecord, record_of, text_of
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
-from ilpinfer.system.checkpoint import Row
-from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,16 +63,13 @@ def learn_all(
         "kind": record.kind,
         "data": record.data,
     }
-    job = digest(ilpinfer.__version__, made, sorted(record.options.items()), record.scheme, str(rules))
-    with outputs.steps(options.output, job, "part", _resumption) as steps:
+    with outputs.reserved():
         with progress("models and folds", 2 * min(search.folds, len(pairs))) as advance:
-            result = search.fit(
-                pairs, train, rules, checkpoint=steps.keep, resume=steps.rows, advance=advance
-            )
+            result = search.fit(pairs, train, rules, advance=advance)
         write_atomically(
             options.output_model, text_of({**record_of(result.model), "made": made}), outputs.inputs
         )
-        steps.finish(_text(result, search, len(pairs), record.data))
+        write_atomically(options.output, _text(result, search, len(pairs), record.data))
     outputs.show(
         _record(options, result), lambda screen: show_candidates(result.candidates, result.chosen, screen)
     )
@@ -85,15 +80,6 @@ def learn_all(
             f"{result.unscored} of {len(pairs)} sequences have labels that the models of the other folds lack, and were left out"
         )
     remark(f"{options.output_model}: {record.kind} with {result.model.size}, learnt {_how(result)}")
-
-
-def _resumption(rows: Sequence[Row]) -> str:
-    folds = sum("model" not in row for row in rows)
-    return (
-        f"resumed after fold {folds}"
-        if folds
-        else f"resumed with {counted(len(rows), 'model')} of an interrupted run"
-    )
 
 
 def _how(result: "JointChoice") -> str:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
-import ilpinfer
 from formulations import dump_rules
 from formulations.errors import RuleNotice
 from formulations.messages import counted
@@ -22,10 +21,9 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import comments, files_read, read_rules, with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.cli.training_scores import TrainingInput, TrainingScores
+from ilpinfer.cli.training_scores import TrainingInput
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.system.checkpoint import Row
-from ilpinfer.system.files import digest
+from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,17 +105,14 @@ def learn(options: LearnOptions) -> None:
             learn_all(together, data.pairs, data.record, rules, options, outputs)
             return
 
-        trained, job = data.record is not None, _job(data, learner)
-        with outputs.steps(options.output, job, "part", _resumption, kept=trained) as steps:
-            examples = data.examples or data.cross_fit(learner, steps)
+        with outputs.reserved():
+            examples = data.examples or data.cross_fit(learner)
             try:
                 with progress("learning", learner.fits(len(examples))) as fitted:
                     result = learner.fit(examples, rules, fitted=fitted)
             except ValueError as error:
-                if steps.checkpoint is not None:
-                    notice(f"{steps.checkpoint.place.part}: the models are kept for the next run")
                 raise InputError(f"{', '.join(options.rules)}: {error}") from None
-            steps.finish(_text(result, learner, f"{data.digest}, {data.scores}"))
+            write_atomically(options.output, _text(result, learner, f"{data.digest}, {data.scores}"))
     outputs.show(result.to_dict(), lambda screen: _show(result, screen))
     _remark(options, result)
 
@@ -175,13 +170,3 @@ def _remark(options: LearnOptions, result: "LearntPenalties") -> None:
     remark(
         f"{options.output}: {number} of {len(result.verdicts)} rules and features kept, by {result.algorithm}"
     )
-
-
-def _resumption(rows: Sequence[Row]) -> str:
-    return f"resumed with {counted(len(rows), 'model')} of an interrupted run"
-
-
-def _job(data: TrainingScores, learner: "PenaltyLearner") -> str:
-    """Digest of everything that the models which score the sequences depend on."""
-    training = data.record and (data.record.kind, sorted(data.record.options.items()), data.record.scheme)
-    return digest(ilpinfer.__version__, data.digest, training, learner.folds, learner.seed)

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,8 @@ from ilpinfer.cli.screen import console_beside, print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import STDOUT, notice
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
-from ilpinfer.system.files import reserve, write_atomically
+from ilpinfer.system.checkpoint import RowCheckpoint
+from ilpinfer.system.files import reserve
 from ilpinfer.system.output_paths import OutputError, OutputPath, output_path
 
 if TYPE_CHECKING:
@@ -44,25 +43,6 @@ def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
     if place.direct:
         raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
     return place
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Steps of work before the text of a file: the rows of those that an interrupted run of the same job has finished."""
-
-    path: str
-    checkpoint: RowCheckpoint | None
-    rows: list[Row]
-
-    def keep(self, row: Row) -> None:
-        if self.checkpoint is not None:
-            self.checkpoint.write([row])
-
-    def finish(self, text: str) -> None:
-        if self.checkpoint is None:
-            write_atomically(self.path, text)
-        else:
-            self.checkpoint.replace_by(text.encode("utf-8", "backslashreplace"))
 
 
 class Outputs:
@@ -98,22 +78,6 @@ class Outputs:
             for place in self.places:
                 stack.enter_context(reserve(place))
             yield
-
-    @contextlib.contextmanager
-    def steps(
-        self, path: str, job: str, number: str, said: Callable[[list[Row]], str], *, kept: bool = True
-    ) -> Iterator[Steps]:
-        """Steps, which have a number each, before the text of a file; none are kept where an output is no file. `said` is of earlier ones."""
-        if not kept or any(place.direct for place in self.places):
-            with self.reserved():
-                yield Steps(path, None, [])
-            return
-        rows_of = RowCheckpoint(path, job, lambda row: RowPosition(int(row[number])), self.inputs)
-        with resumable(rows_of) as checkpoint:
-            rows = list(checkpoint.rows())
-            if rows:
-                notice(f"{checkpoint.place.part}: {said(rows)}")
-            yield Steps(path, checkpoint, rows)
 
     def show(self, record: Any, table: "Callable[[Console], None]") -> None:
         if self.as_json:

@@ -10,7 +10,6 @@ from ilpinfer.cli.arguments import Group, model_option, value_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
 from ilpinfer.cli.labelled import reading
-from ilpinfer.cli.outputs import Steps
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
@@ -118,9 +117,9 @@ class TrainingScores:
     record: TrainingRecord | None = None
     """How to train these models, each without a part; None if there are scores."""
 
-    def cross_fit(self, learner: "PenaltyLearner", steps: Steps) -> "list[ScoredExample]":
-        """Each sequence, scored by a model trained without its part; models of an interrupted run come from its rows."""
-        from ilpinfer.learning.held_out import held_out_examples, kept_models
+    def cross_fit(self, learner: "PenaltyLearner") -> "list[ScoredExample]":
+        """Each sequence, scored by a model trained without its part."""
+        from ilpinfer.learning.held_out import held_out_examples
 
         record, pairs = self.record, self.pairs
         assert record is not None
@@ -128,9 +127,8 @@ class TrainingScores:
         def train(some: Sequence[Labelled]) -> TrainedModel:
             return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
 
-        make = kept_models(train, steps.rows, steps.keep)
         with progress("training", min(learner.folds, len(pairs))) as advance:
-            return held_out_examples(pairs, make, folds=learner.folds, seed=learner.seed, advance=advance)
+            return held_out_examples(pairs, train, folds=learner.folds, seed=learner.seed, advance=advance)
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:

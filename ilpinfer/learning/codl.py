@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -17,10 +17,8 @@ from ilpinfer.learning.codl_records import (
     GAMMA,
     CODLResult,
     Progress,
-    Row,
     Settings,
     TriedSettings,
-    measures_of,
     provenance,
 )
 from ilpinfer.learning.codl_run import CODLState, Data
@@ -89,8 +87,6 @@ class CODL(Settings):
         scheme: str = "",
         held_out: Sequence[Labelled] = (),
         progress: Progress | None = None,
-        checkpoint: Callable[[Row], None] | None = None,
-        resume: Sequence[Row] = (),
     ) -> CODLResult:
         """Learn a model from labelled and unlabelled sequences.
 
@@ -109,11 +105,6 @@ class CODL(Settings):
         progress : Progress, optional
             Function of the cycle, counted from 1, the number of sequences labelled so far in it and their
             total; of 0, the number of models learnt so far and their total while settings are tried on folds.
-        checkpoint : callable, optional
-            Function that is called with plain values after each trial of settings and each cycle.
-        resume : sequence of Row, optional
-            These values of an interrupted run with the same arguments, which is continued with the same
-            result.
 
         Returns
         -------
@@ -133,22 +124,12 @@ class CODL(Settings):
         pool = self._pool(unlabelled)
         given.compiled(labels).warn()
         data = Data(labels, texts, ids, pool, given)
-        trials = [row for row in resume if "tried" in row]
-        numbers = count(len(resume))
-
-        def keep(row: Row) -> None:
-            if checkpoint is not None:
-                checkpoint({"number": next(numbers), **row})
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            settings, tried, choice = choose(self, data, trials, keep, progress)
+            settings, tried, choice = choose(self, data, progress)
             run = CODLState(settings, data, tuple(held_out), progress)
-            for row in resume[len(trials) :]:
-                run.restore(row)
-            while len(run.trace) < self.cycles:
+            for _ in range(self.cycles):
                 run.cycle()
-                keep(run.row())
         made = provenance(settings.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
         return CODLResult(
             run.model, run.supervised, run.before, tuple(run.trace), tried, made | {"choice": choice}
@@ -182,13 +163,9 @@ LEAST = 10
 
 
 def choose(
-    given: Settings,
-    data: Data,
-    known: Sequence[Row],
-    keep: Callable[[Row], None],
-    progress: Progress | None,
+    given: Settings, data: Data, progress: Progress | None
 ) -> tuple[Settings, tuple[TriedSettings, ...], str]:
-    """The given settings, or the best of the grid; all that were tried, and the reason; those whose rows are known are not tried again."""
+    """The given settings, or the best of the grid; all that were tried, and the reason."""
     default, number = given.complete, len(data.texts)
     if not given.is_open:
         return default, (), "given"
@@ -196,22 +173,21 @@ def choose(
         few = f"{number} labelled sequences are too few for folds; {LEAST} are needed"
         return default, (), f"default: {few}"
     grid = candidates(default, bool(data.rules.rules.items))
-    tried = [TriedSettings(**row["tried"] | {"held_out": measures_of(row["tried"])}) for row in known]
+    tried = list[TriedSettings]()
     folds = make_folds(range(number), FOLDS, default.seed)
-    done = count(len(tried) * FOLDS + 1)
+    done = count(1)
 
     def advance() -> None:
         if progress is not None:
             progress(0, next(done), len(grid) * FOLDS)
 
-    for mixing, gamma, weight in grid[len(tried) :]:
+    for mixing, gamma, weight in grid:
         settings = replace(default, mixing=mixing, gamma=gamma, penalty_weight=weight)
         try:
             measures = _measured(settings, data, folds, advance)
         except ValueError as error:
             return default, tuple(tried), f"default: folds cannot be learnt from: {error}"
         tried.append(TriedSettings(gamma, mixing, weight, measures))
-        keep({"tried": asdict(tried[-1])})
     best = max(tried, key=lambda each: each.value)
     why = f"the best of {len(tried)} on {FOLDS} folds of {number} labelled sequences"
     return replace(default, **best.settings), tuple(tried), why

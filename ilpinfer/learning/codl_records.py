@@ -150,13 +150,6 @@ class Settings:
 
 Progress = Callable[[int, int, int], None]
 """Receives the cycle, from 1, how many sequences are labelled in it, and how many there are; or 0 and the same for trials on folds."""
-Row = dict[str, Any]
-"""A trial of settings, or the state after a cycle, as plain values."""
-
-
-def measures_of(values: Mapping[str, Any]) -> dict[str, Measures]:
-    """The measures on held-out sequences, of plain values."""
-    return {name: Measures(*each) for name, each in values["held_out"].items()}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The state of constraint-driven learning: models, the labels of the pool, and the trace."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from formulations.dtypes import Integers
 from formulations.labels.schemes import CLOSED
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.learning.codl_records import Cycle, Progress, Row, Settings, measures_of
+from ilpinfer.learning.codl_records import Cycle, Progress, Settings
 from ilpinfer.learning.expectation import (
     NO_LABELLING,
     Estimate,
@@ -22,7 +22,6 @@ from ilpinfer.learning.expectation import (
     most_confident,
 )
 from ilpinfer.learning.measures import Measures
-from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.mixture import Mixture, Part
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import predict
@@ -149,30 +148,6 @@ class CODLState:
     def _advance(self, number: int, total: int) -> Callable[[], None]:
         done = count(1)
         return lambda: None if self.progress is None else self.progress(number, next(done), total)
-
-    def row(self) -> Row:
-        assert self.pool_model is not None
-        model = self.pool_model
-        kept = [[place, each.paths.tolist(), each.weights.tolist()] for place, each in self.labelled.items()]
-        return {
-            "cycle": asdict(self.trace[-1]),
-            "learnt": self.learnt,
-            "model": record_of(model),
-            "best": [[place, path.tolist()] for place, path in self.best.items()],
-            "labelled": kept,
-        }
-
-    def restore(self, row: Row) -> None:
-        model = model_of(row["model"], "checkpoint")
-        assert isinstance(model, Part)
-        self.pool_model, self.learnt = model, row["learnt"]
-        self.best = {place: np.array(path, np.int64) for place, path in row["best"]}
-        self.labelled = {
-            place: WeightedLabellings(place, np.array(paths, np.int64), np.array(weights))
-            for place, paths, weights in row["labelled"]
-        }
-        self.trace.append(Cycle(**{**row["cycle"], "held_out": measures_of(row["cycle"])}))
-        self._mix()
 
 
 def _with_weight(rules: RuleSet, weight: float) -> RuleSet:

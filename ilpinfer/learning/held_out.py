@@ -1,11 +1,9 @@
 """Models that have not seen a labelled sequence, and its scores by them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import count
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.models.files import model_of, record_of
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import make_folds, without
@@ -96,23 +94,3 @@ def held_out_examples(
         ScoredExample(model.trellis(tuple(tokens)), tuple(gold))
         for model, (tokens, gold) in zip(models, pairs, strict=True)
     ]
-
-
-def kept_models(
-    train: Callable[[Sequence[Labelled]], Trained],
-    rows: Sequence[Mapping[str, Any]],
-    keep: Callable[[dict[str, Any]], None] | None,
-) -> Callable[[Sequence[Labelled]], Trained]:
-    """A training function that takes its first models from the rows of an interrupted run, and keeps those that it trains."""
-    parts = count()
-
-    def trained(pairs: Sequence[Labelled]) -> Trained:
-        part = next(parts)
-        if part < len(rows):
-            return cast(Trained, model_of(rows[part]["model"], f"part {part}"))
-        model = train(pairs)
-        if keep is not None:
-            keep({"part": part, "model": record_of(model)})
-        return model
-
-    return trained

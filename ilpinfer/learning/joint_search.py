@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from formulations.messages import counted
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.evaluation.counts import LabelCounter
-from ilpinfer.learning.held_out import held_out_models, kept_models
+from ilpinfer.learning.held_out import held_out_models
 from ilpinfer.learning.joint import UPDATES, JointLearner
 from ilpinfer.learning.measures import MEASURES, Measures, beta_of, check_measure
 from ilpinfer.learning.verdicts import Candidate
@@ -23,8 +22,6 @@ from ilpinfer.pipelines.cross_validation import make_folds, predict, without
 
 APART = "apart"
 """The model as it was trained, and the rules as they are given."""
-Row = dict[str, Any]
-"""A model without a fold, or the counts of a fold by candidate, as plain values."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,6 @@ class JointSearch:
         train: Callable[[Sequence[Labelled]], Base],
         rules: Rules = (),
         *,
-        checkpoint: Callable[[Row], None] | None = None,
-        resume: Sequence[Row] = (),
         advance: Callable[[], None] = lambda: None,
     ) -> JointChoice:
         """Learn a model and rules from labelled sequences.
@@ -129,10 +124,6 @@ class JointSearch:
             Function that makes a model from labelled sequences, in the scheme of these labels.
         rules : Rules, optional
             Rules with their penalties; hard ones are kept.
-        checkpoint : callable, optional
-            Function that is called with plain values after the training of each model, and after each fold.
-        resume : sequence of Row, optional
-            These values of an interrupted run with the same arguments.
         advance : callable, optional
             Function that is called after the training of each model, and after each fold.
 
@@ -152,17 +143,13 @@ class JointSearch:
                 f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
             )
         given = rule_set(rules)
-        make = kept_models(train, resume[:number], checkpoint)
-        scorers = held_out_models(pairs, make, folds=number, seed=self.seed, advance=advance)
-        rows = list(resume[number:])
-        for part, fold in enumerate(make_folds(range(len(pairs)), number, self.seed)):
-            if part >= len(rows):
-                rows.append({"part": number + part, **self._counts(pairs, scorers, fold, given)})
-                if checkpoint is not None:
-                    checkpoint(rows[-1])
+        scorers = held_out_models(pairs, train, folds=number, seed=self.seed, advance=advance)
+        parts = []
+        for fold in make_folds(range(len(pairs)), number, self.seed):
+            parts.append(self._counts(pairs, scorers, fold, given))
             advance()
         candidates = [
-            Candidate(name, Measures.of_sums(np.sum([row[name] for row in rows], axis=0), len(pairs)))
+            Candidate(name, Measures.of_sums(np.sum([counts[name] for counts in parts], axis=0), len(pairs)))
             for name in (APART, *UPDATES)
         ]
         best = max(candidates, key=lambda each: each.measures.value(self.measure)).algorithm
@@ -176,14 +163,14 @@ class JointSearch:
 
     def _counts(
         self, pairs: Sequence[Labelled], scorers: Sequence[Base], fold: Sequence[int], rules: RuleSet
-    ) -> Row:
+    ) -> dict[str, list[int]]:
         """Counts of each candidate on a fold, learnt on the others and applied to the model that was trained on them."""
         base = scorers[fold[0]]
         names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
         counter = LabelCounter(LabelSet(tuple(names), base.labels.notation))
         seen = without(fold, len(pairs))
         some, others = [pairs[place] for place in seen], [scorers[place] for place in seen]
-        result: Row = {}
+        result: dict[str, list[int]] = {}
         for name in (APART, *UPDATES):
             parts: tuple[Base | Corrected, RuleSet] = (base, rules)
             if name != APART:

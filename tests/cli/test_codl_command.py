@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from support.command_line import TRAIN, CommandLine, rule_text
-from test_interrupts import interrupted_and_continued, linux
 
 from ilpinfer.models.files import load_model
 
@@ -138,18 +137,3 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
 def test_output_may_be_a_pipe(folder, capfd):
     out = CommandLine(capfd).done(learn("--output /dev/stdout")).out
     assert '"format": "ilpinfer-mixture"' in out
-
-
-@linux
-def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
-    Path("pool.txt").write_text("\n".join(POOL * 150) + "\n")
-    cycles, said = interrupted_and_continued(folder, cli, learn("--cycles 40 --baseline posterior"), "m.json")
-    assert cycles < 40 and f"m.json.part: resumed after cycle {cycles}" in said
-
-
-@linux
-def test_an_interrupted_choice_of_settings_goes_on_to_the_same_bytes(folder, cli):
-    Path("train.tsv").write_text(TRAIN * 20)
-    Path("pool.txt").write_text("\n".join(POOL * 150) + "\n")
-    trials, said = interrupted_and_continued(folder, cli, learn("--cycles 1"), "m.json")
-    assert trials < len(GRID) and f"m.json.part: resumed after trial {trials} of settings" in said

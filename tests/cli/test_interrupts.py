@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import CommandLine
 from support.family import alive, marked, wait_until
 from support.places import ROOT
 from support.processes import python
@@ -88,27 +87,6 @@ class Run:
         return self.process.returncode, out, "".join(lines)
 
 
-def interrupted_and_continued(folder: Path, cli: CommandLine, command: str, output: str) -> tuple[int, str]:
-    """How many lines a command had written when it was interrupted, and what it said when it went on.
-
-    In the end its output is that of an undisturbed run.
-    """
-    whole, part = folder / output, folder / f"{output}.part"
-    with Run(folder, command) as run:
-        run.wait_until(lambda: part.exists() and part.read_bytes().count(b"\n") >= 2)
-        code, out, err = run.interrupted()
-    assert (code, out) == (130, "") and not whole.exists()
-    assert err.startswith(f"ilpinfer: interrupted; continue with: ilpinfer {command}")
-    left = part.read_bytes().count(b"\n")
-    said = cli.done(command).err
-    resumed = whole.read_bytes()
-    assert not part.exists()
-    whole.unlink()
-    cli.done(command)
-    assert whole.read_bytes() == resumed
-    return left, said
-
-
 def processor_seconds(process: int) -> float:
     """Spent by a process so far, also by one that has ended and was not waited for."""
     words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -171,49 +149,54 @@ def test_what_standard_input_and_outputs_without_rows_need(monkeypatch):
     assert signals._continuation is None
 
 
+@linux
+def test_a_comparison_says_how_it_goes_on(tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(T=12, K=5, copies=3000))
+    (tmp_path / "rules.toml").write_text(RULES)
+    command = "compare in.jsonl --rules rules.toml --methods auto,beam:width=500 --output out"
+    part = tmp_path / "out/results.jsonl.part"
+    with Run(tmp_path, command) as run:
+        run.wait_until(lambda: part.exists() and part.stat().st_size)
+        code, out, err = run.interrupted()
+    assert (code, out, err) == (130, "", f"ilpinfer: interrupted; continue with: ilpinfer {command}\n")
+    assert part.stat().st_size
+
+
 LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate" for n in range(40)) + "\n"
 
 
 @linux
 @pytest.mark.parametrize(
-    ("number", "command", "written"),
+    ("number", "command"),
     [
-        (
-            signal.SIGINT,
-            "compare in.jsonl --rules rules.toml --methods auto,beam:width=500 --output out",
-            "out/results.jsonl",
-        ),
-        (signal.SIGINT, "codl train.tsv train.tsv --rules citations --cycles 5000 --output out", "out"),
+        (signal.SIGINT, "codl train.tsv train.tsv --rules citations --cycles 5000 --output out"),
         (
             signal.SIGTERM,
             "learn train.tsv --rules own.toml --kind hmm --folds 40 --epochs 5000 --output out --log-json",
-            "out",
         ),
         (
             signal.SIGINT,
             "learn train.tsv --rules own.toml --kind hmm --weights all --folds 40 --epochs 30 --output out --output-model m",
-            "out",
         ),
     ],
 )
-def test_commands_that_go_on_after_an_interrupt_print_how(number, command, written, tmp_path):
-    (tmp_path / "in.jsonl").write_text(hard_input(T=12, K=5, copies=3000))
-    (tmp_path / "rules.toml").write_text(RULES)
+def test_interrupted_learning_leaves_nothing_behind(number, command, tmp_path):
     (tmp_path / "own.toml").write_text(RULES.replace('"b"', '"date"').replace('"a"', '"title"'))
     (tmp_path / "train.tsv").write_text(LABELLED)
-    part = tmp_path / f"{written}.part"
     with Run(tmp_path, command) as run:
-        run.wait_until(lambda: part.exists() and part.stat().st_size)
+        before = {path.name for path in tmp_path.iterdir()}
+        run.wait_until((tmp_path / "out.lock").exists)
+        time.sleep(0.2)
         code, out, err = run.interrupted(number)
-    word, again = ("interrupted", "terminated")[number == signal.SIGTERM], f"ilpinfer {command}"
-    line = f"{word}; continue with: {again}"
-    assert (code, out) == (LINES[number][0], "") and part.stat().st_size
+    assert (code, out, {path.name for path in tmp_path.iterdir()}) == (LINES[number][0], "", before)
+    message = (
+        f"{LINES[number][1].strip().partition(': ')[2]}; nothing is kept, so that the command begins anew"
+    )
     if "--log-json" not in command:
-        assert err == f"ilpinfer: {line}\n"
+        assert err == f"ilpinfer: {message}\n"
         return
-    *others, last = map(json.loads, err.splitlines())
-    assert all(each["event"] in ("progress", "notice", "remark") for each in others)
-    assert last.pop("time") and last == {"event": word, "code": code, "message": line, "continue": again}
+    last = json.loads(err.splitlines()[-1])
+    assert (last["event"], last["message"], last["continue"]) == ("terminated", message, None)
 
 
 @linux

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.command_line import columns, rows, rule_text
+from support.command_line import columns, rule_text
 from support.processes import python
-from test_interrupts import interrupted_and_continued, linux
 
 from formulations import load_rules
 from formulations.errors import RuleNotice
@@ -306,25 +305,8 @@ IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tok
 def test_rules_without_penalties_to_learn(folder, cli, rules, message):
     Path("rules.toml").write_text(FIELDS + rules)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    err = cli.failed(learn("--kind hmm"))
-    assert f"ilpinfer: rules.toml: {message}" in err
-    assert ("learnt.toml.part: the models are kept for the next run" in err) == (rules == IMPOSSIBLE)
-    assert Path("learnt.toml.part").exists() == (rules == IMPOSSIBLE)
-    assert {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "learnt.toml.part"} == before
-
-
-def test_models_are_kept_where_rules_are_refused(folder, cli):
-    Path("rules.toml").write_text(FIELDS + SOFT)
-    arguments = learn("--kind hmm")
-    cli.done(arguments)
-    undisturbed = Path("learnt.toml").read_bytes()
-    Path("rules.toml").write_text(FIELDS + IMPOSSIBLE)
-    assert cli(arguments)[0] == 2
-    found = rows(Path("learnt.toml.part"))
-    assert [row["part"] for row in found] == [0, 1, 2, 3, 4]
-    Path("rules.toml").write_text(FIELDS + SOFT)
-    assert "resumed with 5 models of an interrupted run" in cli.done(arguments).err
-    assert Path("learnt.toml").read_bytes() == undisturbed
+    assert f"ilpinfer: rules.toml: {message}" in cli.failed(learn("--kind hmm"))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_no_rule_survives(folder, cli):
@@ -337,14 +319,6 @@ def test_no_rule_survives(folder, cli):
     assert "# left out: at_most_tokens(date, 0) (changes none of 24 " in Path("learnt.toml").read_text()
     cli.done("train train.tsv --output hmm.json")
     cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
-
-
-@linux
-def test_an_interrupted_run_goes_on_to_the_same_bytes(folder, cli):
-    Path("large.tsv").write_text(references(600))
-    arguments = learn("--kind hmm --epochs 2", source="large.tsv")
-    left, said = interrupted_and_continued(folder, cli, arguments, "learnt.toml")
-    assert f"learnt.toml.part: resumed with {left} models of an interrupted run" in said
 
 
 ALL = "learn train.tsv --rules rules.toml --weights all --output-model m.json --output out.toml --kind "
@@ -362,25 +336,3 @@ def test_all_weights_are_learnt_together(folder, cli, kind):
     assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == (model, rules)
     assert {*made} == {"output", "output_model", "algorithm", "candidates", "unproved", "unscored"}
     cli.done("decode train.tsv --model m.json --rules out.toml --output rows.jsonl")
-
-
-def test_folds_of_an_interrupted_run_are_not_learnt_again(folder, cli):
-    from ilpinfer.learning.joint import JointLearner
-
-    arguments, fit, calls = ALL + "hmm --epochs 2 --folds 3", JointLearner.fit, []
-
-    def stop(self, *given, **more):
-        calls.append(self.update)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return fit(self, *given, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JointLearner, "fit", stop)
-        assert cli(arguments).code == 130
-        assert Path("out.toml.part").read_bytes().count(b"\n") == 3 + 1
-        assert "out.toml.part: resumed after fold 1" in cli.done(arguments).err
-    assert len(calls) in (8, 9)
-    resumed = Path("m.json").read_bytes(), Path("out.toml").read_bytes()
-    cli.done(arguments)
-    assert (Path("m.json").read_bytes(), Path("out.toml").read_bytes()) == resumed

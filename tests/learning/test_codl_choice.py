@@ -1,6 +1,5 @@
 """Settings that are chosen on folds, against fits and decoding of each fold by public names."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -118,29 +117,11 @@ def test_a_learner_has_its_own_mixings():
     ]
 
 
-@pytest.mark.parametrize("base", ["codl", "posterior"])
-@pytest.mark.parametrize("rows_done", [1, 6, 8])
-def test_an_interrupted_choice_goes_on_to_the_same_bytes(base, rows_done):
-    rows, again, seen = [], [], []
-
-    def stop(row):
-        rows.append(json.dumps(row))
-        if len(rows) == rows_done:
-            raise KeyboardInterrupt
-
-    codl = CODL.of(base, cycles=3)
-    whole = codl.fit(LABELLED, POOL, RULES)
-    with pytest.raises(KeyboardInterrupt):
-        codl.fit(LABELLED, POOL, RULES, checkpoint=stop)
-    resume = list(map(json.loads, rows))
-    watched = {"checkpoint": again.append, "progress": lambda *each: seen.append(each)}
-    resumed = codl.fit(LABELLED, POOL, RULES, resume=resume, **watched)
-    assert (resumed.text, resumed.tried, resumed.trace) == (whole.text, whole.tried, whole.trace)
-    assert [row["number"] for row in [*resume, *again]] == list(range(len(whole.tried) + 3))
-    models = 5 * len(whole.tried)
-    assert [each for each in seen if each[0] == 0] == [
-        (0, n, models) for n in range(5 * rows_done + 1, models + 1)
-    ]
+def test_progress_counts_the_models_of_folds():
+    seen = []
+    result = CODL(cycles=1).fit(LABELLED, POOL[:5], RULES, progress=lambda *each: seen.append(each))
+    models = 5 * len(result.tried)
+    assert [each for each in seen if each[0] == 0] == [(0, n, models) for n in range(1, models + 1)]
 
 
 def test_the_weight_multiplies_penalties_of_the_e_step_alone():
