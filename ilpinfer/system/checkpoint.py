@@ -16,7 +16,7 @@ from ilpinfer.system.files import (
     keep_part,
     lock_output,
     open_direct,
-    replace_part,
+    pack_part,
     replace_target,
     write_all,
 )
@@ -60,7 +60,6 @@ class RowCheckpoint:
         self.damage = ""  # error in an earlier part; the rows before it are kept
         self._rows = self._whole = self._end = 0
         self._stream: io.FileIO
-        self._content: bytes | None = None
 
     def rows(self) -> Iterator[Row]:
         """Every row that was written so far, read back from the file; OutputError for a place that cannot be read back."""
@@ -81,10 +80,6 @@ class RowCheckpoint:
         self._end += len(data)
         for row in rows:
             self._count(row, self._position(row))
-
-    def replace_by(self, content: bytes) -> None:
-        """Make other content than the rows the final content of the file."""
-        self._content = content
 
     def drop_unfinished(self) -> None:
         with write_errors(self.place.name):
@@ -112,9 +107,9 @@ class RowCheckpoint:
                 return
             if kind is None:
                 with write_errors(self.place.name):
-                    if self._content is not None or is_packed(self.place.name):
+                    if is_packed(self.place.name):
                         self._stream.close()  # Windows replaces and removes closed files only
-                        replace_part(self.place, self._content)
+                        pack_part(self.place)
                     else:
                         os.fsync(self._stream.fileno())
                         self._stream.close()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from formulations.files import is_packed, keep_permissions, new_file, packed, sync_folder, unfinished
+from formulations.files import keep_permissions, new_file, packed, sync_folder, unfinished
 from formulations.forks import emptied_by_forks
 from ilpinfer.system.locks import LockError, hold_lock
 from ilpinfer.system.output_paths import (
@@ -110,16 +110,14 @@ def replace_target(place: OutputPath) -> None:
     sync_folder(place.target.parent)
 
 
-def replace_part(place: OutputPath, content: bytes | None) -> None:
-    """Write content, or the part's rows, to the final path; the part goes last, so that a run that is killed meanwhile resumes."""
+def pack_part(place: OutputPath) -> None:
+    """Compress the part to the final path; the part goes last, so that a run that is killed meanwhile resumes."""
     new = place.part.with_name(place.part.name + ".new")
     new.unlink(missing_ok=True)  # of a run that was killed
     with (
-        place.part.open("rb") if content is None else io.BytesIO(content) as given,
+        place.part.open("rb") as given,
         new_file(place.target, new) as stream,
-        gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
-        if is_packed(place.name)
-        else contextlib.nullcontext(stream) as whole,
+        gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as whole,
     ):
         shutil.copyfileobj(given, whole)
     place.part.unlink()
