@@ -5,13 +5,13 @@ import io
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from ilpinfer.cli import main
+from ilpinfer.cli import main, settings
 
 
 def columns(*sequences: str | tuple[Sequence[str], Sequence[str]]) -> str:
@@ -139,8 +139,9 @@ class CommandLine:
 
 
 @pytest.fixture
-def cli(capsys) -> CommandLine:
-    return CommandLine(capsys)
+def cli(capsys) -> Iterator[CommandLine]:
+    yield CommandLine(capsys)
+    settings.configure()
 
 
 @pytest.fixture
