@@ -187,6 +187,7 @@ RECORDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=examples(300))
 @given(
     st.sampled_from(RECORDS),
