@@ -46,16 +46,18 @@ pythons: wheel  ## the source archive built and tried with each Python from 3.11
 pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
 	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
 
+strict: CASES = 2000
 strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random examples, bounds checks, stress cases
 	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m "" $(CORES)
 	cd tests && ../$(VENV)/bin/python -m stress.references 600
 	$(VENV)/bin/python tests/stress/fuzz.py --cases 2000 --processes 20
 
+CASES = 10000
 bounds: $(READY)  ## tests of compiled code, and 20 000 random problems, with a check of each index; needs GCC
 	$(KERNELS) $(BUILD)-checked -DILPINFER_SANITIZE=ON
 	$(CHECKED) $(VENV)/bin/python -m pytest $(CORES) $(addprefix tests/,kernels decoding exact search learning)
 	printf '%s\n' '--seed 1' '--seed 2 --longest 3' | \
-	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases 10000
+	  $(CHECKED) xargs -P 2 -L 1 $(VENV)/bin/python tests/stress/decoder.py --cases $(CASES)
 
 quiet: $(READY)  ## tests with the time limits that a machine keeps which does nothing else
 	ILPINFER_QUIET=1 $(VENV)/bin/python -m pytest $(addprefix tests/,solvers search decoding rulefiles logic)

@@ -135,12 +135,16 @@ def test_machines_count_what_the_checker_counts(pair, length, data):
     case = data.draw(cases(labels, st.just(1.0)))
     tokens = data.draw(st.lists(st.sampled_from(TOKENS), min_size=length, max_size=length))
     parts = case.rule.ground(labels, tokens)
+    most = (
+        1 if case.rule.distance == "binary" else math.inf
+    )  # a formula that counts once may stop at the first
     for y in list(oracles.labellings(length, len(labels)))[:200]:
         names, path = [labels.names[k] for k in y], labels.ids(y)
-        expected = case.count(names, tuple(tokens))
+        expected = min(case.count(names, tuple(tokens)), most)
         machines = [machine for part in parts for machine in part.machines or ()]
-        assert sum(machine.violations(path) for machine in machines) == expected
-        assert sum(Machine(m.steps, m.automaton.early).violations(path) for m in machines) == expected
+        early = [Machine(machine.steps, machine.automaton.early) for machine in machines]
+        for some in (machines, early):
+            assert min(sum(machine.violations(path) for machine in some), most) == expected
         for machine in machines:
             if machine.automaton.backward is not None:
                 assert backwards(

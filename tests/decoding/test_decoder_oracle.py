@@ -207,7 +207,7 @@ def test_tables_of_many_pools_come_and_go(monkeypatch, most):
     assert [(s.score, s.ids.tolist()) for s in solutions] == [*expected, *expected[::-1]]
     tables = tables_of(decoder._runner.rules, given[0].labels)
     kept = {id(pool) for pool, _ in tables._pools}
-    assert len(kept) <= most and {key[0] for key in tables._entries} <= kept
+    assert len(kept) <= most and {key[0] for key in tables._instances} <= kept
 
 
 @pytest.mark.parametrize("most", [8, 100, 1000])
