@@ -14,7 +14,7 @@ CHECKED = ILPINFER_KERNELS=checked LD_PRELOAD="$(RUNTIMES)" ASAN_OPTIONS=detect_
 unexport PYTHONDONTWRITEBYTECODE  # child processes would compile each module again
 INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz problems signals lowest check clean
+.PHONY: demo test kernels docs wheel sizes pythons pages strict bounds quiet fuzz random problems signals lowest check clean
 
 demo: $(CORE)  ## set up the core alone, and run the main job on the embedded example
 	$(VENV)/bin/ilpinfer demo
@@ -47,8 +47,8 @@ pages: wheel  ## each page of the documentation, followed in an empty environmen
 	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
 
 strict: CASES = 2000
-strict: $(READY) bounds  ## what `make test` leaves out: slow tests, all random examples, bounds checks, stress cases
-	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m "" $(CORES)
+strict: $(READY) bounds  ## what `make test` leaves out: slow tests, bounds checks, stress cases
+	$(VENV)/bin/python -m pytest -m slow $(CORES)
 	cd tests && ../$(VENV)/bin/python -m stress.references 600
 	$(VENV)/bin/python tests/stress/fuzz.py --cases 2000 --processes 20
 
@@ -64,6 +64,9 @@ quiet: $(READY)  ## tests with the time limits that a machine keeps which does n
 
 fuzz: $(READY)  ## 100 000 commands on changed input
 	$(VENV)/bin/python tests/stress/fuzz.py
+
+random: $(READY)  ## slow and random tests, with more examples: half an hour or more
+	ILPINFER_STRICT=1 $(VENV)/bin/python -m pytest -m "" $(CORES)
 
 PROBLEMS = tests/decoding/test_given.py::test_the_best_labelling_that_has_them \
   tests/decoding/test_questions.py::test_against_all_labellings \

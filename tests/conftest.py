@@ -17,7 +17,7 @@ settings.load_profile("busy")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark slow tests; `make strict` leaves out those that are the same in `make test`."""
+    """Mark slow tests; `make random` leaves out those that are the same in `make test`."""
     slow = slow_tests()
     for item in items:
         if function_of(item.nodeid) in slow and not item.get_closest_marker("examples"):
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _has_more(item: pytest.Item) -> bool:
-    """Whether a test is slow, or has more random examples with `make strict`."""
+    """Whether a test is slow, or has more random examples with `make random`."""
     random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return random or any(item.iter_markers("slow")) or any(item.iter_markers("examples"))
 

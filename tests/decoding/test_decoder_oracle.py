@@ -220,8 +220,8 @@ def test_too_many_classes_are_left_to_the_engine(monkeypatch, most):
 
 def interrupted(frame, event, _):
     """Trace the lines of what grows, and be interrupted at some of them."""
-    growing = frame.f_code.co_filename.endswith(("compiled/vocabulary.py", "exact/compiled.py"))
-    if not growing or frame.f_code.co_name == "call":  # which hold the lock
+    growing = frame.f_code.co_filename.endswith(("problem/vocabulary.py", "exact/compiled.py"))
+    if not growing or frame.f_code.co_name == "call_of":  # which holds the lock
         return None
     if event == "line" and interrupted.chance.random() < 0.003:
         raise KeyboardInterrupt

@@ -9,7 +9,7 @@ import pytest
 Test = TypeVar("Test", bound=Callable[..., object])
 
 STRICT = bool(os.environ.get("ILPINFER_STRICT"))
-"""Whether tests have more examples, as with `make strict`."""
+"""Whether tests have more examples, as with `make random`."""
 EXAMPLES = int(os.environ.get("ILPINFER_EXAMPLES", 0))
 """Random examples of each test instead of its own number, as with `make problems`; 0 for its own."""
 QUIET = bool(os.environ.get("ILPINFER_QUIET"))
@@ -23,12 +23,12 @@ def at_most(seconds: float) -> float:
 
 
 def examples(number: int, few: int | None = None) -> int:
-    """The number of random examples: a third of `number` with `make strict`, else `few`, or an eighth; at least five."""
+    """The number of random examples: a third of `number` with `make random`, else `few`, or an eighth; at least five."""
     some = max(5, number // 8) if few is None else few
     return EXAMPLES or (max(some, number // 3) if STRICT else some)
 
 
 def seeds(number: int, few: int | None = None) -> Callable[[Test], Test]:
-    """Cases of a test with a parameter `seed`: so many with `make strict`, else as `examples` says."""
+    """Cases of a test with a parameter `seed`: so many with `make random`, else as `examples` says."""
     cases = pytest.mark.parametrize("seed", range(examples(number, few)))
     return lambda function: pytest.mark.examples(cases(function))
