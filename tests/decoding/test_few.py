@@ -20,7 +20,8 @@ from ilpinfer import Decoder
 from ilpinfer.decoding import chunks
 from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.runner import handovers
-from ilpinfer.exact import compiled, limits
+from ilpinfer.exact import limits
+from ilpinfer.exact.instance import Instance
 from ilpinfer.models.hmm import HMM
 
 FIELDS = ("author", "title", "date", "O")
@@ -169,13 +170,7 @@ def test_proofs_and_violations_are_made_when_they_are_asked_for(monkeypatch):
 def test_proofs_with_multipliers_and_products_hold(monkeypatch, top):
     """Steps so few that both are needed."""
     monkeypatch.setattr(limits, "EFFORT", 1)
-    entry = compiled.Tables._entry
-
-    def with_little_work(*given):
-        made = entry(*given)
-        return made._replace(work=(0, 12_000, made.work[2]))
-
-    monkeypatch.setattr(compiled.Tables, "_entry", with_little_work)
+    monkeypatch.setattr(Instance, "work", property(lambda self: (0, 12_000, limits.DIRECT)))
     ways = set()
     counted = [C.at_most_tokens(field, 1, penalty=1.5) for field in FIELDS]
     counted.append(C.at_least_tokens("date", 3, penalty=2.0))

@@ -78,5 +78,5 @@ def test_no_door_ends_in_a_raw_error_or_takes_much_memory():
     report = check(600, 11, sources(11, 40))
     assert not report["faults"] and report["peak"] < MEGABYTES
     counts = report["counts"]
-    for door in ("checker", "tables", "meaning", "show", "programs"):
+    for door in ("checker", "tables", "meaning"):
         assert counts[f"{door} accepts"] > 10 and counts[f"{door} refuses"] > 100, counts
