@@ -40,7 +40,7 @@ def lean(folder, *arguments):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("lean")
-    (place / "some.tsv").write_text("Knuth\tauthor\nTrees\ttitle\n\nAda\tauthor\nLoops\ttitle\n")
+    (place / "some.tsv").write_text("Knuth\tB-author\nTrees\tB-title\n\nAda\tB-author\nLoops\tB-title\n")
     assert lean(place, "train", "some.tsv", "--kind", "hmm", "--output", "hmm.json")[0] == 0
     return place
 
