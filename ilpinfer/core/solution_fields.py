@@ -55,7 +55,7 @@ ROW_KEYS = (
 """Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
 TWO_PHASE = ("best_score", "floor", "cost_bound", "tau", "floor_kind")
 FURTHER_OWN = ("alternatives", "file", "line", "further", "marginals", "notices", *TWO_PHASE)
-OPTIONS = ("rules", "explain", "deadline", "top")
+OPTIONS = ("rules", "forbidden", "explain", "deadline", "top")
 OWN = frozenset((*NEEDED, *OPTIONAL, *ROW_KEYS, *FURTHER_OWN, *OPTIONS)) - {*ABOUT}
 """Fields of rows, columns of shards and options of requests: names that no further key of a sequence may have."""
 

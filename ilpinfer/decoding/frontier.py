@@ -2,10 +2,10 @@
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from formulations.messages import counted
-from formulations.plain_values import PlainRecord, record
+from formulations.plain_values import PlainRecord
 from ilpinfer.core.printing import broken_rules, in_runs, short
 
 
@@ -78,6 +78,8 @@ class Frontier(PlainRecord):
     (2, True, -0.5)
     """
 
+    TITLE: ClassVar = "the frontier"
+
     points: tuple[FrontierPoint, ...]
     complete: bool
     seconds: float
@@ -143,10 +145,6 @@ class Frontier(PlainRecord):
         if place == len(self.points):
             raise ValueError(f"floor is {floor!r}, above the best score {self.points[-1].score!r}")
         return self.points[place]
-
-    @classmethod
-    def from_dict(cls, values: Any, what: str = "the frontier") -> "Frontier":
-        return record(cls, values, what)
 
     def _check(self) -> None:
         if not self.points:

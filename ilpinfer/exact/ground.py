@@ -23,7 +23,7 @@ Packed = tuple[Instance, Tokens]
 
 def pack_lattice(lattice: Lattice) -> Packed:
     """A lattice without rules."""
-    return _packed(lattice, [], np.zeros((len(lattice.node), 0), np.int64))
+    return _packed(lattice, (), np.zeros((1, 0), np.int64), np.zeros(len(lattice.node), np.int64))
 
 
 def pack_problem(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bool = False) -> Packed:
@@ -38,12 +38,11 @@ def pack_problem(problem: Problem, numbers: Sequence[int] | None = None, *, forc
         marks += marked
     T = len(lattice.node)
     time_limits.check(limits.SECONDS_AN_ENTRY * T * len(sources))
-    return _packed(lattice, sources, np.array(tables, np.int64).reshape(-1, T).T)
+    return _packed(lattice, sources, *distinct_rows(np.array(tables, np.int64).reshape(-1, T).T))
 
 
-def _packed(lattice: Lattice, sources: Sequence[RuleMachine], tables: Integers) -> Packed:
-    """Machines that read some of their tables of symbols at each token (T, M)."""
-    which, classes = distinct_rows(tables)
+def _packed(lattice: Lattice, sources: Sequence[RuleMachine], which: Integers, classes: Integers) -> Packed:
+    """Machines that read tables of symbols by the class (T,) of each token."""
     machines = pack_machines(sources, which, lattice.states, lattice.shape[1])
     instance = Instance(lattice_scores(lattice), machines, tuple(sources))
     edges = np.append(0, lattice.step).astype(np.int64)

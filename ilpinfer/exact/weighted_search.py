@@ -64,7 +64,9 @@ class WeightedSearch:
         problem = self.problem if weight is None else self.weights.weighted(weight)
         made = (GroundProblem.unfolded if unfolded else GroundProblem.of)(problem, self.deadline)
         if unfolded in self._packed:
-            return replace(made, packed=reweighted(self._packed[unfolded], made.folded))
+            folded = made.folded
+            packed = reweighted(self._packed[unfolded], folded)
+            return replace(made, packed=packed, scores=folded.lattice)
         self._packed[unfolded] = made.instance, made.tokens
         return made
 

@@ -56,9 +56,12 @@ class RecordDecoder:
             try:
                 scored = self._scored(decoder, example)
                 assert scored.trellis is not None  # a single sequence without scores is an error already
-                limited = decoder.with_time_limit(seconds_for_work(deadline))
-                found = limited.decode(scored.trellis, top=options.top) if options.top else []
-                found = found or [limited.decode(scored.trellis)]  # an empty list has no status
+                found = list[Solution]()
+                if options.top:
+                    limited = decoder.with_time_limit(seconds_for_work(deadline))
+                    found = limited.decode(scored.trellis, top=options.top)
+                if not found:  # an empty list has no status
+                    found = [decoder.with_time_limit(seconds_for_work(deadline)).decode(scored.trellis)]
                 further = _further(scored, found[0], options, deadline)
             except ValueError as error:
                 text = str(error)
@@ -114,7 +117,8 @@ def _further(
     if type(options.explain) is int and solution.has_labelling:
         seconds = seconds_for_work(deadline)
         result["explanation"]["change"] = _change(context, scored, solution, options.explain, seconds)
-    if options.marginals and seconds_for_work(deadline):
+    if options.marginals:
+        seconds_for_work(deadline)
         result["marginals"] = _marginals(context, scored, solution)
     return result
 

@@ -37,6 +37,20 @@ def test_odd_numbers_are_seen_in_chosen_rows(odd):
     assert snapped(nats, [3, 0, 1])[0] == 0.0
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_chosen_rows_become_logarithms_of_their_softmax(kind):
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        N, K = rng.integers(1, (9, 12))
+        nats = (rng.normal(size=(N, K)) * 10.0 ** rng.integers(-3, 4)).astype(kind)
+        rows = rng.integers(0, N, rng.integers(0, 12))
+        units = np.empty((len(rows), K), np.int64)
+        kernels.snap_softmax(nats, rows.astype(np.int64), MOST, units)
+        below = nats[rows].astype(np.float64) - nats[rows].max(axis=1, keepdims=True)
+        expected = (below - np.log(np.exp(below).sum(axis=1, keepdims=True))) * UNITS_PER_NAT
+        assert np.abs(units - expected).max(initial=0.0) <= 0.5 + 1e-5
+
+
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, -MOST])
 def test_a_softmax_sees_odd_numbers_in_all_rows(odd):
     units = np.empty((1, 3), np.int64)

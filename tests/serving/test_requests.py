@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 from support.service import EDGES, post, service_of, talk
@@ -117,6 +118,28 @@ def test_infeasible():
         assert response.status_code == 200
         assert (answer["status"], answer["labels"], answer["score"]) == ("infeasible", None, None)
         assert answer["reason"] and answer["infeasibility"]
+
+
+def test_after_a_list_that_is_empty_the_time_left_is_the_limit(decoder, monkeypatch):
+    limits, with_limit, decode = [], Decoder.with_time_limit, Decoder.decode
+
+    def late(self, trellis, *, top=None):
+        if not top:
+            return decode(self, trellis)
+        time.sleep(0.1)
+        return []
+
+    monkeypatch.setattr(
+        Decoder, "with_time_limit", lambda self, seconds: limits.append(seconds) or with_limit(self, seconds)
+    )
+    monkeypatch.setattr(Decoder, "decode", late)
+    assert post(decoder, "/decode", {**SCORES, "top": 2, "deadline": 9}).json()["status"] == "optimal"
+    assert len(limits) == 2 and limits[1] <= limits[0] - 0.1
+
+
+def test_what_would_be_a_rule_is_no_note(decoder):
+    response = post(decoder, "/decode", {**SCORES, "forbidden": [[0, "O"]]})
+    assert response.status_code == 422 and "forbidden" in response.json()["detail"]
 
 
 def test_a_body_without_its_length_or_its_end_is_cut_off(decoder):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -40,6 +41,7 @@ private:
 template <typename Number>
 double snap(View<const Number, 2> nats, ConstInts rows, double most, View<Int, 2> units)
 {
+    assert(rows.size() == 0 || nats.shape(1) == units.shape(1));
     Snapper snapper;
     for (Int r = 0, next; r < rows.size(); r = next) {
         next = r + 1;
@@ -57,6 +59,7 @@ double snap_softmax(View<const Number, 2> nats, ConstInts rows, double most, Vie
 {
     Snapper snapper;
     const Int K = units.shape(1);
+    assert(rows.size() == 0 || (K > 0 && nats.shape(1) == K));
     Array<double> below(K);
     for (const Number each : nats) snapper.see(each);
     for (Int r = 0; r < rows.size(); ++r) {

@@ -5,7 +5,7 @@
 
 namespace ilpinfer {
 
-// Fill rows of grid units with chosen rows of nats; the largest size, or NaN where one is NaN or at least `most`.
+// Fill rows of grid units with chosen rows of nats, which are as wide; the largest size, or NaN where one is NaN or at least `most`.
 template <typename Number>
 double snap(View<const Number, 2> nats, ConstInts rows, double most, View<Int, 2> units);
 
