@@ -39,9 +39,9 @@ SMALLEST_PENALTY = 0.01
 class CheckOptions:
     rules: arguments.RuleFile
     gold: Annotated[
-        str,
+        str | None,
         argument("GOLD", f"{arguments.LABELLED} Without it, the kind and the size of each rule are shown."),
-    ] = ""
+    ] = None
     scheme: arguments.Scheme = ""
     never: arguments.Never = ()
     column: arguments.Column = ""
@@ -81,7 +81,7 @@ def check(options: CheckOptions) -> None:
     """Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; without GOLD, say what each rule becomes."""
     scheme = canonical_scheme(options.scheme)
     if options.gold:
-        _check(options, scheme)
+        _check(options, options.gold, scheme)
         return
     from ilpinfer.cli.explaining import explain
 
@@ -89,14 +89,14 @@ def check(options: CheckOptions) -> None:
     explain(rules, options.model, scheme, options.length or 25, options.as_json)
 
 
-def _check(options: CheckOptions, scheme: str) -> None:
+def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     from ilpinfer.core.rule_compiler import compiler_of
     from ilpinfer.evaluation.checking import Gold, check_rules
 
-    inputs = files_read(options.gold, options.label_names, toml=[options.rules])
+    inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
-    examples = read(options.gold, reading(options.label_names), options.column, notice)
+    examples = read(gold, reading(options.label_names), options.column, notice)
     pairs = require_labels(examples)
     labels_of = _read_as([labels for _, labels in pairs], scheme, rule_set.never)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))

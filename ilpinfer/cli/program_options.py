@@ -116,7 +116,7 @@ class ExportOptions:
         Sequence[str],
         solution_files(
             "Check a solution of such a program, in place of writing programs: a file of CBC, HiGHS or SCIP, or lines `name value`, or a "
-            "folder of them, named after their programs: 0001.sol. May be repeated. Format and units are those of 0001.columns.json beside it.",
+            "folder of them, named after their programs: 0001.sol. May be repeated. Format and units are those of 0001.columns.json beside it, or of --format and --units.",
             CHECK,
         ),
     ] = ()

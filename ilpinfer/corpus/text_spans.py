@@ -53,7 +53,7 @@ def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | Non
         keys: Sequence[str] = (OF_WORDS,)
         passage = _words(record[WORDS], where)
     else:
-        keys = SPANS[:1] if SPANS[0] in record else SPANS[1:]
+        keys = SPANS[:1] if record.get(SPANS[0]) is not None else SPANS[1:]
         passage = _text(record, where)
     spans = _spans(record, keys, passage, where, doubts)
     labels = None if spans is None else labels_of(spans, passage.text, passage.offsets, doubts)
@@ -188,17 +188,27 @@ def text_records(examples: Sequence[Example], spans: Sequence[list[Span] | None]
     """Records of sequences with a passage each, and of the spans of their labels; None where they have none."""
     for example, found in zip(examples, spans, strict=True):
         assert example.passage is not None
-        text = example.passage.text
+        text, offsets = example.passage.text, example.passage.offsets
         yield {
             **example.about,
             TEXT: text,
             TOKENS: [
-                {TEXT: text[begin:end], BEGIN[0]: begin, END[0]: end, "id": at}
-                for at, (begin, end) in enumerate(example.passage.offsets)
+                {
+                    TEXT: text[begin:end],
+                    BEGIN[0]: begin,
+                    END[0]: end,
+                    "id": at,
+                    "ws": text[end : end + 1].isspace(),
+                }
+                for at, (begin, end) in enumerate(offsets)
             ],
-            **({} if found is None else {SPANS[0]: [_written(each) for each in found]}),
+            **({} if found is None else {SPANS[0]: [_written(each, offsets) for each in found]}),
         }
 
 
-def _written(span: Span) -> dict[str, Any]:
-    return {BEGIN[0]: span.begin, END[0]: span.end, LABEL[0]: span.label}
+def _written(span: Span, offsets: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """A span with its first and last token, as Prodigy has them."""
+    first = next(at for at, (begin, _) in enumerate(offsets) if begin == span.begin)
+    last = next(at for at, (_, end) in enumerate(offsets) if end == span.end)
+    places = {BEGIN[0]: span.begin, END[0]: span.end, "token_start": first, "token_end": last}
+    return {**places, LABEL[0]: span.label}

@@ -31,7 +31,7 @@ BY_SUFFIX = {
     ".parquet": "parquet",
 }
 """Formats by the ending of a file."""
-TEXTS = ("columns", "json")
+TEXTS = ("columns", "json", "spans")
 """Formats of which each sequence is read back before it is written."""
 FORMATS = ("columns", "json", "spans", "parquet", "conllu")
 
@@ -153,17 +153,24 @@ def _check_read(text: str, format_: str, examples: list[Example]) -> None:
     with contextlib.closing(sequences_in(lines, CorpusForm(most=None))) as found:
         for example in examples:
             other = next(found, None)
-            if other is None or isinstance(other, Rejection) or _texts(other) != _texts(example):
+            if (
+                other is None
+                or isinstance(other, Rejection)
+                or _read(other, format_) != _read(example, format_)
+            ):
                 why = f": {other.reason}" if isinstance(other, Rejection) else ""
-                way = "rename labels or tokens" if format_ == "json" else "write JSON lines"
+                way = "rename labels, tokens or notes" if format_ == "json" else "write JSON lines"
                 raise InputError(
                     f"{example.where}: the sequence that begins with {brief(example.tokens[0])} has no place in {format_}, of which "
                     f"another one would be read{why}; {way}"
                 )
 
 
-def _texts(example: Example) -> tuple[list[str], list[str] | None]:
-    return [*map(str, example.tokens)], None if example.labels is None else [*example.labels]
+def _read(example: Example, format_: str) -> tuple[list[str], object]:
+    """What has to be read again: tokens and labels, but where spans come back in a scheme of the reader."""
+    labels = example.labels
+    known = labels is not None if format_ == "spans" else labels and [*labels]
+    return [*map(str, example.tokens)], known
 
 
 def _content(

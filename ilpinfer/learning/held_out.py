@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ilpinfer.learning.training_set import ScoredExample
-from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import make_folds, without
 
 Model = TypeVar("Model", bound=SequenceModel)
-Trained = TypeVar("Trained", bound=TrainedModel)
 
 
 def held_out_models(

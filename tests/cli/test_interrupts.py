@@ -183,8 +183,8 @@ LABELLED = "\n\n".join(f"Ada{n}\tauthor\n.\tauthor\nNotes{n}\ttitle\n18{n}\tdate
 def test_interrupted_learning_leaves_nothing_behind(number, command, tmp_path):
     (tmp_path / "own.toml").write_text(RULES.replace('"b"', '"date"').replace('"a"', '"title"'))
     (tmp_path / "train.tsv").write_text(LABELLED)
+    before = {path.name for path in tmp_path.iterdir()}
     with Run(tmp_path, command) as run:
-        before = {path.name for path in tmp_path.iterdir()}
         run.wait_until((tmp_path / "out.lock").exists)
         time.sleep(0.2)
         code, out, err = run.interrupted(number)

@@ -164,10 +164,14 @@ def test_spans_are_written_with_the_tokens_and_notes(tmp_path):
     examples, _ = found(tmp_path, lines({"id": 3, **TASK}, BARE, RAW))
     write(examples, tmp_path / "out.jsonl", WriteOptions("spans"))
     first, second, third = map(json.loads, (tmp_path / "out.jsonl").read_text("utf-8").splitlines())
-    spans = [{"start": 0, "end": 12, "label": "name"}, {"start": 19, "end": 24, "label": "title"}]
+    spans = [
+        {"start": 0, "end": 12, "token_start": 0, "token_end": 2, "label": "name"},
+        {"start": 19, "end": 24, "token_start": 4, "token_end": 4, "label": "title"},
+    ]
     assert (first["id"], first["meta"], first["text"], first["spans"]) == (3, {"page": 7}, TEXT, spans)
     assert [token["text"] for token in first["tokens"]] == WORDS
-    assert (second["text"], second["spans"]) == (BARE["text"], BARE["spans"])
+    only = {**BARE["spans"][0], "token_start": 0, "token_end": 0}
+    assert (second["text"], second["spans"]) == (BARE["text"], [only])
     assert "spans" not in third
     assert pairs(read(tmp_path / "out.jsonl")) == WANTED
 
@@ -178,16 +182,34 @@ def test_sequences_of_other_files_become_texts(tmp_path):
     assert json.loads((tmp_path / "out.jsonl").read_text("utf-8")) == {
         "text": "Ada slept",
         "tokens": [
-            {"text": "Ada", "start": 0, "end": 3, "id": 0},
-            {"text": "slept", "start": 4, "end": 9, "id": 1},
+            {"text": "Ada", "start": 0, "end": 3, "id": 0, "ws": True},
+            {"text": "slept", "start": 4, "end": 9, "id": 1, "ws": False},
         ],
-        "spans": [{"start": 0, "end": 3, "label": "name"}],
+        "spans": [{"start": 0, "end": 3, "token_start": 0, "token_end": 0, "label": "name"}],
     }
     assert pairs(read(tmp_path / "out.jsonl")) == [(["Ada", "slept"], ["B-name", "O"])]
     write(examples[1:], tmp_path / "out.jsonl", WriteOptions("spans"))
     assert pairs(read(tmp_path / "out.jsonl")) == [(["a", "b"], ["B-x", "I-x"])]
     with pytest.raises(InputError, match="x: labels of scheme paths are nested; take the innermost fields"):
         write([Example(("a",), ("B-x/B-y",), "x")], tmp_path / "new.jsonl", WriteOptions("spans"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "notes"),
+    [
+        (("B-x",), {"answer": "reject"}),
+        (None, {"entities": [1]}),
+        (("O",), {"tokenized_text": ["b"], "ner": []}),
+    ],
+)
+def test_notes_that_would_be_read_as_something_else_are_refused(tmp_path, labels, notes):
+    with pytest.raises(InputError, match="the sequence that begins with 'Ada' has no place in spans"):
+        write([Example(("Ada",), labels, "x", about=notes)], tmp_path / "out.jsonl", WriteOptions("spans"))
+
+
+def test_spans_that_are_null_hide_no_others(tmp_path):
+    record = {"text": "Ada slept", "spans": None, "label": [[0, 3, "PER"]]}
+    assert labels(tmp_path, record) == ("B-PER", "O")
 
 
 def test_documents_of_spacy_are_read_as_its_json(tmp_path):
