@@ -8,7 +8,7 @@ from typing import Any
 from formulations.messages import counted
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted, without_place
-from ilpinfer.system.addresses import source_name
+from ilpinfer.system.storage import source_name
 
 
 class Failure(Exception):

@@ -28,7 +28,7 @@ from ilpinfer.errors import traceback_wanted
 from ilpinfer.models.files import BUILT_IN, load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.core.methods import Method

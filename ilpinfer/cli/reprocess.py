@@ -23,8 +23,8 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line, summary
 from ilpinfer.models.files import BUILT_IN
-from ilpinfer.system.addresses import file_size, open_bytes
 from ilpinfer.system.extras import require
+from ilpinfer.system.storage import file_size, open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.corpus.streams import ExampleStream

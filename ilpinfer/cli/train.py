@@ -29,7 +29,7 @@ from ilpinfer.models.files import TrainingRecord, save_trained, training_digest
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,8 +19,8 @@ from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
 from ilpinfer.pipelines.trellises import score
-from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.files import digest
+from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
     from ilpinfer.learning.penalties import PenaltyLearner

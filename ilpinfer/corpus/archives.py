@@ -26,7 +26,7 @@ from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.errors import ModelError
-from ilpinfer.system.addresses import open_bytes
+from ilpinfer.system.storage import open_bytes
 
 LEAST_ROOM, TIMES = 2**28, 100
 """Limits on the size of arrays: a number of bytes, and a multiple of the size of the file; the larger one applies."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from formulations.messages import brief
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.passages import Doubts, Passage, Span, labels_of, token_offsets
-from ilpinfer.system.addresses import files_beside, is_file, read_bytes
+from ilpinfer.system.storage import file_system, is_file, read_bytes, storage_errors
 
 TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
@@ -36,11 +36,12 @@ def is_brat(path: str) -> bool:
 
 def lacks_annotations(path: str) -> bool:
     """Whether a file is a text among documents without being one."""
-    return (
-        path.endswith(TEXT)
-        and not is_brat(path)
-        and any(each.endswith(ANNOTATIONS) for each in files_beside(path))
-    )
+    if not path.endswith(TEXT) or is_brat(path):
+        return False
+    system, place = file_system(path)
+    with storage_errors():
+        beside = system.ls(str(Path(place).parent), detail=False)
+    return any(each.endswith(ANNOTATIONS) for each in beside)
 
 
 def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example]:

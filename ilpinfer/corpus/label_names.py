@@ -9,7 +9,7 @@ from typing import Any
 from formulations.labels.names import label_names
 from formulations.messages import counted
 from ilpinfer.errors import ModelError
-from ilpinfer.system.addresses import read_bytes
+from ilpinfer.system.storage import read_bytes
 
 
 def names_of_tags(

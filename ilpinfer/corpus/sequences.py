@@ -10,7 +10,7 @@ from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, R
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
 from ilpinfer.corpus.streams import CorpusForm, open_stream, opened_lines
-from ilpinfer.system.addresses import source_name
+from ilpinfer.system.storage import source_name
 
 __all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]
 

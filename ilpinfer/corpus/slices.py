@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ilpinfer.corpus import brat
-from ilpinfer.system.addresses import open_bytes, read_bytes
+from ilpinfer.system.storage import open_bytes, read_bytes
 
 READ = 2**16
 """Bytes of a read; many files are small."""

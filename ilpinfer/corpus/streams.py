@@ -30,16 +30,14 @@ from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.slices import Place, SliceDigest, open_content
 from ilpinfer.corpus.tables import ARROW, PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
-from ilpinfer.system.addresses import (
+from ilpinfer.system.storage import (
     file_size,
-    files_below,
-    is_file,
-    is_folder,
+    file_system,
     joined,
     local_name,
-    matching_files,
     open_bytes,
     source_name,
+    storage_errors,
 )
 
 SUFFIXES = (
@@ -286,36 +284,43 @@ def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> Example
 def files_of(source: str | Path) -> list[str]:
     """The files of a source; InputError where it is a folder or pattern without any, or an address that cannot be listed."""
     name = local_name(source)
+    if name == "-":
+        return [name]
     try:
-        return [name] if name == "-" or is_file(name) else _files_of(name)
+        system, place = file_system(name)
+        with storage_errors():
+            if system.isfile(place):
+                return [name]
+            if system.isdir(place):
+                return _files_of_folder(name, system.find(place), place)
+            if not any(sign in name for sign in "*?[") or os.path.lexists(name):
+                return [name]
+            found = [str(system.unstrip_protocol(each)) for each in system.glob(place) if system.isfile(each)]
     except OSError as error:
         raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+    if not found:
+        raise InputError(f"{name}: no file has such a name")
+    return sorted(found)
 
 
-def _files_of(name: str) -> list[str]:
-    if is_folder(name):
-        found = files_below(name)
-        shards = [each for each in found if "/" not in each and fnmatchcase(each, "part-*.parquet")]
-        if shards and "manifest.json" in found:  # a run of `ilpinfer reprocess`
-            return [joined(name, each) for each in shards]
-        paths = [
-            joined(name, each)
-            for each in found
-            if plain_name(each).endswith(SUFFIXES)
-            and not any(part.startswith((".", "_")) for part in each.split("/"))
-        ]
-        paths = [each for each in paths if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
-        if any(each.endswith(ARROW) for each in paths):
-            paths = [each for each in paths if os.path.basename(each) not in ABOUT_DATA_SETS]
-        if not paths:
-            raise InputError(f"{name}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
-        return sorted(paths)
-    if any(sign in name for sign in "*?[") and not os.path.lexists(name):
-        paths = matching_files(name)
-        if not paths:
-            raise InputError(f"{name}: no file has such a name")
-        return paths
-    return [name]
+def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
+    """Those of the files below a folder that are sequences; `place` is the folder in its file system."""
+    names = [each.removeprefix(place).replace(os.sep, "/").lstrip("/") for each in paths]
+    shards = [each for each in names if "/" not in each and fnmatchcase(each, "part-*.parquet")]
+    if shards and "manifest.json" in names:  # a run of `ilpinfer reprocess`
+        return [joined(folder, each) for each in sorted(shards)]
+    files = [
+        joined(folder, each)
+        for each in names
+        if plain_name(each).endswith(SUFFIXES)
+        and not any(part.startswith((".", "_")) for part in each.split("/"))
+    ]
+    files = [each for each in files if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
+    if any(each.endswith(ARROW) for each in files):
+        files = [each for each in files if os.path.basename(each) not in ABOUT_DATA_SETS]
+    if not files:
+        raise InputError(f"{folder}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
+    return sorted(files)
 
 
 @contextlib.contextmanager

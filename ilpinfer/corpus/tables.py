@@ -12,8 +12,8 @@ from ilpinfer.corpus.json_records import read_rows, takes
 from ilpinfer.corpus.label_names import feature_names
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.record_keys import KEYS, fault_of
-from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.extras import require
+from ilpinfer.system.storage import open_bytes
 
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather", ".ipc")

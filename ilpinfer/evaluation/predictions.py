@@ -10,7 +10,7 @@ from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.system.addresses import source_name
+from ilpinfer.system.storage import source_name
 
 
 def read_pairs(

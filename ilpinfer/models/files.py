@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 from formulations.files import read_text_bytes
 from ilpinfer.errors import ModelError
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
-from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.files import digest, write_atomically
+from ilpinfer.system.storage import open_bytes
 
 FORMATS: Mapping[str, str] = {
     "ilpinfer-corrected": "ilpinfer.models.corrected:Corrected",

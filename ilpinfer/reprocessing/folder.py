@@ -1,21 +1,37 @@
-"""The output folder of a run, and its files."""
+"""The output folder of a run, on this machine or in storage that fsspec reaches; its files appear whole or not at all."""
 
 import contextlib
 import json
+import shutil
+import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 from ilpinfer.reprocessing.manifest import MANIFEST, Manifest, read_manifest
-from ilpinfer.reprocessing.storage import storage_of
 from ilpinfer.reprocessing.tables import ShardEntry, read_shard, shard_name
-from ilpinfer.system.addresses import is_file, joined, local_name, open_bytes
-from ilpinfer.system.output_paths import OutputError, write_errors
+from ilpinfer.system.checkpoint import Row, json_line
+from ilpinfer.system.files import lock_output
+from ilpinfer.system.locks import LockNotice
+from ilpinfer.system.output_paths import OutputError, OutputPath, check_folder, write_errors
+from ilpinfer.system.storage import (
+    file_system,
+    is_address,
+    is_file,
+    joined,
+    local_name,
+    new_file,
+    open_bytes,
+    storage_errors,
+)
 
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
+LOCK = "run.lock"
+SPOOL = 2**26
+"""Bytes of a list that are kept in memory before it is written."""
 ShardContent = tuple[ShardEntry, dict[str, list[Any]]]
 """The entry of a shard, and its columns."""
 
@@ -25,20 +41,53 @@ class Folder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = local_name(path)
-        self._storage = storage_of(self.path)
+        with write_errors(self.path):
+            self._system, self._place = file_system(self.path)
 
-    def locked(self) -> AbstractContextManager[None]:
-        """Lock the folder against other runs; OutputError if another run has the lock."""
-        return self._storage.locked()
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the folder against other runs, where its file system has locks; OutputError if another run has the lock."""
+        elsewhere = is_address(self.path)
+        if not elsewhere:
+            check_folder(self.path)
+        with write_errors(self.path):
+            if elsewhere:
+                self._check_transactions()
+                self._system.invalidate_cache()
+            if is_file(self.path):
+                raise OutputError(f"{self.path}: is a file; name a folder")
+        if elsewhere:
+            with write_errors(self.path), storage_errors(), contextlib.suppress(FileExistsError):
+                self._system.mkdir(self._place, create_parents=False)  # of s3, no bucket is created
+            text = f"{self.path}: this storage has no locks; let no second run write there"
+            warnings.warn(text, LockNotice, stacklevel=3)
+            yield
+            return
+        with lock_output(OutputPath(self.path, Path(self.path, LOCK.removesuffix(".lock")))):
+            for part in Path(self.path).glob("*.part"):  # of a killed run
+                with write_errors(part):
+                    part.unlink()
+            yield
+
+    def _check_transactions(self) -> None:
+        from fsspec.implementations.arrow import ArrowFSWrapper
+
+        if isinstance(self._system, ArrowFSWrapper):
+            what = "this storage has no transactions, by which files appear whole; name another one"
+            raise OutputError(f"{self.path}: {what}")
 
     def place(self, name: str) -> str:
         """The path of a file, for messages."""
         return joined(self.path, name)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether the folder has no files."""
-        return not self._storage.names()
+    def names(self) -> list[str]:
+        """The files of the folder."""
+        with write_errors(self.path), storage_errors():
+            there = self._system.isdir(self._place)  # an empty folder of s3 is not
+            found = self._system.ls(self._place, detail=False) if there else []
+        names = [Path(each).name for each in found if each.rstrip("/") != self._place.rstrip("/")]
+        return [name for name in names if name != LOCK]
 
     def manifest(self) -> Manifest:
         """The manifest of the run in the folder; OutputError if there is none."""
@@ -46,7 +95,7 @@ class Folder:
 
     def begin(self, manifest: Manifest, resume: bool) -> Manifest:
         """Write the manifest to an empty folder; with `resume`, OutputError for a run with another model, rules or options."""
-        if self.is_empty:
+        if not self.names:
             self.write(MANIFEST, manifest.text())
         elif not resume:
             raise OutputError(f"{self.path}: is not empty; continue with --resume, or choose another output")
@@ -82,7 +131,7 @@ class Folder:
     @property
     def shard_count(self) -> int:
         """Number of files that have the name of a shard."""
-        return sum(fnmatchcase(name, "part-*.parquet") for name in self._storage.names())
+        return sum(fnmatchcase(name, "part-*.parquet") for name in self.names)
 
     def content(self, name: str) -> bytes | None:
         """The bytes of a file; None where there is none, or it cannot be read."""
@@ -92,7 +141,7 @@ class Folder:
         except OSError:
             return None
 
-    def rejections(self) -> list[dict[str, Any]]:
+    def rejections(self) -> list[Row]:
         """The rejected records that an earlier run has listed; none where the list is missing or damaged."""
         try:
             return [json.loads(line) for line in (self.content(REJECTED) or b"").splitlines()]
@@ -101,33 +150,26 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file atomically and flush it to disk."""
-        with self._new_file(name) as stream, write_errors(self.place(name)):
+        path = self.place(name)
+        with write_errors(path), new_file(path) as stream:
             stream.write(data)
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
-        """A file of JSON lines, which appears under its name at the end; after an error it is removed."""
-        with self._new_file(name) as stream:
-            yield JsonLines(self.place(name), stream)
-
-    @contextlib.contextmanager
-    def _new_file(self, name: str) -> Iterator[BinaryIO]:
-        """A stream to a new file, whose errors of opening and of replacing are OutputError; those of the caller stay."""
+        """A file of JSON lines, which is written at the end, and not after an error."""
         path = self.place(name)
-        with contextlib.ExitStack() as stack:
-            with write_errors(path):
-                stream = stack.enter_context(self._storage.new_file(name))
-            yield stream
-            with write_errors(path):
-                stack.close()
+        with SpooledTemporaryFile(SPOOL) as spool:
+            yield JsonLines(path, spool)
+            spool.seek(0)
+            with write_errors(path), new_file(path) as stream:
+                shutil.copyfileobj(spool, stream)
 
 
 class JsonLines:
-    def __init__(self, path: str, stream: Any) -> None:
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
         self._path, self._stream, self.count = path, stream, 0
 
-    def add(self, row: dict[str, Any]) -> None:
-        text = json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    def add(self, row: Row) -> None:
         with write_errors(self._path):
-            self._stream.write(text.encode("utf-8", "backslashreplace"))
+            self._stream.write(json_line(row))
         self.count += 1

@@ -11,9 +11,9 @@ from typing import Any
 from formulations.messages import counted
 from formulations.plain_values import items, kind_of, parse_json, record, table, text
 from ilpinfer.reprocessing.tables import InputSlice, ShardEntry
-from ilpinfer.system.addresses import joined, open_bytes
 from ilpinfer.system.files import digest
 from ilpinfer.system.output_paths import OutputError
+from ilpinfer.system.storage import joined, open_bytes
 
 MANIFEST = "manifest.json"
 MODEL, RULES = "model", "rule set"  # what differs by its digest alone

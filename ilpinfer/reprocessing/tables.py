@@ -14,8 +14,8 @@ from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
 from ilpinfer.corpus.slices import Place
 from ilpinfer.pipelines.trellises import ScoredSequence
-from ilpinfer.system.addresses import open_bytes
 from ilpinfer.system.output_paths import OutputError
+from ilpinfer.system.storage import open_bytes
 
 KEY = b"ilpinfer"
 """Key of the entry in the metadata of a file."""

@@ -71,7 +71,7 @@ class RowCheckpoint:
 
     def write(self, rows: list[Row], mark: str = "") -> None:
         """Append rows; a later interrupt does not lose them."""
-        lines = [_line({**row, "job": self.job + mark}) for row in rows]
+        lines = [json_line({**row, "job": self.job + mark}) for row in rows]
         data = b"".join(lines)
         with write_errors(self.place.name):
             write_all(self._stream, data)
@@ -186,14 +186,14 @@ class RowCheckpoint:
         return OutputError(f"{self.place.part}: {what}; move it, or choose another output")
 
 
-def _line(row: Row) -> bytes:
+def json_line(row: Row) -> bytes:
     text = ENCODER.encode(row) + "\n"
     return text.encode("utf-8", "backslashreplace")
 
 
 def _is_canonical(row: Row, line: bytes) -> bool:
     try:
-        return _line(row) == line
+        return json_line(row) == line
     except ValueError:  # NaN, which Python reads
         return False
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from formulations.errors import InferenceError
 from formulations.files import is_packed
-from ilpinfer.system.addresses import SIGN, local_name, source_name
+from ilpinfer.system.storage import SIGN, local_name, source_name
 
 
 class OutputError(InferenceError, ValueError):

@@ -8,9 +8,8 @@ import pytest
 from support.command_line import TRAIN, rows
 
 from ilpinfer.reprocessing.folder import Folder
-from ilpinfer.reprocessing.storage import RemoteStorage
 from ilpinfer.reprocessing.tables import read_shard
-from ilpinfer.system import addresses
+from ilpinfer.system import storage
 
 pytestmark = pytest.mark.filterwarnings("default:.*this storage has no locks")
 fsspec = pytest.importorskip("fsspec")
@@ -36,13 +35,13 @@ def store(folder):
 def content(place):
     """The shards and the lists of a run, but for times and names of files."""
     result = {}
-    for name in addresses.files_below(place):
-        path = addresses.joined(place, name)
+    for name in Folder(place).names:
+        path = storage.joined(place, name)
         if name.endswith(".parquet"):
             columns = read_shard(path)[1].items()
             result[name] = [(key, values) for key, values in columns if key not in ("seconds", "file")]
         elif name != "manifest.json":
-            with addresses.open_bytes(path) as stream:
+            with storage.open_bytes(path) as stream:
                 result[name] = stream.read()
     return result
 
@@ -55,7 +54,7 @@ def test_a_run_at_an_address_is_that_of_this_machine(store, cli, scheme, folder)
     said = cli.done(f"reprocess {source} {RUN} --output {root}out").err
     assert ("has no locks; let no second run write there" in said) == (scheme == "memory://")
     assert content(f"{root}out") == content("here")
-    with addresses.open_bytes(f"{root}out/manifest.json") as stream:
+    with storage.open_bytes(f"{root}out/manifest.json") as stream:
         manifest = json.load(stream)
     assert manifest["finished"] and manifest["inputs"][0]["bytes"] == Path("in.tsv").stat().st_size
     before = content(f"{root}out")
@@ -79,7 +78,7 @@ def test_a_file_in_storage_appears_whole_or_not_at_all(store, cli, monkeypatch):
 
     def fail(self, name, data):
         if name == "part-00001.parquet":
-            with self._new_file(name) as stream:
+            with storage.new_file(self.place(name)) as stream:
                 stream.write(data[:10])
                 raise KeyboardInterrupt
         write(self, name, data)
@@ -87,7 +86,7 @@ def test_a_file_in_storage_appears_whole_or_not_at_all(store, cli, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Folder, "write", fail)
         assert cli(source).code == 130
-    assert sorted(addresses.files_below("memory://out")) == ["manifest.json", "part-00000.parquet"]
+    assert sorted(Folder("memory://out").names) == ["manifest.json", "part-00000.parquet"]
     cli.done(f"{source} --resume")
     cli.done(f"reprocess in.tsv {RUN} --output here")
     assert content("memory://out") == content("here")
@@ -127,26 +126,24 @@ def test_storage_without_transactions_is_no_place_for_output(store, cli, monkeyp
 
 
 def test_a_file_in_storage_appears_at_the_end(store):
-    storage = RemoteStorage("memory://out")
-    with storage.locked(), storage.new_file("a.json") as stream:
+    with storage.new_file("memory://out/a.json") as stream:
         stream.write(b"{}")
-        assert storage.names() == []
-    assert storage.names() == ["a.json"]
+        assert not store.exists("/out/a.json")
+    assert store.cat_file("/out/a.json") == b"{}"
 
 
-def test_an_upload_that_breaks_off_leaves_the_file_before(store, monkeypatch):
-    def half(source, target):
-        target.write(source.read()[:3])
-        raise OSError("connection lost")
+def test_an_upload_that_breaks_off_leaves_the_file_before(store):
+    def half(name):
+        with storage.new_file(f"memory://out/{name}") as stream:
+            stream.write(b"aft")
+            raise RuntimeError("connection lost")
 
-    storage = RemoteStorage("memory://out")
-    with storage.new_file("a.json") as stream:
+    with storage.new_file("memory://out/a.json") as stream:
         stream.write(b"before")
-    monkeypatch.setattr("ilpinfer.reprocessing.storage.shutil.copyfileobj", half)
     for name in ("a.json", "b.json"):
-        with pytest.raises(OSError, match="connection lost"), storage.new_file(name) as stream:
-            stream.write(b"after it")
-    assert storage.names() == ["a.json"] and store.cat_file("/out/a.json") == b"before"
+        with pytest.raises(OSError, match="connection lost"):
+            half(name)
+    assert store.ls("/out", detail=False) == ["/out/a.json"] and store.cat_file("/out/a.json") == b"before"
 
 
 def test_commands_read_addresses(store, cli):

@@ -8,7 +8,7 @@ import numpy as np
 from formulations.labels.label_set import check_label_count
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf.weights import Weights
-from ilpinfer.system.addresses import read_bytes
+from ilpinfer.system.storage import read_bytes
 
 _HEADER = struct.Struct("<4sI4s9I")
 _FEATURE = np.dtype([("kind", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
