@@ -1,10 +1,10 @@
 """`ilpinfer compare`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from formulations.arguments import positive
 from ilpinfer.cli.command import command
@@ -25,7 +25,7 @@ from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
-from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
@@ -199,14 +199,14 @@ def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
     notice(iob1_remark(golden, scheme))
 
 
-def _positions(plan: Plan) -> Any:
-    """The position of a row in its group: the rows of a sequence, in the order of the plan."""
+def _positions(plan: Plan) -> Callable[[Row], Position]:
+    """The position of a row: each is a group, sequence by sequence, in the order of the plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
-    def position(row: Row) -> RowPosition:
+    def position(row: Row) -> Position:
         line_of(row)
         if type(row["sequence"]) is not int or not isinstance(row["reason"], str):
             raise TypeError("a number and a text are expected")
-        return RowPosition(row["sequence"], places[row["method"], row["seed"]], len(places))
+        return row["sequence"] * len(places) + places[row["method"], row["seed"]], 0, 1
 
     return position

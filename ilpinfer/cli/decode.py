@@ -23,7 +23,7 @@ from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.decoding.reporting import OnError, failure
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence, score_example
-from ilpinfer.system.checkpoint import Row, RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def decode(options: DecodeOptions) -> None:
     work.findings.check()
 
 
-def _position(row: Row) -> RowPosition:
+def _position(row: Row) -> Position:
     """The position of a row in its group: the labellings of a sequence."""
     sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
     if not all(type(number) is int for number in (sequence, rank, ranks)):
         raise TypeError("numbers are expected")
     if not (isinstance(row["status"], str) and isinstance(row["reason"], str)):
         raise TypeError("texts are expected")
-    return RowPosition(sequence, rank - 1, ranks)
+    return sequence, rank - 1, ranks
 
 
 Write = Callable[[list[Row], Example], None]
@@ -88,8 +88,6 @@ class _Work:
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
-        if checkpoint.unfinished:
-            checkpoint.drop_unfinished()
         self._skip(checkpoint)
         self.run(
             checkpoint.groups, lambda rows, example: checkpoint.write(rows, fingerprint(example)), bar=True
@@ -98,7 +96,7 @@ class _Work:
     def _skip(self, checkpoint: RowCheckpoint) -> None:
         """Skip the sequences that are already written; each one must be the sequence that its rows were computed from."""
         example = None
-        for row in checkpoint.rows() if checkpoint.groups else ():
+        for row in checkpoint.rows():
             if row.get("rank", 1) == 1:
                 example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):

@@ -1,17 +1,15 @@
 """Atomic writing of output files, by one run at a time."""
 
 import contextlib
-import gzip
 import hashlib
 import io
 import os
-import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from formulations.files import keep_permissions, new_file, packed, sync_folder, unfinished
+from formulations.files import new_file, packed, unfinished
 from formulations.forks import emptied_by_forks
 from ilpinfer.system.locks import LockError, hold_lock
 from ilpinfer.system.output_paths import (
@@ -96,41 +94,8 @@ def open_direct(place: OutputPath) -> io.FileIO:
     return io.FileIO(os.open(place.target, flags) if number is None else os.dup(number), "w")
 
 
-def create_part(place: OutputPath) -> io.FileIO:
-    """A new part, with the permissions of the file that it will replace; FileExistsError where there is one."""
-    stream = io.FileIO(os.open(place.part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), "r+")
-    unfinished.add(place.part)
-    keep_permissions(place.part, place.target)
-    return stream
-
-
-def replace_target(place: OutputPath) -> None:
-    """Rename the part, which is on the disk, to its final path."""
-    os.replace(place.part, place.target)
-    sync_folder(place.target.parent)
-
-
-def pack_part(place: OutputPath) -> None:
-    """Compress the part to the final path; the part goes last, so that a run that is killed meanwhile resumes."""
-    new = place.part.with_name(place.part.name + ".new")
-    new.unlink(missing_ok=True)  # of a run that was killed
-    with (
-        place.part.open("rb") as given,
-        new_file(place.target, new) as stream,
-        gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as whole,
-    ):
-        shutil.copyfileobj(given, whole)
-    place.part.unlink()
-    sync_folder(place.target.parent)
-
-
-def keep_part(place: OutputPath) -> None:
-    """Mark a part that is gone or has rows; `abandon` does not remove it."""
-    unfinished.discard(place.part)
-
-
 def abandon() -> None:
-    """Remove the locks and the empty parts of this process, which ends at once."""
+    """Remove the locks and the incomplete files of this process, which ends at once."""
     for path in [*unfinished, *_held_locks]:
         with contextlib.suppress(OSError):
             path.unlink()

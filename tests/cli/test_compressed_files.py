@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.command_line import SCORES, TRAIN
 
-from ilpinfer.system import files
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system import checkpoint as checkpoints
+from ilpinfer.system.checkpoint import RowCheckpoint
 from ilpinfer.system.output_paths import OutputError
 
 WORDS = """
@@ -135,7 +135,7 @@ def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, mome
     target = tmp_path / "x.gz"
 
     def checkpoint():
-        return RowCheckpoint(target, "job", lambda row: RowPosition(row["n"]))
+        return RowCheckpoint(target, "job", lambda row: (row["n"], 0, 1))
 
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -144,9 +144,9 @@ def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, mome
         with checkpoint() as rows:
             rows.write([{"n": 0}, {"n": 1}])
             if moment == "replace":
-                patched.setattr(files.os, "replace", interrupt)
+                patched.setattr(checkpoints.os, "replace", interrupt)
             else:
-                patched.setattr(files, "sync_folder", interrupt)
+                patched.setattr(checkpoints, "sync_folder", interrupt)
                 patched.setattr(Path, "unlink", lambda path, missing_ok=False: None)
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
@@ -163,7 +163,7 @@ def test_a_run_that_ends_while_it_compresses_resumes(tmp_path, monkeypatch, mome
 
 def test_equal_rows_give_equal_files(tmp_path):
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        with RowCheckpoint(tmp_path / name, "job", lambda row: RowPosition(row["n"])) as rows:
+        with RowCheckpoint(tmp_path / name, "job", lambda row: (row["n"], 0, 1)) as rows:
             rows.write([{"n": 0}])
     assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
 
@@ -171,7 +171,7 @@ def test_equal_rows_give_equal_files(tmp_path):
 def test_a_pipe_cannot_have_compressed_rows(tmp_path):
     os.mkfifo(tmp_path / "x.gz")
     with pytest.raises(OutputError, match=r"x\.gz: is no file, .*; choose a name without \.gz"):
-        RowCheckpoint(tmp_path / "x.gz", "job", lambda row: RowPosition(row["n"]))
+        RowCheckpoint(tmp_path / "x.gz", "job", lambda row: (row["n"], 0, 1))
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_an_interrupt_ends_everything(method, tmp_path):
     part = tmp_path / "out.jsonl.part"
     command = f"decode in.jsonl --rules rules.toml --method {method} --output out.jsonl {more}"
     with Run(tmp_path, command) as run:
-        run.wait_until(part.exists)
+        run.wait_until((tmp_path / "out.jsonl.lock").exists)
         if solver:
             begun = "program.mps" if method == "cbc" else "ilpinfer.solvers"
             run.wait_until(lambda: begun in run.children())

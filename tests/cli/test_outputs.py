@@ -17,7 +17,7 @@ import pytest
 from support.command_line import SCORES, TRAIN, CommandLine, rows, rule_text
 from support.processes import environment
 
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import RowCheckpoint
 from ilpinfer.system.files import reserve, write_atomically
 from ilpinfer.system.locks import LockNotice
 from ilpinfer.system.output_paths import OutputError, output_path
@@ -37,7 +37,7 @@ def child(*arguments, **more):
 
 
 def position(row):
-    return RowPosition(row["n"])
+    return (row["n"], 0, 1)
 
 
 HOLD = """

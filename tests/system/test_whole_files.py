@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from formulations.files import new_file, unfinished, write_whole
-from ilpinfer.system.checkpoint import RowCheckpoint, RowPosition
+from ilpinfer.system.checkpoint import RowCheckpoint
 
 
 def test_two_runs_at_once_do_not_remove_each_other_s_content(tmp_path):
@@ -43,7 +43,7 @@ def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path)
 
 
 def position(row):
-    return RowPosition(row["n"])
+    return (row["n"], 0, 1)
 
 
 def test_rows_take_the_place_of_a_file_and_its_permissions(tmp_path):
