@@ -5,30 +5,12 @@ import itertools
 import logging
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from time import monotonic as clock
+from typing import NamedTuple
 
 from ilpinfer.cli import settings
 from ilpinfer.cli.streams import log, remark, say
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn, TaskID
-
-
-@dataclass
-class _Count:
-    """What is done of a task in a bar."""
-
-    bar: "Progress"
-    number: "TaskID"
-    done: int = 0
-
-    def set(self, done: int, **columns: Any) -> None:
-        self.done = done
-        self.bar.update(self.number, completed=done, **columns)
-
 
 MINUTE = 60.0
 """Seconds between two lines of progress outside a terminal."""
@@ -41,8 +23,74 @@ def shown() -> bool:
     return sys.stderr.isatty() and not settings.quiet and not settings.log_json
 
 
-def _by_lines() -> bool:
-    return not settings.quiet and (settings.log_json or not sys.stderr.isatty())
+class _Done(NamedTuple):
+    """What is done of a task at a time: its size, of the total, its number, and how many of that are proved; None where nothing is."""
+
+    time: float
+    size: int
+    number: int
+    proved: int | None
+
+
+class _Task:
+    """A task with the rate of its work: from the first step on, by which the start and an earlier run are left out."""
+
+    def __init__(self, name: str, total: int | None, done: int, proved: int | None = None) -> None:
+        self.name, self.total = name, total
+        self.now = _Done(clock(), done, done, proved)
+        self._first: _Done | None = None
+        self.changed: Callable[[], None] = lambda: None
+
+    def show(self, size: int, number: int, proved: int | None = None) -> None:
+        self.now = _Done(clock(), size, number, proved)
+        self._first = self._first or self.now
+        self.changed()
+
+    @property
+    def share(self) -> float | None:
+        return min(self.now.size / self.total, 1) if self.total else None
+
+    @property
+    def rate(self) -> float | None:
+        """Steps a second; None where it is not known yet."""
+        now, first = self.now, self._first or self.now
+        return (now.number - first.number) / (now.time - first.time) if now.time > first.time else None
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds that the rest takes at the rate so far; None if unknown."""
+        now, first = self.now, self._first or self.now
+        if not self.total or now.size == first.size or now.size > self.total:
+            return None
+        return (self.total - now.size) * (now.time - first.time) / (now.size - first.size)
+
+    @property
+    def text(self) -> str:
+        _, _, number, proved = self.now
+        pace = (
+            "" if self.rate is None else f", {self.rate:.0f}/s" if self.rate >= 10 else f", {self.rate:.2g}/s"
+        )
+        if proved is None:
+            return f"{number} of {self.total} steps done" if self.total else f"{number} steps done{pace}"
+        read = "" if self.share is None else f", {100 * self.share:.0f} % of the input read"
+        return f"{number} sequences{pace}, {100 * proved / max(number, 1):.1f} % proved{read}"
+
+    def say(self) -> None:
+        left = f", about {duration(self.remaining)} left" if self.remaining else ""
+        remark(f"ilpinfer: {self.name}: {self.text}{left}")
+
+    def log(self) -> None:
+        _, _, number, proved = self.now
+        log(
+            "progress",
+            task=self.name,
+            done=number,
+            total=self.total if proved is None else None,  # otherwise, it is of bytes
+            share=self.share,
+            rate=None if self.rate is None else round(self.rate, 3),
+            proved=None if proved is None else round(proved / max(number, 1), 6),
+            remaining=None if self.remaining is None else round(self.remaining, 1),
+        )
 
 
 @contextlib.contextmanager
@@ -53,18 +101,9 @@ def progress(
 
     `total` is None if it is not known. Without `bar`, a terminal shows nothing.
     """
-    if _by_lines():
-        with _told(task, total, _Done(done, done, None)) as tell:
-            steps = itertools.count(done + 1)
-            yield lambda: tell(step := next(steps), step, None)
-        return
-    if not (shown() and bar):
-        yield lambda: None
-        return
-    from rich.progress import MofNCompleteColumn
-
-    with _bar(task, total, done, MofNCompleteColumn()) as count:
-        yield lambda: count.set(count.done + 1)
+    steps = itertools.count(done + 1)
+    with _shown(_Task(task, total, done), bar) as work:
+        yield lambda: work.show(step := next(steps), step)
 
 
 @contextlib.contextmanager
@@ -72,113 +111,48 @@ def rate_progress(
     task: str, total: int | None, *, bar: bool = True
 ) -> Iterator[Callable[[int, int, int], None]]:
     """A progress bar over bytes, or a line each minute elsewhere; call the value with bytes read, rows written, and rows proved."""
-    if _by_lines():
-        with _told(task, total, _Done(0, 0, 0)) as tell:
-            yield tell
-        return
-    if not (shown() and bar):
-        yield lambda *_: None
-        return
-    from rich.progress import TaskProgressColumn, TextColumn
-
-    shares = [] if total is None else [TaskProgressColumn()]
-    began = time.monotonic()
-    with _bar(task, total, 0, *shares, TextColumn("{task.fields[rows]}")) as count:
-
-        def show(size: int, rows: int, proved: int) -> None:
-            count.set(size, rows=_rate(rows, proved, rows / max(time.monotonic() - began, 1e-9)))
-
-        yield show
+    with _shown(_Task(task, total, 0, proved=0), bar) as work:
+        yield work.show
 
 
 @contextlib.contextmanager
-def _bar(task: str, total: int | None, done: int, *columns: "ProgressColumn") -> Iterator[_Count]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from ilpinfer.cli.screen import console
-
-    around = TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn()
-    with Progress(*around, console=console(stderr=True), transient=True) as screen:
-        yield _Count(screen, screen.add_task(task, total=total, completed=done, rows=""), done)
-
-
-def _pace(rate: float) -> str:
-    return f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
-
-
-def _rate(rows: int, proved: int, rate: float) -> str:
-    return f"{rows} sequences, {_pace(rate)}/s, {100 * proved / max(rows, 1):.1f} % proved"
-
-
-@contextlib.contextmanager
-def _told(task: str, total: int | None, now: "_Done") -> Iterator[Callable[[int, int, int | None], None]]:
-    """Lines with what is done, the rate since the line before, and the time that the rest takes at that rate.
-
-    Call the value with the size of what is done, of `total`, with what is done, and with how many of that are proved. With
-    `--log-json` there is a line at the end, too, with the rate of the whole.
-    """
-    ended, began = threading.Event(), time.monotonic()
-    every = LOG_SECONDS if settings.log_json else MINUTE
-    tell = _log if settings.log_json else _say
-
-    def show(*state: Any) -> None:
-        nonlocal now
-        now = _Done(*state)
+def _shown(task: _Task, bar: bool) -> Iterator[_Task]:
+    if settings.quiet or (sys.stderr.isatty() and not settings.log_json):
+        with _bar(task) if shown() and bar else contextlib.nullcontext():
+            yield task
+        return
+    ended = threading.Event()
+    tell, every = (task.log, LOG_SECONDS) if settings.log_json else (task.say, MINUTE)
 
     def run() -> None:
-        before = now
         while not ended.wait(every):
-            state = now
-            tell(task, state, before, total, every)
-            before = state
+            tell()
 
-    first, thread = now, threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     try:
-        yield show
+        yield task
     finally:
         ended.set()
         thread.join()
         if settings.log_json:
-            _log(task, now, first, total, max(time.monotonic() - began, 1e-9))
+            task.log()
 
 
-class _Done(NamedTuple):
-    """What is done of a task: its size, of the total, its number, and how many of that are proved; None where nothing is."""
+@contextlib.contextmanager
+def _bar(task: _Task) -> Iterator[None]:
+    """A bar of rich, whose remaining time is of the work after the first step, too."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    size: int
-    number: int
-    proved: int | None
+    from ilpinfer.cli.screen import console
 
-    def left(self, before: "_Done", total: int | None, seconds: float) -> float | None:
-        """Seconds that the rest takes at the rate since `before`; None if unknown."""
-        rate = (self.size - before.size) / seconds
-        return (total - self.size) / rate if total and rate > 0 and self.size <= total else None
-
-
-def _say(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:
-    rate = (now.number - before.number) / seconds
-    if now.proved is None:
-        text = f"{now.number} of {total} steps done" if total else f"{now.number} steps done, {_pace(rate)}/s"
-    else:
-        text = _rate(now.number, now.proved, rate)
-        text += f", {100 * min(now.size / total, 1):.0f} % of the input read" if total else ""
-    left = now.left(before, total, seconds)
-    text += f", about {duration(left)} left" if left else ""
-    remark(f"ilpinfer: {task}: {text}")
-
-
-def _log(task: str, now: _Done, before: _Done, total: int | None, seconds: float) -> None:
-    log(
-        "progress",
-        task=task,
-        done=now.number,
-        total=total if now.proved is None else None,  # otherwise, it is of bytes
-        share=min(now.size / total, 1) if total else None,
-        rate=round((now.number - before.number) / seconds, 3),
-        proved=None if now.proved is None else round(now.proved / max(now.number, 1), 6),
-        remaining=None if (left := now.left(before, total, seconds)) is None else round(left, 1),
-    )
+    texts = [TextColumn(f"{{task.{each}}}") for each in ("description", "fields[text]")]
+    columns = texts[0], BarColumn(), texts[1], TimeRemainingColumn()
+    screen = console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, speed_estimate_period=600) as shown_bar:
+        number = shown_bar.add_task(task.name, total=task.total, completed=task.now.size, text="")
+        task.changed = lambda: shown_bar.update(number, completed=task.now.size, text=task.text)
+        yield
 
 
 def duration(seconds: float) -> str:

@@ -100,9 +100,12 @@ class RowCheckpoint:
         if is_packed(self.place.name):
             new = part.with_name(part.name + ".new")
             new.unlink(missing_ok=True)  # of a run that was killed
-            with part.open("rb") as given, new_file(target, new) as packed:
-                with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as whole:
-                    shutil.copyfileobj(given, whole)
+            with (
+                part.open("rb") as given,
+                new_file(target, new) as packed,
+                gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as whole,
+            ):
+                shutil.copyfileobj(given, whole)
             part.unlink()  # last, so that a run that is killed before resumes
         else:
             os.replace(part, target)

@@ -41,23 +41,29 @@ def log(monkeypatch, capsys):
     settings.configure()
 
 
-def test_progress_over_bytes(log):
+def test_progress_over_bytes(log, monkeypatch):
+    times = iter([0.0, 9.0, 10.0, 12.0])
+    monkeypatch.setattr(cli_progress, "clock", lambda: next(times))
     with rate_progress("reprocessing", 100) as show:
-        show(25, 20, 15)
+        show(5, 4, 3)
         wait_until(lambda: any(each["done"] for each in log()))
+        show(25, 20, 15)
+        wait_until(lambda: any(each["done"] == 20 for each in log()))
         show(100, 60, 45)
-    busy = next(each for each in log() if each["done"])
-    state = {
+    first, busy = (next(each for each in log() if each["done"] == done) for done in (4, 20))
+    assert (first["rate"], first["remaining"]) == (None, None), "one step has no rate"
+    assert busy == {
         "event": "progress",
         "task": "reprocessing",
         "done": 20,
         "total": None,
         "share": 0.25,
+        "rate": 16.0,
         "proved": 0.75,
+        "remaining": 3.8,
     }
-    assert {**busy, "rate": 0, "remaining": 0} == {**state, "rate": 0, "remaining": 0}
-    assert busy["rate"] == pytest.approx(400) and busy["remaining"] == pytest.approx(75 / 500, abs=0.06)
-    assert [log()[-1][key] for key in ("done", "share", "proved", "remaining")] == [60, 1.0, 0.75, 0.0]
+    last = [log()[-1][key] for key in ("done", "share", "rate", "proved", "remaining")]
+    assert last == [60, 1.0, 18.667, 0.75, 0.0]
 
 
 @pytest.mark.parametrize("quiet", [False, True])
