@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -101,7 +100,7 @@ def write_whole(path: str | Path, content: bytes) -> None:
 @contextlib.contextmanager
 def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
     """A stream to a new file that replaces the target at the end, with its permissions, and is removed after an error."""
-    part = part or target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
+    part = part or target.with_name(f"{target.name}.{os.urandom(4).hex()}.part")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     unfinished.add(part)
     stream = open(descriptor, "wb")  # noqa: SIM115

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from formulations.messages import counted
-from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe, traceback_wanted, without_place
 from ilpinfer.system.storage import source_name
 
@@ -93,4 +92,6 @@ def about(path: str | None) -> Iterator[None]:
     except Exception as error:
         if path is None or not without_place(error):
             raise
+        from ilpinfer.corpus.examples import InputError
+
         raise InputError(f"{source_name(path)}: {describe(error)}") from error

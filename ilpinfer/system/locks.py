@@ -3,8 +3,8 @@
 import contextlib
 import errno
 import os
+import platform
 import re
-import socket
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -36,7 +36,7 @@ def hold_lock(lock: Path) -> Iterator[bool]:
             raise LockError(f"{lock} is in the way and no lock of ilpinfer; move it")
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, f"{MARK}pid {os.getpid()} on {socket.gethostname()}\n".encode())
+        os.write(descriptor, f"{MARK}pid {os.getpid()} on {platform.node()}\n".encode())
         held = True
         yield bool(words)
     finally:
@@ -100,7 +100,7 @@ def _check_alive(descriptor: int, lock: Path) -> None:
         )
         return
     process, host = int(result[1]), result[2]
-    if host != socket.gethostname() or WINDOWS:  # where a process cannot be asked
+    if host != platform.node() or WINDOWS:  # where a process cannot be asked
         raise LockError(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
     if is_alive(process):
         raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
