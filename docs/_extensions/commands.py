@@ -6,8 +6,7 @@ from typing import Any
 
 from typer import Context
 
-from ilpinfer.cli.app import group
-from ilpinfer.cli.commands import GROUPS
+from ilpinfer.cli.app import GROUPS, group
 from ilpinfer.cli.tree import Group, examples, option_groups
 
 MARK = "<!-- commands -->"

@@ -1,12 +1,11 @@
 """Executors that decode shards: in this process or in several."""
 
-import time
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
 from formulations.errors import InferenceError
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.reprocessing.shards import Shard, Work, decode_shard
 from ilpinfer.reprocessing.tables import ShardEntry
@@ -25,25 +24,12 @@ class ShardError(InferenceError, RuntimeError):
     """Error of a shard that could not be decoded for reasons other than a single sequence; the message gives a remedy."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """Time limit of a run: the time of `time.monotonic` at which it ends, None for no limit."""
-
-    end: float | None = None
-
-    @classmethod
-    def of(cls, seconds: float | None) -> "Budget":
-        """A time limit that starts now."""
-        return cls(None if seconds is None else time.monotonic() + seconds)
-
-    @property
-    def left(self) -> float | None:
-        """Seconds; None for no limit."""
-        return None if self.end is None else max(0.0, self.end - time.monotonic())
+class Budget(Deadline):
+    """The time limit of a run."""
 
     def check(self) -> None:
         """Raise BudgetSpent if the time is over."""
-        if self.left == 0.0:
+        if self.passed:
             raise BudgetSpent
 
 
@@ -81,7 +67,7 @@ class Processes(Executor):
             nonlocal future
             for again in range(TRIES, 0, -1):
                 try:
-                    done: Done = future.result(budget.left).value
+                    done: Done = future.result(budget.remaining).value
                     return done
                 except TimeoutError:
                     raise BudgetSpent from None

@@ -151,7 +151,7 @@ class Run:
             shard = replace(shard, examples=tuple(each for each, status in rows if status not in PROVED))
         try:
             if self._in_time:
-                self._budget = self._budget or Budget.of(self.seconds)
+                self._budget = self._budget or Budget(self.seconds)
                 self._budget.check()
                 return self.executor.submit(shard)
         except BudgetSpent:

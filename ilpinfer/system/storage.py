@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from formulations import files
+from formulations.errors import InferenceError
 from formulations.files import UnpackedFile, is_packed
 from ilpinfer.system.extras import require
 
@@ -153,7 +154,7 @@ def storage_errors() -> Iterator[None]:
     """Convert errors of file systems of fsspec, which raise those of their libraries, to errors of the operating system."""
     try:
         yield
-    except MemoryError:
+    except (MemoryError, InferenceError):
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.strerror:

@@ -9,8 +9,7 @@ import pytest
 import typer
 from support.processes import python
 
-from ilpinfer.cli.app import group
-from ilpinfer.cli.commands import GROUPS
+from ilpinfer.cli.app import GROUPS, group
 from ilpinfer.cli.tree import COMMON, examples, option_groups
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -59,7 +59,7 @@ def test_help_and_versions_load_nothing_that_decodes():
 
 
 def test_a_command_loads_the_module_of_no_other():
-    from ilpinfer.cli.commands import GROUPS
+    from ilpinfer.cli.app import GROUPS
 
     code = "import sys; from ilpinfer.cli import main; main(['train', '--help']); print(*sys.modules)"
     ended = python("-c", code)

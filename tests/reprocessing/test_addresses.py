@@ -115,6 +115,12 @@ def test_an_error_of_the_storage_while_reading_names_the_file(store, cli, monkey
     assert f"memory://{name}" in said and "Response payload is not completed" in said
 
 
+def test_a_folder_in_storage_without_sequences_is_named(store, cli):
+    store.pipe_file("/nothing/a.pdf", b"%PDF")
+    said = cli.refused(f"decode memory://nothing {OPTIONS}")
+    assert said.startswith("ilpinfer: memory://nothing: a folder without files to read")
+
+
 def test_storage_without_transactions_is_no_place_for_output(store, cli, monkeypatch):
     from fsspec.implementations import arrow
 
