@@ -1,7 +1,7 @@
 """A command of a function: its parameters are arguments and options, and a record among them stands for its fields."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, getdoc, signature
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -43,13 +43,6 @@ COMMON_OPTIONS = {
     "log_json": LogJson,
 }
 """Annotation of each option of all commands."""
-
-
-@dataclass(frozen=True)
-class Without:
-    """Beside a record in `Annotated`: fields that are no options of the command, and keep their defaults."""
-
-    names: tuple[str, ...]
 
 
 def command(*examples: str) -> Callable[[Work], Work]:
@@ -106,9 +99,8 @@ def _options(work: Callable[..., Any]) -> Iterator[Parameter]:
     for each in signature(work).parameters.values():
         if info := own.get(each.name):
             each = each.replace(annotation=Annotated[each.annotation, info])
-        record, without = _record(each.annotation)
-        if record is not None:
-            yield from (one for one in _options(record) if one.name not in without)
+        if is_dataclass(each.annotation):
+            yield from _options(each.annotation)  # type: ignore[arg-type]
         elif each.default == ():
             several = Annotated[list[str] | None, get_args(each.annotation)[1]]
             yield each.replace(kind=Parameter.KEYWORD_ONLY, default=None, annotation=several)
@@ -120,20 +112,8 @@ def _call(work: Callable[..., Any], values: dict[str, Any]) -> Any:
     """Call a function or record with those of the values that are its own."""
     given = {}
     for name, each in signature(work).parameters.items():
-        record, without = _record(each.annotation)
-        if record is not None:
-            own = {one: value for one, value in values.items() if one not in without}
-            given[name] = _call(record, own)
+        if is_dataclass(each.annotation):
+            given[name] = _call(each.annotation, values)  # type: ignore[arg-type]
         elif name in values:
             given[name] = (values[name] or ()) if each.default == () else values[name]
     return work(**given)
-
-
-def _record(annotation: Any) -> tuple[Callable[..., Any] | None, tuple[str, ...]]:
-    """The record that an annotation names, if it is one, and those of its fields that are no options."""
-    if is_dataclass(annotation):
-        return annotation, ()  # type: ignore[return-value]
-    first, *others = get_args(annotation) or (None,)
-    if not is_dataclass(first):
-        return None, ()
-    return first, next((each.names for each in others if isinstance(each, Without)), ())  # type: ignore[return-value]

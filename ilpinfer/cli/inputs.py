@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from formulations import LabelSet, RuleSet
 from formulations.errors import RuleNotice
@@ -12,7 +12,6 @@ from formulations.labels.schemes import ALIASES, SCHEMES, scheme_name, scheme_of
 from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from ilpinfer.cli import arguments, signals
-from ilpinfer.cli.command import Without
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.python_rules import code_of
 from ilpinfer.cli.rule_files import files_read, read_rules, with_rewards
@@ -36,7 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How sequences are read and scored; scheme, column and logits are empty where they are inferred."""
+    """How sequences are read and scored; scheme, column and logits are empty where they are inferred.
+
+    Commands that decode have options for the last two.
+    """
 
     model: arguments.Model = None
     rules: arguments.Rules = ()
@@ -46,8 +48,8 @@ class Scoring:
     label_names: arguments.LabelNames = None
     pool: arguments.Pool = "first"
     logits: arguments.Logits = ""
-    rewards: arguments.Reward = ()
-    rules_first: arguments.RulesFirst = False
+    rewards: Sequence[str] = field(default=(), init=False)
+    rules_first: bool = field(default=False, init=False)
 
     @property
     def reading(self) -> LogitsOptions:
@@ -57,7 +59,13 @@ class Scoring:
 
 
 @dataclass(frozen=True)
-class InputOptions(Scoring):
+class DecodeScoring(Scoring):
+    rewards: arguments.Reward = ()
+    rules_first: arguments.RulesFirst = False
+
+
+@dataclass(frozen=True)
+class ProgramInput(Scoring):
     source: arguments.Input = field(kw_only=True)
 
     @property
@@ -65,8 +73,9 @@ class InputOptions(Scoring):
         return files_read(self.source, self.model, self.label_names, toml=self.rules)
 
 
-ProgramInput = Annotated[InputOptions, Without(("rewards", "rules_first"))]
-"""The input of commands that have no options of decoding."""
+@dataclass(frozen=True)
+class InputOptions(DecodeScoring, ProgramInput):
+    """The input of commands that decode."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,7 @@ def job_of(options: Scoring) -> Job:
 
 
 def prepare(
-    options: InputOptions, first: int | None = None, *, fit: bool = False
+    options: ProgramInput, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredSequence], RuleSet, str]:
     """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.pipelines.fit import about_rules

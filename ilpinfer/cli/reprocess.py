@@ -16,7 +16,7 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, argument, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, about
-from ilpinfer.cli.inputs import Job, Scoring, job_of, parameters
+from ilpinfer.cli.inputs import DecodeScoring, Job, job_of, parameters
 from ilpinfer.cli.outputs import check_streams
 from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
@@ -46,7 +46,7 @@ class ReprocessOptions:
             "Files, folders and patterns, or addresses of fsspec: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
         ),
     ]
-    input: Scoring
+    input: DecodeScoring
     output: Annotated[
         str,
         output_folder("Folder or address for the results: part-00000.parquet and so on, and manifest.json."),
