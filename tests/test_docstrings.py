@@ -44,7 +44,6 @@ MODULES = {
     "ilpinfer.models.files": ("load_model",),
     "ilpinfer.models.training": ("rewrite", "train"),
     "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
-    "ilpinfer.pipelines.tandem": ("Level", "Segment", "SegmentedDocument", "Tandem"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
 """Modules of docs/api, with their public names."""

@@ -116,8 +116,6 @@ ELSEWHERE = {
     "ilpinfer.adapters.sklearn.ConstrainedDecoder": "as ConstrainedHMM; tests/adapters",
     "ilpinfer.adapters.spacy.ConstrainedNER.set_rules": "hands them to a Decoder; needs spaCy",
     "ilpinfer.pipelines.rules_first.rules_first": "below, as it needs hard rules and a CRF",
-    "ilpinfer.pipelines.tandem.Level": "a record that hands them to decode",
-    "ilpinfer.pipelines.tandem.Tandem": "a record that hands them to decode",
 }
 RECORDS = (
     "Batch",

@@ -3,7 +3,9 @@
 import pytest
 
 from benchmarks.studies.stokman.corpora import generated
+from benchmarks.studies.stokman.segments import Segment, Segmentation, describe_lines, line_labels, lines
 from benchmarks.studies.stokman.totals import ALL, change, counts, reached, restricted
+from ilpinfer.models.hmm import HMM
 
 LINE = "@newline@"
 
@@ -23,6 +25,23 @@ def test_generated_documents_consist_of_their_items():
         assert [item.first for item in one.items] == [end + 1 for end in ends[:-1]]
         assert ends[-1] == len(one.tokens) - 1
         assert all(one.tokens[end] == LINE for end in ends[1:])
+
+
+def test_lines_and_what_a_tagger_of_lines_sees_and_learns():
+    tokens = ("a", "b", LINE, LINE, "c")
+    assert lines(tokens) == [range(3), range(3, 4), range(4, 5)]
+    assert lines((LINE,)) == [range(1)]
+    assert describe_lines(tokens, ("x", "y", "y", "O", "x")) == ("x+y", "blank", "x")
+    assert describe_lines("pqrs", "xxyx") == ("x+y+x",)
+    assert line_labels(tokens, [Segment("item", 0, 3)]) == ("B-item", "I-item", "O")
+
+
+def test_tagged_lines_are_joined_to_items():
+    tagger = HMM.train([(["Ada", LINE, "1815"], ["name", "O", "year"])])
+    cutter = HMM.train([(["name", "year", "blank", "name"], ["B-item", "I-item", "O", "B-item"])])
+    tokens = ("Ada", LINE, "1815", LINE, LINE, "Ada")
+    items = [Segment("item", 0, 3), Segment("item", 5, 5)]
+    assert Segmentation(tagger, cutter).cut(tokens) == items
 
 
 def test_changes_are_in_points_of_the_documents_that_both_have():

@@ -1,4 +1,4 @@
-"""Second-order hidden Markov models, the estimates around one labelling, and states of label and tag."""
+"""Second-order hidden Markov models, and the estimates around one labelling."""
 
 import itertools
 import json
@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import ilpinfer
-from formulations import constraints as C
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.hmm.first_order import TaggedHMM
 from ilpinfer.models.hmm.second_order import READINGS, SecondOrderHMM
 from ilpinfer.models.hmm.smoothing import AMOUNTS
 
@@ -93,39 +91,3 @@ def test_the_command_line_trains_and_decodes_with_second_order(here, cli):
     assert "second-order HMM, 3 labels (plain), 3 words, from 4 sequences" in err
     solution = json.loads(cli.done("decode train.tsv --model m.json").out.splitlines()[0])
     assert solution["labels"] == list("xyzxy")
-
-
-TAGGED = [
-    (("the", "saw", "cuts"), ("O", "tool", "O"), ("D", "N", "V")),
-    (("she", "saw", "it"), ("O", "O", "O"), ("P", "V", "P")),
-    (("the", "plane", "cuts"), ("O", "tool", "O"), ("D", "N", "V")),
-]
-
-
-def test_a_known_tag_joins_the_state():
-    hmm = TaggedHMM.train(TAGGED)
-    noun, verb = (ilpinfer.decode(hmm.trellis(["the", "saw"], ["D", tag])) for tag in "NV")
-    assert noun.labels == ["O", "tool"]
-    assert verb.labels == ["O", "O"]
-
-
-@pytest.mark.parametrize("ends", [True, False])
-@pytest.mark.parametrize("T", [1, 3])
-def test_the_trellis_of_known_tags_is_the_part_of_the_joint_one_that_has_them(T, ends):
-    hmm = TaggedHMM.train(TAGGED, ends=ends)
-    tokens, tags = ("the", "saw", "it")[:T], ("D", "V", "P")[:T]
-    known, joint = hmm.trellis(tokens, tags), hmm.joint_trellis(tokens)
-    for labels in itertools.product(hmm.labels.names, repeat=T):
-        pairs = [f"{label}|{tag}" for label, tag in zip(labels, tags)]
-        assert math.isclose(known.score(labels), joint.score(pairs), abs_tol=1e-4)
-        assert hmm.split(pairs) == (list(labels), list(tags))
-
-
-def test_tags_may_be_found_together_with_labels_under_rules_on_groups():
-    hmm = TaggedHMM.train(TAGGED)
-    trellis = hmm.joint_trellis(["the", "saw", "cuts"])
-    labels, tags = hmm.split(ilpinfer.decode(trellis).labels)
-    assert (labels, tags) == (["O", "tool", "O"], ["D", "N", "V"])
-    assert hmm.group("tool") == ["tool|D", "tool|N", "tool|P", "tool|V"]
-    result = ilpinfer.decode(trellis, [C.at_most_tokens(hmm.group("tool"), 0)])
-    assert hmm.split(result.labels)[0] == ["O", "O", "O"]

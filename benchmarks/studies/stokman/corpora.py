@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-import ilpinfer
 from benchmarks.data.models import trained
+from benchmarks.studies.stokman.segments import Segment, Segmentation, describe_lines, line_labels, viterbi
 from benchmarks.study import Sources
 from ilpinfer.corpus import NEWLINE
 from ilpinfer.corpus import resumes as generator
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.tandem import Level, Segment, describe_lines, line_labels
 
 PERFECT, PREDICTED = "perfect", "predicted"
 ITEM, OUTSIDE = "item", generator.IGNORE
@@ -44,18 +43,17 @@ class Corpus:
         return trained("hmm", [(one.tokens[place], one.labels[place]) for one, place in places])
 
     @cached_property
-    def level(self) -> Level:
-        """The segmentation, learnt from tagged lines of other documents."""
+    def segmentation(self) -> Segmentation:
+        """Learnt from tagged lines of other documents."""
         tagger = trained("hmm", [(one.tokens, one.labels) for one in self.train])
-        examples = []
-        for one in self.cut:
-            tagged = ilpinfer.decode(tagger.trellis(one.tokens), method="viterbi").labels
-            description = describe_lines(one.tokens, tagged)
-            examples.append((description, line_labels(one.tokens, one.items)))
-        return Level(tagger, trained("crf", examples, template="general", max_iterations=60))
+        examples = [
+            (describe_lines(one.tokens, viterbi(tagger, one.tokens)), line_labels(one.tokens, one.items))
+            for one in self.cut
+        ]
+        return Segmentation(tagger, trained("crf", examples, template="general", max_iterations=60))
 
     def segments(self, document: Document, segmentation: str) -> Sequence[Segment]:
-        return document.items if segmentation == PERFECT else self.level.cut(document.tokens)
+        return document.items if segmentation == PERFECT else self.segmentation.cut(document.tokens)
 
 
 @cache

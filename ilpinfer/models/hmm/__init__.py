@@ -1,4 +1,4 @@
-"""Hidden Markov models of first and second order, counted from labelled sequences or learnt from texts alone."""
+"""Hidden Markov models of first and second order, counted from labelled sequences."""
 
 from ilpinfer.models.hmm.first_order import HMM
 from ilpinfer.models.hmm.second_order import SecondOrderHMM

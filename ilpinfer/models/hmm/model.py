@@ -193,7 +193,6 @@ def of_weights(
     words: Emissions,
     weighted: Iterable[tuple[Integers, Floats, Floats]],
     smoothing: Smoothing,
-    ends: bool = True,
 ) -> Counted:
     """The model of words (T,), weights of labels (T, K) and of steps of each sequence; counts that `words` has are replaced."""
     K = len(labels)
@@ -207,7 +206,7 @@ def of_weights(
     return kind(
         labels,
         start=start,
-        end=end if ends else None,
+        end=end,
         transitions=transitions,
         emissions=replace(words, counts=counts),
         smoothing=smoothing,
