@@ -43,7 +43,7 @@ MODULES = {
     "ilpinfer.models.crf.templates": ("load_template",),
     "ilpinfer.models.files": ("load_model",),
     "ilpinfer.models.training": ("rewrite", "train"),
-    "ilpinfer.pipelines.rules_first": ("RulesFirst", "RulesFirstModel", "overwrite", "rules_first"),
+    "ilpinfer.pipelines.rules_first": ("RulesFirst", "rules_first"),
     "ilpinfer.testing": ("assert_optimal", "assert_within"),
 }
 """Modules of docs/api, with their public names."""

@@ -91,20 +91,6 @@ def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, cli):
     cli.done("compare new.txt --model crf.json --rules rules.toml --rules-first --output c")
 
 
-def test_only_open_tokens_get_features(folder, monkeypatch):
-    crf, rules = load_model("crf.json"), load_rules("rules.toml")
-    asked = []
-    features = type(crf.template).features
-
-    def watched(template, tokens, at=None):
-        asked.append(list(at))
-        return features(template, tokens, at)
-
-    monkeypatch.setattr(type(crf.template), "features", watched)
-    rules_first(crf, rules).trellis(("Ada", "Inc", "left", "Steel", "."))
-    assert asked == [[0, 1, 3]]
-
-
 @pytest.mark.parametrize("rules", ["--rules bio", ""])
 def test_what_cannot_come_first(rules, folder, cli):
     err = cli.refused(f"decode new.txt --model crf.json {rules} --rules-first --output o.jsonl")

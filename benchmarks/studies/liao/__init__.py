@@ -14,7 +14,6 @@ from ilpinfer.evaluation import evaluation
 from ilpinfer.evaluation.significance import compare
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.token_rules import TokenRules
-from ilpinfer.pipelines.rules_first import RulesFirst
 
 TABLE = "table"
 PARAMETERS = {"c1": 0.1, "c2": 0.05, "max_iterations": 100}
@@ -42,21 +41,22 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     parameters = PARAMETERS | {"max_iterations": sources(smoke=15, sample=100)}
     model = trained("crf", train, template="entities", scheme="bio", **parameters)
     assert isinstance(model, CRF)
-    first = Way(RulesFirst(model, rules))
+    labels = model.labels
+    first = Way(model, TokenRules(labels, rules))
     ways = {
-        "baseline": Way(RulesFirst(model)),
-        "post-correction": Way(RulesFirst(model), TokenRules(model.labels, rules)),
+        "baseline": Way(model, TokenRules(labels, ())),
+        "post-correction": Way(model, TokenRules(labels, ()), TokenRules(labels, rules)),
         "rules first": first,
     }
     sequences = [tokens for tokens, _ in test]
     times = fastest(ways, sequences, sources(smoke=1, sample=REPEATS))
     evaluations = {}
     for name, way in ways.items():
-        labels, _, open_share = way.run(sequences)
+        predictions, _, open_share = way.run(sequences)
         if way is first:
-            for tokens, own in list(zip(sequences, labels, strict=True))[:CHECKED]:
-                check_best(way.decoder, tokens, own)
-        evaluations[name] = beside_gold(test, labels, scheme="bio")
+            for tokens, own in list(zip(sequences, predictions, strict=True))[:CHECKED]:
+                check_best(way, tokens, own)
+        evaluations[name] = beside_gold(test, predictions, scheme="bio")
         predicted, gold, both = evaluations[name].of_all().tolist()
         counts = {"way": name, "predicted": predicted, "gold": gold, "both": both}
         spent = {"seconds": times[name].tolist(), "open": open_share}

@@ -9,6 +9,7 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid, add
+from ilpinfer.models.crf.features import Features, Template
 from ilpinfer.models.crf.token_rules import Allowed
 
 
@@ -37,6 +38,21 @@ class OpenTokens:
         last = np.append(first[1:], True)[: len(at)]
         fixed = np.array([labels.bit_length() - 1 for labels in together], np.int64)
         return cls(together, fixed, at, first, last, before, after)
+
+    def features(self, template: Template, sequences: Sequence[Sequence[str]]) -> Features:
+        """Names of the features of each of the n tokens."""
+        result: Features = []
+        at, begin, done = self.at.tolist(), 0, 0
+        for tokens in sequences:
+            end, start = begin + len(tokens), done
+            while done < len(at) and at[done] < end:
+                done += 1
+            here = [t - begin for t in at[start:done]]
+            if here:
+                features = template.features(tokens, here)
+                result += [features[t] for t in here]
+            begin = end
+        return result
 
     def lattice(self, node: Grid, transitions: Grid) -> Lattice:
         """The lattice of their scores (n, K) and of transitions (K, K).
