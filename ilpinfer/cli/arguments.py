@@ -92,7 +92,7 @@ TrainFile = Annotated[str, argument("TRAIN", LABELLED)]
 Model = Annotated[
     str | None,
     model_option(
-        "Model that scores the sequences: a file from `ilpinfer train`, or case-law. Not needed where INPUT has scores.",
+        "Model that scores the sequences: a file from `ilpinfer train`. Not needed where INPUT has scores.",
         SCORES,
     ),
 ]
@@ -102,16 +102,6 @@ Rules = Annotated[
         "RULES",
         "Rules: a TOML file, a name of the catalogue such as citations, or - for standard input. May be repeated to join "
         "several.",
-    ),
-]
-Reward = Annotated[
-    Sequence[str],
-    value_option(
-        "FIELD=NATS",
-        "Nats to add to the score of each token in a field or with a label, such as SECTION_TITLE=1.2 for more titles of "
-        "court decisions. May be repeated.",
-        SCORES,
-        "--reward",
     ),
 ]
 RulesFirst = Annotated[

@@ -121,7 +121,7 @@ def _join_folders(options: CompareOptions) -> "Comparison":
                 and each.name not in TABLE_OPTIONS
                 and given != (each.default or None)
             ):
-                option = each.name.replace("rewards", "reward").replace("_", "-")
+                option = each.name.replace("_", "-")
                 what = f"an option for sequences, and {options.input.source} is a folder of results"
                 raise InputError(f"--{option}: {what}; leave it out")
     first, *others = (Comparison.load(folder) for folder in (options.input.source, *options.join))

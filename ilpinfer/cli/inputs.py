@@ -14,7 +14,7 @@ from formulations.problem.digest import digest
 from ilpinfer.cli import arguments, signals
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.python_rules import code_of
-from ilpinfer.cli.rule_files import files_read, read_rules, with_rewards
+from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
@@ -24,7 +24,7 @@ from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import read
 from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.models.files import BUILT_IN, load_model
+from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
 from ilpinfer.system.storage import open_bytes
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Scoring:
     """How sequences are read and scored; scheme, column and logits are empty where they are inferred.
 
-    Commands that decode have options for the last two.
+    Commands that decode have an option for the last one.
     """
 
     model: arguments.Model = None
@@ -48,7 +48,6 @@ class Scoring:
     label_names: arguments.LabelNames = None
     pool: arguments.Pool = "first"
     logits: arguments.Logits = ""
-    rewards: Sequence[str] = field(default=(), init=False)
     rules_first: bool = field(default=False, init=False)
 
     @property
@@ -60,7 +59,6 @@ class Scoring:
 
 @dataclass(frozen=True)
 class DecodeScoring(Scoring):
-    rewards: arguments.Reward = ()
     rules_first: arguments.RulesFirst = False
 
 
@@ -91,7 +89,7 @@ class Job:
 def job_of(options: Scoring) -> Job:
     """Model and rules, read and checked."""
     model, scheme = options.model, canonical_scheme(options.scheme)
-    rules = with_never(with_rewards(read_rules(options.rules), options.rewards), options.never)
+    rules = with_never(read_rules(options.rules), options.never)
     with about(model):
         known = load_model(model) if model else None
         if options.rules_first:
@@ -201,8 +199,8 @@ def parameters(entries: Sequence[str]) -> dict[str, Any]:
 
 
 def _content(path: str | None) -> str:
-    if path is None or path in BUILT_IN:
-        return path or ""
+    if path is None:
+        return ""
     with open_bytes(path) as stream:
         return stream.read().decode("utf-8", "backslashreplace")
 

@@ -22,7 +22,6 @@ from ilpinfer.cli.progress import duration, rate_progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import notice, show_line, summary
-from ilpinfer.models.files import BUILT_IN
 from ilpinfer.system.extras import require
 from ilpinfer.system.storage import file_size, open_bytes
 
@@ -168,7 +167,7 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
     from ilpinfer.reprocessing.manifest import Manifest
 
     own = options.input
-    model = own.model if own.model is None or own.model in BUILT_IN else _sha256(own.model)
+    model = "" if own.model is None else _sha256(own.model)
     kept = {
         "method": options.method,
         "option": list(options.option),
@@ -184,7 +183,7 @@ def _manifest(options: ReprocessOptions, files: Sequence[str], job: Job) -> "Man
         "part": options.part or None,
     }
     inputs = [{"file": file, "bytes": None if file == "-" else file_size(file)} for file in files]
-    return Manifest(inputs, model or "", digest(job.rules), kept, options.time_limit)
+    return Manifest(inputs, model, digest(job.rules), kept, options.time_limit)
 
 
 def _sha256(path: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from formulations import Feature, RuleSet, join_rules, load_rules, parse_rules
+from formulations import RuleSet, join_rules, load_rules, parse_rules
 from formulations.constraints.counting import RunLength
 from formulations.errors import RuleNotice
 from formulations.files import read_text
@@ -17,9 +17,7 @@ from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.python_rules import file_of, is_python, python_rules
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import text_of
-from ilpinfer.models.files import BUILT_IN
 
 
 def read_rules(sources: Sequence[str]) -> RuleSet:
@@ -50,23 +48,9 @@ def _lengths_of_lists(rules: RuleSet) -> Iterator[str]:
             )
 
 
-def with_rewards(rules: RuleSet, rewards: Sequence[str]) -> RuleSet:
-    """The rules with a feature for each FIELD=NATS; InputError for an entry of another form."""
-    features = []
-    for entry in rewards:
-        field, equals, text = entry.rpartition("=")
-        try:
-            if not (field and equals):
-                raise ValueError("expected FIELD=NATS")
-            features.append(Feature(float(text), field))
-        except ValueError as error:
-            raise InputError(f"--reward {entry}: {error}") from None
-    return replace(rules, items=(*rules.items, *features))
-
-
 def files_read(*paths: str | None, toml: Sequence[str | None] = ()) -> list[str]:
     """Files that a command reads, including those named in its TOML files, `{ file = "words.txt" }`."""
-    known = {*catalogue(), *BUILT_IN}
+    known = catalogue()
     toml = [path and file_of(path) for path in toml]
     result = [path for path in (*paths, *toml) if path and path not in known]
     for path in (Path(name) for name in toml if name in result):

@@ -23,7 +23,7 @@ from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import canonical_scheme, parameters, with_never
 from ilpinfer.cli.python_rules import is_python
-from ilpinfer.cli.rule_files import read_rules, with_rewards
+from ilpinfer.cli.rule_files import read_rules
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read
@@ -48,11 +48,10 @@ class ServeOptions:
     model: Annotated[
         str | None,
         model_option(
-            "Model that scores texts: a file from `ilpinfer train`, or case-law. Without it, requests contain scores."
+            "Model that scores texts: a file from `ilpinfer train`. Without it, requests contain scores."
         ),
     ] = None
     rules: arguments.Rules = ()
-    rewards: arguments.Reward = ()
     scheme: arguments.Scheme = ""
     never: arguments.Never = ()
     method: arguments.MethodName = "auto"
@@ -128,7 +127,7 @@ def application(options: ServeOptions) -> "FastAPI":
         raise InputError(
             f"--rules {source}: the service takes no rules from Python; write them as a rule file"
         )
-    rules = with_never(with_rewards(read_rules(options.rules), options.rewards), options.never)
+    rules = with_never(read_rules(options.rules), options.never)
     with about(options.model):
         model = load_model(options.model) if options.model else None
     if model is not None and scheme and scheme_of(scheme) != model.labels.scheme:
@@ -141,7 +140,7 @@ def application(options: ServeOptions) -> "FastAPI":
             notice(text)
     decoder = Decoder(rules, model=model, method=options.method, **own)
     examples = _examples(options.examples) if options.examples else ()
-    text = "" if options.rewards or options.never else _text(options.rules, rules)
+    text = "" if options.never else _text(options.rules, rules)
     return create_app(decoder, limits, scheme=scheme, examples=examples, rules_text=text)
 
 

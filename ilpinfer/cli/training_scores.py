@@ -14,7 +14,7 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.sequences import read, require_labels
-from ilpinfer.models.files import BUILT_IN, TrainingRecord, load_model, training_digest, training_record
+from ilpinfer.models.files import TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
@@ -101,7 +101,7 @@ class TrainingInput:
         """Notices about a model that is not used, and about one that may be trained on the sequences."""
         if self.model and own:
             notice(unused_model(self.source, self.model))
-        elif self.model and self.model not in BUILT_IN and record is None:
+        elif self.model and record is None:
             notice(
                 f"{self.model} has no record of its training sequences; if {self.source} is among them, use --kind, "
                 "which scores each part by a model that was not trained on it"
@@ -144,8 +144,8 @@ def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) ->
 
 
 def _shown(model: str | None) -> str:
-    """The name of a model, or a digest of its file."""
-    if model is None or model in BUILT_IN:
-        return model or "no model"
+    """A digest of the file of a model."""
+    if model is None:
+        return "no model"
     with open_bytes(model) as stream:
         return f"a model ({digest(stream.read())})"

@@ -24,9 +24,6 @@ FORMATS: Mapping[str, str] = {
 }
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 
-BUILT_IN: Mapping[str, str] = {"case-law": "ilpinfer.models.case_law:CaseLawTagger"}
-"""Models without a file, by name."""
-
 REMEDY = "train it again with `ilpinfer train`"
 
 CRFSUITE = b"lCRF"
@@ -61,7 +58,7 @@ def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str
 
 def training_record(path: str | Path) -> TrainingRecord | None:
     """The record of the training of a file's model; None if the file has none."""
-    if str(path) in BUILT_IN or _begin(path).startswith(CRFSUITE):
+    if _begin(path).startswith(CRFSUITE):
         return None
     try:
         made = TrainingRecord(**_record(path)["made"])
@@ -142,13 +139,13 @@ class ModelFile(ABC):
 
 
 def load_model(path: str | Path) -> SequenceModel:
-    """Read a model of any kind, or create a built-in model.
+    """Read a model of any kind.
 
     Parameters
     ----------
     path : str or Path
-        A file that a model's `save` has written, a model of CRFsuite, or a name of `BUILT_IN`. A model of CRFsuite gets the shipped
-        template that makes all of its attributes, where there is one; without it, features are given to `trellis_of`.
+        A file that a model's `save` has written, or a model of CRFsuite. The latter gets the shipped template that makes all of its
+        attributes, where there is one; without it, features are given to `trellis_of`.
 
     Returns
     -------
@@ -163,12 +160,15 @@ def load_model(path: str | Path) -> SequenceModel:
 
     Examples
     --------
-    >>> load_model("case-law").labels.scheme
-    'plain'
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from ilpinfer.models.hmm import HMM
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "hmm.json")
+    ...     HMM.train([(["Ada", "1815"], ["name", "year"])]).save(path)
+    ...     load_model(path)
+    HMM(2 labels, plain, 2 words)
     """
-    if str(path) in BUILT_IN:
-        built_in: SequenceModel = _import(BUILT_IN[str(path)])()
-        return built_in
     if _begin(path).startswith(CRFSUITE):
         foreign: SequenceModel = _import("ilpinfer.models.crf.model:CRF").from_file(path)
         return foreign

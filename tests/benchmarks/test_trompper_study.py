@@ -1,10 +1,14 @@
-"""Counts of labels and the choice of rewards."""
+"""Counts of labels, the choice of rewards, and the deterministic tagger."""
 
 import pytest
 from pandas import DataFrame
+from support.places import CORPORA
 
 from benchmarks.studies.trompper import chosen, confusion, counts_of, shares
-from ilpinfer.evaluation.evaluation import Pair
+from benchmarks.studies.trompper.tagger import is_known_title, tag
+from ilpinfer.corpus.sequences import read, require_labels
+from ilpinfer.evaluation.counts import precision, recall
+from ilpinfer.evaluation.evaluation import Pair, evaluate
 
 
 def row(fold, reward, predicted, gold, both):
@@ -43,3 +47,55 @@ def test_precision_counts_more_for_half():
     rows = [row(0, 0.0, 10, 20, 10), row(0, 1.0, 30, 20, 18), row(1, 0.0, 0, 20, 0), row(1, 1.0, 0, 20, 0)]
     assert rewards(rows, 1.0)[1] == (1, 1.0)
     assert rewards(rows, 0.5)[1] == (1, 0.0)
+
+
+SHORT = {"N": "NR", "S": "SECTION_TITLE", "T": "TEXT_BLOCK", "/": "NEWLINE"}
+
+
+def tagged(*elements: str) -> str:
+    tokens = ["@newline@" if element == "/" else element for element in elements]
+    letters = {name: letter for letter, name in SHORT.items()}
+    return "".join(letters[name] for name in tag(tokens))
+
+
+@pytest.mark.parametrize(
+    ("elements", "labels"),
+    [
+        (("1.", "Het procesverloop", "/", "De man kwam te laat."), "NS/T"),
+        (("/", "B E S L I S S I N G", "/", "2.1", "Eiser heeft gelijk."), "/S/NT"),
+        (("Tekst", "1.", "meer", "2.", "meer", "7.", "meer"), "TNTNTTT"),
+        (("/", "7.", "meer", "8.", "meer", "8.1", "meer"), "/NTNTNT"),
+        (("U", "I", "T", "S", "P", "R", "A", "A", "K"), "TTTTTTTTT"),
+        (("1997", "2.", "(a)", "iv)"), "TTNT"),
+        (("Daar", "De beslissing"), "TT"),
+    ],
+)
+def test_numbers_go_on_and_titles_are_known(elements, labels):
+    assert tagged(*elements) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("De beoordeling van het hoger beroep", True),
+        ("MOTIVERING", True),
+        ("3 appels", False),
+        ("De vordering wordt afgewezen", False),
+        ("Het vonnis", True),
+        ("Vonnis", False),
+        ("De beoordeling " + "van de zaak " * 5, False),
+    ],
+)
+def test_known_titles(text, known):
+    assert is_known_title(text) is known
+
+
+CORPUS = CORPORA / "rechtspraak" / "all.tsv"
+
+
+@pytest.mark.skipif(not CORPUS.is_file(), reason=f"needs the case law in {CORPUS}")
+def test_the_tagger_is_no_worse_than_published():
+    result = evaluate([Pair(t, tuple(tag(t)), g) for t, g in require_labels(read(CORPUS))], scheme="plain")
+    titles = result.of_field("SECTION_TITLE", "tokens")
+    assert float(precision(titles)) >= 0.96
+    assert float(recall(titles)) >= 0.74

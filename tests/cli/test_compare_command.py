@@ -139,7 +139,7 @@ def test_what_cannot_be_joined_is_named(folder, cli):
             "--methods: an option for sequences, and out is a folder of results",
         ),
         ("compare out --output x --model hmm.json", "--model: an option for sequences"),
-        ("compare out --output x --reward author=1", "--reward: an option for sequences"),
+        ("compare out --output x --rules-first", "--rules-first: an option for sequences"),
     ):
         assert words in cli.refused(command).splitlines()[-1], command
         assert not Path("x").exists()

@@ -98,7 +98,6 @@ REFUSED = [
     ["decode", BAD, "--rules", TOML],
     ["decode", f"none{EVIL}.jsonl"],
     ["decode", INPUT, "--method", f"auto{EVIL}"],
-    ["decode", INPUT, "--reward", f"x{EVIL}=1"],
     ["check", WRONG],
     ["check", TOML, BAD],
     ["check", UNKNOWN, TRUE],

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from support.command_line import columns, rows
 
-import ilpinfer
-from formulations import RuleSet, load_rules
-from formulations import constraints as C
+from formulations import load_rules
 from ilpinfer.models.files import load_model
 from ilpinfer.pipelines.rules_first import rules_first
 
@@ -52,28 +50,6 @@ def folder(here, cli):
     return here
 
 
-@pytest.mark.parametrize("model", ["crf.json", "hmm.json"])
-def test_a_reward_is_a_feature_of_each_token(model, folder, cli):
-    command = f"decode new.txt --model {model} --rules bio"
-    given = "--reward per=2.5 --reward B-org=-1"
-    cli.done(f"{command} {given} --output o.jsonl")
-    rules = [*load_rules("bio"), C.feature(label="per", weight=2.5), C.feature(label="B-org", weight=-1)]
-    known, texts = load_model(model), [block.split() for block in NEW.split("\n\n")]
-    for row, tokens in zip(rows(Path("o.jsonl")), texts, strict=True):
-        solution = ilpinfer.decode(known.trellis(tuple(tokens)), rules)
-        assert (row["labels"], row["score"]) == (solution.labels, solution.score)
-        persons = sum(label.endswith("per") for label in row["labels"])
-        assert row["feature_score"] == 2.5 * persons - row["labels"].count("B-org")
-
-
-def test_a_reward_needs_no_rules_and_begins_an_unfinished_run_anew(folder, cli):
-    command = "decode new.txt --model hmm.json --output o.jsonl"
-    cli.done(f"{command} --reward org=50")
-    assert all(label.endswith("org") for row in rows(Path("o.jsonl")) for label in row["labels"])
-    cli.done("compare train.tsv --model hmm.json --reward org=50 --output c")
-    assert json.loads(Path("c/summary.json").read_text())["methods"][0]["accuracy"] == pytest.approx(6 / 22)
-
-
 @pytest.mark.parametrize("scheme_rule", [True, False])
 def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, cli):
     if not scheme_rule:
@@ -95,13 +71,6 @@ def test_rules_that_come_first_change_no_labelling(scheme_rule, folder, cli):
 def test_what_cannot_come_first(rules, folder, cli):
     err = cli.refused(f"decode new.txt --model crf.json {rules} --rules-first --output o.jsonl")
     assert "--rules-first: rules first need a hard rule on single tokens" in err
-
-
-def test_features_without_rules_keep_the_name_of_the_rule_set():
-    from ilpinfer.cli.rule_files import with_rewards
-
-    rules = with_rewards(RuleSet((), name="own"), ["a=b=1.5"])
-    assert rules.name == "own" and [(f.label, f.weight) for f in rules.items] == [("a=b", 1.5)]
 
 
 LINES = [

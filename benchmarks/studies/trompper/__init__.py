@@ -11,12 +11,12 @@ from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups, percent
+from benchmarks.studies.trompper.tagger import BREAK, LABELS, TITLE, tag
 from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.case_law import BREAK, LABELS, TITLE, CaseLawTagger
 from ilpinfer.models.crf import CRF
 from ilpinfer.pipelines.cross_validation import make_folds
 
@@ -51,8 +51,7 @@ def cells(sources: Sources, part: str) -> Iterator[Cell]:
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     documents = _documents(sources)
     if cell.part == TAGGER:
-        tagger = CaseLawTagger()
-        pairs = [Pair(tokens, tuple(tagger.tag(tokens)), gold) for tokens, gold in documents]
+        pairs = [Pair(tokens, tuple(tag(tokens)), gold) for tokens, gold in documents]
         yield {"rules": "none", "reward": 0.0, "confusion": confusion(pairs)}
         return
     held_out = make_folds(range(len(documents)), FOLDS, sources.seed(cell.shuffle))[cell.fold]

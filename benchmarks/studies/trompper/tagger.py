@@ -1,12 +1,8 @@
-"""A tagger of Dutch case law with hand-written rules, a baseline for trained taggers."""
+"""The deterministic tagger: known titles and congruent numbers (Trompper 2016, chapter Tagging Elements)."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from formulations import LabelSet, Trellis
 from formulations.tokens.token_pattern import continues, item_numbers
 from ilpinfer.corpus import NEWLINE
 
@@ -71,38 +67,22 @@ def is_known_title(text: str) -> bool:
     return len(line.split()) <= LONGEST and bool(_TITLE.fullmatch(line)) and not _VERB.search(line)
 
 
-@dataclass(frozen=True)
-class CaseLawTagger:
-    """Labels of whole text elements by rules alone: known titles, congruent numbers (Trompper 2016, chapter Tagging Elements)."""
-
-    departure: float = 1.0
-
-    @property
-    def labels(self) -> LabelSet:
-        return LabelSet(LABELS, "plain")
-
-    def tag(self, tokens: Sequence[str]) -> list[str]:
-        names: list[str] = []
-        earlier: list[str] = []
-        for token in tokens:
-            begins = not names or names[-1] == BREAK
-            if token == NEWLINE:
-                names.append(BREAK)
-            elif _FRAMED.fullmatch(token) and item_numbers(token) and (begins or _congruent(token, earlier)):
-                names.append(NUMBER)
-                earlier.append(token)
-            elif (begins or names[-1] == NUMBER) and is_known_title(token):
-                names.append(TITLE)
-            else:
-                names.append(TEXT)
-        return names
-
-    def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """0 nats for the tagger's label of each of T tokens, -departure for the others."""
-        K = len(LABELS)
-        emissions = np.full((len(tokens), K), -self.departure)
-        emissions[np.arange(len(tokens)), self.labels.ids(self.tag(tokens))] = 0.0
-        return Trellis.from_emissions(emissions, np.zeros((K, K)), labels=self.labels, tokens=tokens)
+def tag(tokens: Sequence[str]) -> list[str]:
+    """Labels of whole text elements by rules alone."""
+    names: list[str] = []
+    earlier: list[str] = []
+    for token in tokens:
+        begins = not names or names[-1] == BREAK
+        if token == NEWLINE:
+            names.append(BREAK)
+        elif _FRAMED.fullmatch(token) and item_numbers(token) and (begins or _congruent(token, earlier)):
+            names.append(NUMBER)
+            earlier.append(token)
+        elif (begins or names[-1] == NUMBER) and is_known_title(token):
+            names.append(TITLE)
+        else:
+            names.append(TEXT)
+    return names
 
 
 def _congruent(token: str, earlier: Sequence[str]) -> bool:
