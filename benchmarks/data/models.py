@@ -8,18 +8,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.journal import ROOT
+from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.files import load_model
+from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import train
 
 FOLDER = ROOT / "benchmarks" / "rows" / "models"
+VERSIONS = {"hmm": HMM.VERSION, "hmm2": SecondOrderHMM.VERSION, "crf": CRF.VERSION}
+"""Of model files, by kind."""
 
 
 def trained(kind: str, examples: Sequence[Labelled], **options: Any) -> TrainedModel:
     """A model, as `ilpinfer.models.training.train` trains it; a kept file is read instead."""
-    about = [kind, options, examples]
+    about = [kind, VERSIONS[kind], options, examples]
     path = kept(kind, about, "json", lambda path: train(kind, examples, **options).save(path))
     return cast(TrainedModel, load_model(path))
 

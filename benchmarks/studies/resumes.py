@@ -15,16 +15,18 @@ from benchmarks.data.evaluations import (
     row_of,
     span_measures,
 )
+from benchmarks.data.line_breaks import BetweenBreaks, trained_between_breaks, with_breaks
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report
 from benchmarks.study import Cell, Row, SecondDraw, Sources, Study, grid
 from formulations import LabelSet, RuleSet
 from formulations import constraints as C
-from ilpinfer.models.sequence_model import SequenceModel, restore_labels
+from formulations.labels.schemes import OUTSIDE
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.cross_validation import make_folds
 
-PARAMETERS = {"template": "resume", "c1": 0.05, "c2": 0.1, "max_iterations": 50}
+PARAMETERS = {"c1": 0.05, "c2": 0.1, "max_iterations": 50}
 FOLDS = 5
 REWARDS = (0.0, 1.0, 1.5, 2.0)
 """Nats for the beginning of each span."""
@@ -43,7 +45,11 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     folds = make_folds(range(len(pairs)), sources(smoke=2, sample=FOLDS), sources.seed(cell.shuffle))
     left_out = set(folds[cell.fold])
     training = [pair for place, pair in enumerate(pairs) if place not in left_out]
-    model = trained("crf", training, **PARAMETERS, without_line_breaks=cell.variant == TAKEN_OUT)
+    model: SequenceModel = (
+        trained_between_breaks(training, "resume", **PARAMETERS)
+        if cell.variant == TAKEN_OUT
+        else trained("crf", training, template="resume", **PARAMETERS)
+    )
     for name, own in rules(training).items():
         yield {"rules": name, **outcome(model, pairs, folds[cell.fold], own)}
 
@@ -65,9 +71,11 @@ def outcome(model: SequenceModel, pairs: Sequence[Labelled], places: Sequence[in
     """The sections at some places labelled under rules; line breaks that the model does not see are O."""
     some = [pairs[place] for place in places]
     solutions = rechecked([model.trellis(tokens) for tokens, _ in some], rules)
-    labellings = (
-        restore_labels(model, tokens, one.labels) for (tokens, _), one in zip(some, solutions, strict=True)
-    )
+    labellings = [one.labels for one in solutions]
+    if isinstance(model, BetweenBreaks):
+        labellings = [
+            with_breaks(tokens, labels, OUTSIDE) for (tokens, _), labels in zip(some, labellings, strict=True)
+        ]
     return row_of(beside_gold(some, labellings, scheme="bio"), places)
 
 

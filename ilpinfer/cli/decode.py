@@ -162,7 +162,7 @@ class _Work:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
                 values["explanation"] = solution.explain().to_dict()
-                values["changed"] = item.with_places(solution.explain(change=True).short())
+                values["changed"] = solution.explain(change=True).short()
             if self.options.probabilities and solution.has_labelling:
                 values["probabilities"] = item.probabilities(self.job.rules, solution)
         except Exception as error:
@@ -175,7 +175,7 @@ class _Work:
         columns = item.example.named_columns
         about = {
             **item.example.about,
-            "tokens": list(item.all_tokens),
+            "tokens": list(item.tokens),
             **({"columns": columns} if columns else {}),
         }
         values["seconds"] += item.seconds + time.perf_counter() - began

@@ -68,11 +68,6 @@ class TrainOptions:
         ),
     ] = ()
     seed: int = EVALUATION.option(0, "NUMBER: Seed of the split into training and evaluation.", min=0)
-    line_breaks: str = arguments.LABELS.option(
-        "in",
-        "in|out: in: line breaks (@newline@) are tokens like others. out: a crf does not see them; decode then gives each one its "
-        "most frequent label in TRAIN, or the label of the field around it.",
-    )
     as_json: arguments.AsJson = False
 
 
@@ -88,7 +83,7 @@ def train(options: TrainOptions) -> None:
     one_of(kind, "kind of model", KINDS, InputError)
     scheme = canonical_scheme(options.scheme)
     _check_use(options)
-    own = {**parameters(options.option), **_line_breaks(options)}
+    own = parameters(options.option)
     inputs = files_read(
         source,
         options.held_out,
@@ -154,19 +149,6 @@ def _check_use(options: TrainOptions) -> None:
             raise InputError(
                 f"--{name} {value}: is used in an evaluation only; add --held-out or --cross-validate"
             )
-
-
-def _line_breaks(options: TrainOptions) -> dict[str, bool]:
-    """The option of a model that ignores line breaks; empty if it does not."""
-    if options.line_breaks not in ("in", "out"):
-        raise InputError(f"--line-breaks {options.line_breaks}: expected in or out")
-    if options.line_breaks == "in":
-        return {}
-    if options.kind != "crf":
-        raise InputError(
-            f"--line-breaks out: {KINDS[options.kind].title}s always see line breaks; use --kind crf"
-        )
-    return {"without_line_breaks": True}
 
 
 def _template(own: dict[str, Any]) -> str | None:

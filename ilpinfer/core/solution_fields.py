@@ -42,7 +42,6 @@ ROW_KEYS = (
     *ABOUT,
     "tokens",
     "spans",
-    "positions",
     "rank",
     "ranks",
     "trace",
@@ -52,7 +51,7 @@ ROW_KEYS = (
     "questions",
     "job",
 )
-"""Further keys of rows of `ilpinfer decode`; `positions` are the tokens that `ids` speak of, the others are not read."""
+"""Further keys of rows of `ilpinfer decode`, which are not read."""
 TWO_PHASE = ("best_score", "floor", "cost_bound", "tau", "floor_kind")
 FURTHER_OWN = ("alternatives", "file", "line", "further", "marginals", "notices", *TWO_PHASE)
 OPTIONS = ("rules", "forbidden", "explain", "deadline", "top")
@@ -100,8 +99,6 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
             raise ValueError("ids and labels: one of them is null; expected both, or none")
         return None, names
     ids, labels = _below(MOST_LABELS, given["ids"], "ids"), strings(given["labels"], "labels")
-    if "positions" in given:
-        labels = tuple(labels[t] for t in _below(len(labels), given["positions"], "positions"))
     if len(ids) != len(labels):
         raise ValueError(
             f"ids has {counted(len(ids), 'item')} and labels has {len(labels)}; expected one of each for each token"
@@ -115,10 +112,9 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
 
 
 def _known(given: dict[str, Any]) -> dict[int, str]:
-    """Known labels by place among the tokens that ids speak of."""
+    """Known labels by token."""
     known = positions(given.get("given", {}), "given")
-    tokens = list(given.get("positions", ()))
-    return {tokens.index(t) if t in tokens else t: text(label, f'given["{t}"]') for t, label in known.items()}
+    return {t: text(label, f'given["{t}"]') for t, label in known.items()}
 
 
 def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:

@@ -51,8 +51,8 @@ class Corrected(ModelFile):
     VERSION: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if isinstance(self.base, CRF) and (self.base.template is None or self.base.without_line_breaks):
-            raise ValueError("scores can be corrected of a crf with a template that sees line breaks")
+        if isinstance(self.base, CRF) and self.base.template is None:
+            raise ValueError("scores can be corrected of a crf with a template")
 
     @property
     def labels(self) -> LabelSet:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet
-from formulations.arguments import flag as flag
 from formulations.dtypes import Floats
 from formulations.plain_values import kind_of as kind_of
 from formulations.plain_values import table as table

@@ -1,6 +1,5 @@
 """The protocols of models that commands, pipelines and decoders use."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -38,19 +37,6 @@ class SequenceModel(Protocol):
             For tokens that the model cannot score.
         """
         ...
-
-
-def token_positions(model: SequenceModel, tokens: Sequence[str]) -> list[int] | None:
-    """Positions of the tokens that a model's trellises cover; None for all, as of models that keep line breaks."""
-    return model.token_positions(tokens) if getattr(model, "without_line_breaks", False) else None  # type: ignore[attr-defined]
-
-
-def restore_labels(model: SequenceModel, tokens: Sequence[str], labels: Sequence[str]) -> list[str]:
-    """Labels of all tokens, from those of the tokens that a model's trellises cover."""
-    if not getattr(model, "without_line_breaks", False):
-        return list(labels)
-    result: list[str] = model.restore(tokens, labels)  # type: ignore[attr-defined]
-    return result
 
 
 class TrainedModel(SequenceModel, Protocol):

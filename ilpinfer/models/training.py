@@ -7,7 +7,6 @@ from typing import Any, Literal, overload
 from formulations.arguments import one_of, texts
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all
-from ilpinfer.models import plain_values
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -17,7 +16,7 @@ from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 
 HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
-CRF_OPTIONS = ("template", "algorithm", "without_line_breaks")
+CRF_OPTIONS = ("template", "algorithm")
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,7 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS[:2] if name in options}
-    if "without_line_breaks" in options:
-        own["without_line_breaks"] = plain_values.flag(options["without_line_breaks"], "without_line_breaks")
+    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
@@ -101,7 +98,7 @@ def train(
         Function that is called after each iteration, for such kinds.
     **options : object
         Of hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; of conditional
-        random fields `template`, `algorithm`, `without_line_breaks` and the algorithm's parameters, such as `c1`.
+        random fields `template`, `algorithm` and the algorithm's parameters, such as `c1`.
 
     Returns
     -------

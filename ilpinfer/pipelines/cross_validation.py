@@ -8,7 +8,7 @@ import numpy as np
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.sequence_model import SequenceModel, restore_labels
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 
 
@@ -60,6 +60,6 @@ def predict(model: SequenceModel, pairs: Sequence[Labelled], rules: Rules = ()) 
     result = []
     solutions = Decoder(rules, model=model).decode_texts(tokens for tokens, _ in pairs)
     for (tokens, gold), solution in zip(pairs, solutions, strict=True):
-        labels = tuple(restore_labels(model, tokens, solution.labels)) if solution.has_labelling else None
+        labels = tuple(solution.labels) if solution.has_labelling else None
         result.append(Pair(tuple(tokens), labels, tuple(gold)))
     return result

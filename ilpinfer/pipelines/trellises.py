@@ -1,9 +1,8 @@
 """From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from formulations import Trellis
@@ -15,7 +14,7 @@ from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, 
 from ilpinfer.corpus.examples import Example, InputError, Notify
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
-from ilpinfer.models.sequence_model import SequenceModel, restore_labels, token_positions
+from ilpinfer.models.sequence_model import SequenceModel
 
 LABELLINGS = 50
 """Labellings that stand for all in questions."""
@@ -27,44 +26,26 @@ class ScoredSequence:
     trellis: Trellis | None
     gold: tuple[str, ...] | None
     error: Exception | None = None
-    positions: tuple[int, ...] | None = None
-    restore: Callable[[Sequence[str]], list[str]] = list
     seconds: float = 0.0
     """Seconds that the model took for the scores."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """T texts, of the tokens that the trellis covers."""
+        """T texts."""
         return self.example.tokens if self.trellis is None else self.trellis.tokens
-
-    @property
-    def all_tokens(self) -> tuple[str, ...]:
-        """Texts, with those that the trellis leaves out."""
-        return self.tokens if self.positions is None else self.example.tokens
 
     def with_given(self, scheme: str) -> "ScoredSequence":
         """The sequence with a trellis that has the known labels of the example; InputError where they do not fit."""
         given, where = dict(self.example.given), self.example.where
         if scheme == "plain" and self.example.scores is not None:
             given = dict(zip(given, strip([tuple(given.values())])[0], strict=True))
-        if self.positions is not None:
-            places = {t: at for at, t in enumerate(self.positions)}
-            left_out = [t for t in given if t < len(self.example.tokens) and t not in places]
-            if left_out:
-                raise InputError(f"{where}: given: the model leaves out token {left_out[0]}")
-            given = {places.get(t, t): label for t, label in given.items()}
         try:
             return replace(self, trellis=None if self.trellis is None else self.trellis.with_given(given))
         except ValueError as error:
             raise InputError(f"{where}: {error}") from None
 
     def row(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The plain values of a solution with labels of all tokens; ids, violations and scores are of `positions`, known labels by token."""
-        if self.positions is not None:
-            values |= {"positions": list(self.positions)}
-            values["labels"] = None if values["labels"] is None else self.restore(values["labels"])
-            if "given" in values:
-                values["given"] = {str(self.positions[int(t)]): k for t, k in values["given"].items()}
+        """The plain values of a solution, with the chosen spans of candidates."""
         if self.example.candidates is not None:
             chosen = self.example.candidates.original(values["labels"]) if values["labels"] else ()
             values["spans"] = [asdict(each) for each in chosen]
@@ -76,7 +57,7 @@ class ScoredSequence:
 
         assert self.trellis is not None
         found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
-        return [{**asdict(each), "token": self.places[each.token]} for each in found]
+        return [asdict(each) for each in found]
 
     def probabilities(self, rules: Rules, solution: Solution) -> dict[str, Any]:
         """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
@@ -88,27 +69,10 @@ class ScoredSequence:
         except ValueError as error:
             return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
         entities = [
-            {"field": name, "tokens": list(self.places[begin:end]), "probability": chance}
+            {"field": name, "tokens": list(range(begin, end)), "probability": chance}
             for name, begin, end, chance in found.entities(solution.ids)
         ]
         return {"labelling": found.probability(solution.ids), "entities": entities, "reason": ""}
-
-    def with_places(self, changed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Changed runs with the positions of their tokens among all."""
-        return [{**each, "tokens": [self.places[t] for t in each["tokens"]]} for each in changed]
-
-    @property
-    def places(self) -> Sequence[int]:
-        """The position of each token of the trellis among all."""
-        return (
-            range(0 if self.trellis is None else len(self.trellis))
-            if self.positions is None
-            else self.positions
-        )
-
-    def covered(self, labels: Sequence[str]) -> tuple[str, ...]:
-        """Of the labels of all tokens those of the tokens that the trellis covers."""
-        return tuple(labels) if self.positions is None else tuple(labels[t] for t in self.positions)
 
 
 def score(
@@ -144,7 +108,6 @@ def score_example(
 
     Labels in `never` are never predicted; those that the example lacks are passed over.
     """
-    positions: list[int] | None = None
     began = time.perf_counter()
     if example.scores is not None:
         trellis = (strip_prefixes(example, never) if scheme == "plain" else example).trellis(scheme, never)
@@ -159,15 +122,10 @@ def score_example(
             if traceback_wanted():
                 raise
             return ScoredSequence(example, None, None, error)
-        positions = token_positions(model, example.tokens)
     item = ScoredSequence(example, trellis, None, seconds=time.perf_counter() - began)
-    if positions is not None and model is not None:
-        item = replace(
-            item, positions=tuple(positions), restore=partial(restore_labels, model, example.tokens)
-        )
-    if example.labels is not None and len(example.labels) != len(item.all_tokens):
+    if example.labels is not None and len(example.labels) != len(item.tokens):
         raise InputError(
-            f"{example.where}: {counted(len(example.labels), 'label')} for {counted(len(item.all_tokens), 'token')}"
+            f"{example.where}: {counted(len(example.labels), 'label')} for {counted(len(item.tokens), 'token')}"
         )
     return item.with_given(scheme) if example.given else item
 
@@ -183,7 +141,7 @@ def _fitting_labels(
         labels = None if example.labels is None else next(converted)
         if labels is not None and item.trellis is not None:
             try:
-                labels = adapt(item.trellis.labels, item.covered(labels), shown, rewrite)
+                labels = adapt(item.trellis.labels, labels, shown, rewrite)
             except ValueError as error:
                 raise InputError(f"{example.where}: {what}{error}{hint}") from None
         result.append(labels)

@@ -226,17 +226,17 @@ def _row(number: int, item: ScoredSequence, solution: Solution, explain: bool) -
     further = {name: value for name, value in example.about.items() if name not in ABOUT}
     changed = None
     if explain and solution.has_labelling:
-        changed = item.with_places(solution.explain(change=True).short())
+        changed = solution.explain(change=True).short()
     values = {
         "sequence": number,
         "file": _text(example.file),
         "line": example.line,
         **{name: _note(example.about.get(name)) for name in ABOUT},
         "further": _note(further or None),
-        "tokens": list(map(str, item.all_tokens)),
+        "tokens": list(map(str, item.tokens)),
         "columns": _note(example.named_columns or None),
-        "labels": labels if labels is None or item.positions is None else item.restore(labels),
-        "given": _note(item.row({"labels": None, "given": given})["given"] or None),
+        "labels": labels,
+        "given": _note(given or None),
         "status": str(solution.status),
         "violations": json.dumps(broken, ensure_ascii=False),
         "changed": _note(changed),

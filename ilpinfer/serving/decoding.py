@@ -1,6 +1,5 @@
 """Decoding of the sequences of requests within their deadlines; solutions are plain values."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -116,10 +115,10 @@ def _further(
         result["explanation"] = _explanation(context, scored, solution, seconds_for_work(deadline))
     if type(options.explain) is int and solution.has_labelling:
         seconds = seconds_for_work(deadline)
-        result["explanation"]["change"] = _change(context, scored, solution, options.explain, seconds)
+        result["explanation"]["change"] = _change(context, solution, options.explain, seconds)
     if options.marginals:
         seconds_for_work(deadline)
-        result["marginals"] = _marginals(context, scored, solution)
+        result["marginals"] = _marginals(context, solution)
     return result
 
 
@@ -133,7 +132,7 @@ def _explanation(
     def places(one: Solution) -> dict[str, list[list[int]]]:
         names = [name for name, count in one.violations.items() if count and one.has_labelling]
         trials = {name: context.broken(name, one.labels) for name in names}
-        return {name: [[scored.places[t] for t in each.tokens] for each in trials[name]] for name in names}
+        return {name: [list(each.tokens) for each in trials[name]] for name in names}
 
     return {
         "label_names": list(labels.names),
@@ -144,40 +143,35 @@ def _explanation(
     }
 
 
-def _change(
-    context: Context, scored: ScoredSequence, solution: Solution, position: int, seconds: float
-) -> dict[str, Any]:
-    """Why the token at a position has its label."""
-    places = list(scored.places)
-    if position not in places:
-        raise ValueError(f"explain: no token {position} has scores; positions are 0 to {max(places)}")
-    [change] = Searches(seconds).changes(context, solution.ids, places.index(position))
-    change = replace(
-        change,
-        tokens=tuple(places[t] for t in change.tokens),
-        differs=tuple(places[t] for t in change.differs),
-        other=None if change.other is None else tuple(scored.restore(change.other)),
-    )
+def _change(context: Context, solution: Solution, token: int, seconds: float) -> dict[str, Any]:
+    """Why a token has its label."""
+    last = len(context.trellis) - 1
+    if not 0 <= token <= last:
+        raise ValueError(f"explain: no token {token}; tokens are 0 to {last}")
+    [change] = Searches(seconds).changes(context, solution.ids, token)
     return {**change.to_dict(), "words": str(change)}
 
 
-def _marginals(context: Context, scored: ScoredSequence, solution: Solution) -> dict[str, Any]:
-    """Probabilities under the rules, but for those that take too many states; None for tokens without scores."""
+def _marginals(context: Context, solution: Solution) -> dict[str, Any]:
+    """Probabilities under the rules, but for those that take too many states."""
     known: dict[str, Any] = {"labels": None, "entities": [], "labelling": None}
     try:
         found, left_out = marginals_within(context.trellis, context.rules, BUDGET)
     except ValueError as error:
         return {**known, "constrained": False, "left_out": [], "reason": str(error)}
-    places = list(scored.places)
-    rows: list[list[float] | None] = [None] * len(scored.all_tokens)
-    for t, row in zip(places, found.labels.round(DIGITS).tolist(), strict=True):
-        rows[t] = row
     if solution.has_labelling:
         known["labelling"] = found.probability(solution.ids)
         known["entities"] = [
-            {"field": name, "tokens": places[begin:end], "probability": round(chance, DIGITS)}
+            {"field": name, "tokens": list(range(begin, end)), "probability": round(chance, DIGITS)}
             for name, begin, end, chance in found.entities(solution.ids)
         ]
     constrained = not left_out or bool(found.problem.rules)
     reason = next(iter(left_out.values()), "")
-    return {**known, "labels": rows, "constrained": constrained, "left_out": list(left_out), "reason": reason}
+    labels = found.labels.round(DIGITS).tolist()
+    return {
+        **known,
+        "labels": labels,
+        "constrained": constrained,
+        "left_out": list(left_out),
+        "reason": reason,
+    }

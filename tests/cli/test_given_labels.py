@@ -9,7 +9,6 @@ from support.command_line import rows, write_lines
 
 import ilpinfer
 from ilpinfer.corpus.sequences import read
-from ilpinfer.models.files import load_model
 
 SCORES = {
     "tokens": ["Ada", "slept", "."],
@@ -47,24 +46,6 @@ def test_labels_that_leave_nothing_are_a_row(folder, cli):
     [row] = rows(Path("out.jsonl"))
     assert (row["status"], row["given"]) == ("infeasible", {"0": "b"})
     assert "labels are known at token 0 (Ada)" in row["reason"] and ended.code == 2
-
-
-def test_tokens_that_a_model_leaves_out(folder, cli):
-    train = "Ada\tB-name\n@newline@\tO\nslept\tO\n\nslept\tO\n@newline@\tO\nAda\tB-name\n"
-    Path("train.tsv").write_text(train * 2)
-    cli.done("train train.tsv --kind crf --line-breaks out --output crf.json")
-    tokens = ["Ada", "@newline@", "slept"]
-    write_lines("in.jsonl", {"tokens": tokens, "given": {"2": "B-name"}})
-    [row] = cli.rows("decode in.jsonl --model crf.json")
-    assert (row["given"], row["positions"], row["labels"][2]) == ({"2": "B-name"}, [0, 2], "B-name")
-    solution = ilpinfer.Solution.from_dict(row)
-    assert solution.given == {1: "B-name"}
-    assert ilpinfer.verify(load_model("crf.json").trellis(tokens), [], solution).proved
-    cli.done("reprocess in.jsonl --model crf.json --output out --jobs 1")
-    [row] = pq.read_table("out/part-00000.parquet").to_pylist()
-    assert (row["given"], row["labels"][2]) == ('{"2": "B-name"}', "B-name")
-    write_lines("in.jsonl", {"tokens": tokens, "given": {"1": "O"}})
-    assert "given: the model leaves out token 1" in cli.refused("decode in.jsonl --model crf.json")
 
 
 def test_shards_and_comparisons_keep_them(folder, cli):

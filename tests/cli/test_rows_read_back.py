@@ -10,7 +10,6 @@ from support.command_line import rows, rule_text
 import ilpinfer.exact.marginals
 from formulations import Trellis, load_rules
 from formulations.automata.machine import TooManyStates
-from ilpinfer.core.solution_fields import ROW_KEYS
 
 
 def rows_of(options, cli):
@@ -75,13 +74,3 @@ def test_rows_of_minimum_risk_say_what_is_expected(folder, cli):
         "decode train.tsv --model hmm.json --rules rules.toml --method posterior --risk spans --output o.jsonl"
     )
     assert all("F1 of spans expected to be" in row["method"] for row in rows(Path("o.jsonl")))
-
-
-def test_the_tokens_left_out_have_no_ids():
-    solution = ilpinfer.decode(Trellis([0.0, 1.0], [[[0, 1], [2, 3]]], labels=["a", "b"]))
-    row = {**solution.to_dict(), "sequence": 0, "tokens": ["x", "-", "y"]}
-    row |= {"positions": [0, 2], "labels": ["b", "a", "b"]}
-    assert ilpinfer.Solution.from_dict(row) == solution
-    with pytest.raises(ValueError, match=r"positions\[1\] is 3; expected a whole number from 0 to 2"):
-        ilpinfer.Solution.from_dict({**row, "positions": [0, 3]})
-    assert set(ROW_KEYS) >= {"sequence", "tokens", "positions"}

@@ -15,7 +15,6 @@ from formulations import LabelSet, Trellis
 from formulations import constraints as C
 from ilpinfer.corpus.conversion import convert, convert_all, shown_scheme
 from ilpinfer.evaluation.counts import named_spans
-from ilpinfer.models.crf import line_breaks
 
 MARKS = {"bio": "BI", "iob1": "BI", "iobes": "BIES", "bilou": "BILU", "bmes": "BMES"}
 
@@ -194,25 +193,6 @@ def test_a_slip_in_gold_is_an_error_and_not_rewritten(folder, cli):
     arguments = "--model hmm.json --methods auto --output out"
     assert "gold label 'S-date' does not fit scheme bio" in cli.refused(f"compare slip.tsv {arguments}")
     assert cli("train slip.tsv --scheme bio --output m.json")[0] == 2
-
-
-@pytest.mark.parametrize(
-    ("labels", "scheme", "expected"),
-    [
-        ("B-x I-x O", "bio", "B-x I-x I-x O"),
-        ("I-x I-x O", "iob1", "I-x I-x I-x O"),
-        ("B-x E-x O", "iobes", "B-x I-x E-x O"),
-        ("B-x L-x O", "bilou", "B-x I-x L-x O"),
-        ("B-x E-x O", "bmes", "B-x M-x E-x O"),
-        ("B-x/B-y I-x/I-y O", "paths", "B-x/B-y I-x/I-y I-x/I-y O"),
-        ("B-x B-x O", "bio", "B-x O B-x O"),
-        ("U-x L-x O", "bilou", "U-x O L-x O"),
-        ("x x O", "plain", "x O x O"),
-    ],
-)
-def test_line_breaks_inside_a_run_go_on_with_it(labels, scheme, expected):
-    result = line_breaks.restore(["a", "@newline@", "b", "c"], labels.split(), "O", scheme)
-    assert result == expected.split()
 
 
 def test_an_expression_that_can_match_nothing_is_a_notice(folder, cli):

@@ -172,13 +172,9 @@ def test_an_unfinished_run_is_not_gone_on_with_when_a_column_has_changed(folder,
     cli.done(decode)
 
 
-def test_line_breaks_out_and_rules_first_see_the_columns(folder, cli):
-    Path("train.txt").write_text(CONLL.replace("wrote", "@newline@ NL O O\nwrote"))
-    Path("new.txt").write_text(NEW.replace("Sol", "@newline@ NL O\nSol"))
-    cli.done(f"{TRAIN} --line-breaks out --output m.json")
+def test_rules_first_see_the_columns(folder, cli):
+    Path("new.txt").write_text(NEW)
     decode = "decode new.txt --column 1, --model m.json --output o.jsonl"
-    cli.done(decode)
-    assert rows(Path("o.jsonl"))[0]["labels"] == ["B-PER", "I-PER", "I-PER", "O"]
     cli.done(f"{TRAIN} --output m.json")
     Path("rules.toml").write_text(rule_text("tag_at", fields=["PER"], field="O", words=["sang"]))
     cli.done(f"{decode} --rules rules.toml --rules-first")

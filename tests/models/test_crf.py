@@ -208,34 +208,6 @@ def test_damaged_files_of_crfsuite_are_clear_errors(tmp_path, crfsuite_file):
         CRF.from_crfsuite(tmp_path / "none")
 
 
-def test_without_line_breaks():
-    texts = [
-        ("1. @newline@ Facts @newline@ It rained .", "nr break title break text text text"),
-        ("It rained @newline@ 2. @newline@ Law", "text text break nr break title"),
-    ]
-    pairs = [(tokens.split(), labels.split()) for tokens, labels in texts]
-    crf = CRF.train(pairs, parameters={"c2": 0.01}, without_line_breaks=True)
-    assert crf.labels.names == ("nr", "text", "title")
-    tokens, labels = pairs[0]
-    trellis = crf.trellis(tokens)
-    assert trellis.tokens == ("1.", "Facts", "It", "rained", ".")
-    assert crf.restore(tokens, ilpinfer.decode(trellis).labels, "break") == list(labels)
-    assert crf.line_break_label == "break"
-    assert crf.restore(tokens, ilpinfer.decode(trellis).labels) == list(labels)
-    assert "line-start[0]" in crf.features(tokens)[1]
-    assert any(name.startswith("lower[-1]=1.") for name in crf.features(tokens)[1])
-    assert len(crf.trellis(["@newline@"])) == 0
-
-
-def test_line_breaks_inside_a_name_go_on_with_it():
-    crf = CRF.train(PAIRS, without_line_breaks=True)
-    tokens = ("Ada", "@newline@", "Byron", "@newline@", "wrote")
-    restored = crf.restore(tokens, ["B-person", "I-person", "O"], "O")
-    assert restored == ["B-person", "I-person", "I-person", "O", "O"]
-    with pytest.raises(ValueError, match="2 labels for 3 tokens"):
-        crf.restore(tokens, ["O", "O"], "O")
-
-
 def test_what_goes_wrong_in_the_process_of_training_is_said(tmp_path):
     class Trainer:
         holds_out = False

@@ -43,7 +43,7 @@ MODELS = {
         "ilpinfer-hmm2",
         1,
     ),
-    "crf": (lambda: trained(CRF), "ilpinfer-crf", 1),
+    "crf": (lambda: trained(CRF), "ilpinfer-crf", 2),
     "mixture of probabilities": (lambda: mixed(HMM, "probabilities"), "ilpinfer-mixture", 1),
     "mixture of second order": (lambda: mixed(SecondOrderHMM), "ilpinfer-mixture", 1),
     "mixture of crf": (lambda: mixed(CRF), "ilpinfer-mixture", 1),

@@ -304,4 +304,4 @@ def test_a_token_is_explained_as_by_the_solution(decoder):
             other = max(score for labels, score in known.items() if labels[t] != answer["labels"][t])
             assert change["loss"] == pytest.approx(answer["score"] - other, abs=1e-4)
     said = post(decoder, "/decode", {**SCORES, "explain": 99}).json()["detail"]
-    assert said == "body: explain: no token 99 has scores; positions are 0 to 3"
+    assert said == "body: explain: no token 99; tokens are 0 to 3"

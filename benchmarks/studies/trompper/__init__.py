@@ -8,6 +8,7 @@ from pandas import DataFrame, concat
 
 from benchmarks import optimum
 from benchmarks.data.corpora import read_labelled
+from benchmarks.data.line_breaks import trained_between_breaks, with_breaks
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, groups, percent
@@ -17,7 +18,7 @@ from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer.evaluation.counts import Counts, f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Pair
-from ilpinfer.models.crf import CRF
+from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.cross_validation import make_folds
 
 TAGGER, FIELDS = "tagger", "fields"
@@ -57,15 +58,15 @@ def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     held_out = make_folds(range(len(documents)), FOLDS, sources.seed(cell.shuffle))[cell.fold]
     left = set(held_out)
     training = [pair for place, pair in enumerate(documents) if place not in left]
-    model = trained(
-        "crf",
-        training,
-        template="case-law",
-        c2=REGULARISATION[cell.regularisation],
-        max_iterations=sources(smoke=20, sample=ITERATIONS),
-        without_line_breaks=cell.condition == OMITTED,
+    parameters = {
+        "c2": REGULARISATION[cell.regularisation],
+        "max_iterations": sources(smoke=20, sample=ITERATIONS),
+    }
+    model: SequenceModel = (
+        trained_between_breaks(training, "case-law", **parameters)
+        if cell.condition == OMITTED
+        else trained("crf", training, template="case-law", **parameters)
     )
-    assert isinstance(model, CRF)
     for name, reward, rules in _rule_sets(cell.condition):
         pairs = [_labelled(model, documents[place], rules, cell.condition) for place in held_out]
         yield {"rules": name, "reward": reward, "confusion": confusion(pairs)}
@@ -79,10 +80,10 @@ def _rule_sets(condition: str) -> Iterator[tuple[str, float, RuleSet]]:
         yield CATALOGUE, 0.0, load_rules("case-law")
 
 
-def _labelled(model: CRF, document: Labelled, rules: RuleSet, condition: str) -> Pair:
+def _labelled(model: SequenceModel, document: Labelled, rules: RuleSet, condition: str) -> Pair:
     tokens, gold = document
     solution = optimum.optimum(model.trellis(tokens), rules)
-    labels = model.restore(tokens, solution.labels, BREAK if condition == OMITTED else "")
+    labels = with_breaks(tokens, solution.labels, BREAK) if condition == OMITTED else solution.labels
     return Pair(tokens, tuple(labels), gold)
 
 

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from formulations.tokens.token_pattern import continues, item_numbers
+from formulations.tokens.token_pattern import continues, in_class, item_numbers
 from ilpinfer.models.crf.attributes import NO, YES, Values, bucket
-from ilpinfer.models.crf.line_breaks import is_line_break
 
 Column = list[Values]
 """Values of an attribute at each of T tokens."""
@@ -16,6 +15,10 @@ Stretches = list[tuple[int, int]]
 
 _DELIMITER = re.compile(r"[^\w\s]+|.*[,;:)\]]", re.DOTALL)
 _QUOTE = re.compile(r"[\"“”„«»]|``|''")
+
+
+def is_line_break(token: str) -> bool:
+    return in_class(token, "newline")
 
 
 def lines(tokens: Sequence[str]) -> Stretches:

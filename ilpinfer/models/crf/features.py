@@ -10,7 +10,6 @@ from formulations.caches import LONGEST_TEXT, make_room
 from ilpinfer.corpus.tokens import column
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, Values, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, nearby_values, phrases
-from ilpinfer.models.crf.line_breaks import token_positions
 
 Features = list[list[str]]
 """Names of the features that hold at each of T tokens."""
@@ -45,15 +44,10 @@ class Template:
 
     def features(self, tokens: Sequence[str], at: Iterable[int] | None = None) -> Features:
         """Names of the features at each of T tokens; none at those that `at` leaves out."""
-        return self._features(tokens, self._columns(tokens), range(len(tokens)) if at is None else list(at))
+        return self.features_of(tokens, self.columns(tokens), range(len(tokens)) if at is None else list(at))
 
-    def features_without_line_breaks(self, tokens: Sequence[str]) -> Features:
-        """Names of the features at each other token, whose neighbours are those across line breaks."""
-        positions = token_positions(tokens)
-        columns = {name: [column[t] for t in positions] for name, column in self._columns(tokens).items()}
-        return self._features([tokens[t] for t in positions], columns, range(len(positions)))
-
-    def _columns(self, tokens: Sequence[str]) -> dict[str, Column]:
+    def columns(self, tokens: Sequence[str]) -> dict[str, Column]:
+        """Values of the attributes that look at the sequence."""
         return {name: self.column(name, tokens) for name in self._context_names}
 
     def column(self, name: str, tokens: Sequence[str]) -> Column:
@@ -63,7 +57,10 @@ class Template:
             return CONTEXT_ATTRIBUTES[name](tokens)
         return list(map(word_attribute(name, self.words), tokens))
 
-    def _features(self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]) -> Features:
+    def features_of(
+        self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]
+    ) -> Features:
+        """Names of the features at the tokens of `at`, with the values of `columns`."""
         T = len(tokens)
         result: Features = [[] for _ in tokens]
         words: list[_Word] = [_NONE] * T

@@ -9,17 +9,14 @@ import numpy as np
 
 from formulations import LabelSet, Trellis
 from formulations.dtypes import Floats
-from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from formulations.problem.token_scores import empty_trellis
 from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
-from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.attribute_check import check_template, share
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.items import checked_items
-from ilpinfer.models.crf.line_breaks import usual_label
 from ilpinfer.models.crf.templates import load_template, template_names
 from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
 from ilpinfer.models.crf.weights import KEYS, Weights, read_weights, weights_body
@@ -42,11 +39,6 @@ class CRF(ModelFile):
         Weights of A attributes and of transitions, nats.
     template : Template, optional
         Template that computes the features of tokens; None if features have to be given.
-    without_line_breaks : bool, default False
-        Whether line breaks are removed from the sequence (Trompper 2016, third condition). Trellises then
-        cover the tokens at `token_positions`, and `restore` adds labels of the others.
-    line_break_label : str, default OUTSIDE
-        Label that `restore` gives line breaks by default; after training, their most frequent label.
 
     Examples
     --------
@@ -58,11 +50,9 @@ class CRF(ModelFile):
     labels: LabelSet
     learnt: Weights
     template: Template | None = None
-    without_line_breaks: bool = False
-    line_break_label: str = OUTSIDE
 
     FORMAT: ClassVar = "ilpinfer-crf"
-    VERSION: ClassVar = 1
+    VERSION: ClassVar = 2
 
     @classmethod
     def train(
@@ -75,7 +65,6 @@ class CRF(ModelFile):
         scheme: str = "",
         held_out: Iterable[Labelled] = (),
         progress: Progress | None = None,
-        without_line_breaks: bool = False,
     ) -> "CRF":
         """Train on labelled sequences with CRFsuite.
 
@@ -95,8 +84,6 @@ class CRF(ModelFile):
             Sequences on which `progress` reports accuracy.
         progress : Progress, optional
             Function that is called with an `Iteration` after each one.
-        without_line_breaks : bool, default False
-            Whether to remove line breaks from the sequences.
 
         Returns
         -------
@@ -112,15 +99,13 @@ class CRF(ModelFile):
         training = check_sequences(sequences, "training", scheme)
         further = check_sequences(held_out, "held-out", scheme)
         weights = learn(
-            observations(training, result, without_line_breaks, "training"),
+            observations(training, result, "training"),
             algorithm=algorithm,
             parameters=parameters,
-            held_out=observations(further, result, without_line_breaks, "held-out"),
+            held_out=observations(further, result, "held-out"),
             progress=progress,
         )
-        labels = LabelSet(weights.labels, scheme)
-        line_break = usual_label(training, labels.notation) if without_line_breaks else OUTSIDE
-        return cls(labels, weights, result, without_line_breaks, line_break)
+        return cls(LabelSet(weights.labels, scheme), weights, result)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "CRF":
@@ -204,7 +189,7 @@ class CRF(ModelFile):
         self.__dict__.update(state, template=None if source is None else load_template(source))
 
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
-        """Names of the features of each token that trellises cover.
+        """Names of the features of each token.
 
         Parameters as for `trellis`.
 
@@ -220,42 +205,7 @@ class CRF(ModelFile):
         """
         if self.template is None:
             raise ValueError("this model has no template for features: give one, or use trellis_of(features)")
-        if self.without_line_breaks:
-            return self.template.features_without_line_breaks(tokens)
         return self.template.features(tokens)
-
-    def token_positions(self, tokens: Sequence[str]) -> list[int]:
-        """Positions of the tokens that trellises cover: all of them, or those between line breaks.
-
-        Parameters as for `trellis`.
-
-        Returns
-        -------
-        list of int
-            Token numbers from 0.
-        """
-        return line_breaks.token_positions(tokens) if self.without_line_breaks else list(range(len(tokens)))
-
-    def restore(self, tokens: Sequence[str], labels: Sequence[str], line_break: str = "") -> list[str]:
-        """Labels of all tokens, from the labels of those that trellises cover.
-
-        Parameters as for `trellis`, and two more.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            Labels of the tokens at `token_positions`.
-        line_break : str, optional
-            Label of line breaks; `line_break_label` where not given.
-
-        Returns
-        -------
-        list of str
-            One label for each token.
-        """
-        if not self.without_line_breaks:
-            return list(labels)
-        return line_breaks.restore(tokens, labels, line_break or self.line_break_label, self.labels.notation)
 
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.
@@ -283,12 +233,12 @@ class CRF(ModelFile):
         return self.learnt.emissions(self.features(tokens), notice=False)
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Scores of the labellings of the tokens at `token_positions`, in nats; log Z is not subtracted.
+        """Scores of the labellings of T tokens, in nats; log Z is not subtracted.
 
         Parameters
         ----------
         tokens : sequence of str
-            Texts of the sequence.
+            T texts.
 
         Returns
         -------
@@ -300,10 +250,9 @@ class CRF(ModelFile):
         ValueError
             For a model without a template.
         """
-        covered = [tokens[t] for t in self.token_positions(tokens)]
-        if not covered:
+        if not len(tokens):
             return empty_trellis(self.labels)
-        return self._trellis(self._emissions(tokens), covered)
+        return self._trellis(self._emissions(tokens), tokens)
 
     def trellis_of(
         self, features: Sequence[Iterable[str] | Mapping[str, Any]], tokens: Sequence[str] | None = None
@@ -328,14 +277,14 @@ class CRF(ModelFile):
         return Trellis.from_emissions(emissions, self.learnt.transitions, labels=self.labels, tokens=tokens)
 
     def log_probability(self, tokens: Sequence[str], labelling: Iterable[object]) -> float:
-        """The logarithm of P(labelling | tokens) for the tokens at `token_positions`, nats.
+        """The logarithm of P(labelling | tokens), nats.
 
         Parameters as for `trellis`, and one more.
 
         Parameters
         ----------
         labelling : iterable of object
-            Label names or ids of the tokens at `token_positions`.
+            T label names or ids.
 
         Returns
         -------
@@ -358,7 +307,7 @@ class CRF(ModelFile):
         return float(score - self._sums(emissions).log_partition)
 
     def label_probabilities(self, tokens: Sequence[str]) -> Floats:
-        """Probability of each label at each of the tokens at `token_positions`, given all tokens.
+        """Probability of each label at each token, given all tokens.
 
         Parameters as for `trellis`.
 
@@ -379,8 +328,6 @@ class CRF(ModelFile):
             "labels": list(self.labels.names),
             "scheme": self.labels.notation,
             "template": self._template_source(),
-            "without_line_breaks": self.without_line_breaks,
-            **({"line_break_label": self.line_break_label} if self.without_line_breaks else {}),
             "attributes": list(self.learnt.attributes),
             **weights_body(self.learnt),
         }
@@ -394,18 +341,11 @@ class CRF(ModelFile):
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
-        body = {"line_break_label": OUTSIDE, **body}
-        plain_values.table(body, (*KEYS, "line_break_label"), "the model")
+        plain_values.table(body, KEYS, "the model")
         labels = plain_values.label_set(body)
         weights = read_weights(body, labels)
         template = None if body["template"] is None else _template(body["template"])
-        return cls(
-            labels,
-            weights,
-            template,
-            plain_values.flag(body["without_line_breaks"], "without_line_breaks"),
-            plain_values.text(body["line_break_label"], "line_break_label"),
-        )
+        return cls(labels, weights, template)
 
 
 def _template(source: Any) -> Template:

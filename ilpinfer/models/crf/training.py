@@ -16,7 +16,6 @@ import numpy as np
 from formulations import LabelSet
 from formulations.arguments import items, one_of, texts
 from formulations.messages import counted, suggestion
-from ilpinfer.models.crf import line_breaks
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.weights import Weights
@@ -201,21 +200,13 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     return pairs
 
 
-def observations(
-    pairs: Iterable[Labelled], template: Template, without_line_breaks: bool, what: str
-) -> list[Observation]:
+def observations(pairs: Iterable[Labelled], template: Template, what: str) -> list[Observation]:
     """The features and labels of sequences."""
     result = list[Observation]()
     for number, (tokens, labels) in enumerate(pairs):
         try:
-            tokens = texts(tokens, "tokens")
-            if without_line_breaks:
-                features = template.features_without_line_breaks(tokens)
-            else:
-                features = template.features(tokens)
+            features = template.features(texts(tokens, "tokens"))
         except ValueError as error:
             raise ValueError(f"{what} sequence {number}: {error}") from None
-        if without_line_breaks:
-            labels = [labels[t] for t in line_breaks.token_positions(tokens)]
         result.append((features, labels))
     return result

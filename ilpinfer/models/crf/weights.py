@@ -83,7 +83,7 @@ class Weights:
 
 
 ARRAYS = {"begins": "<i8", "targets": "<i8", "weights": "<f8", "transitions": "<f8"}
-KEYS = ("labels", "scheme", "template", "without_line_breaks", "attributes", *ARRAYS)
+KEYS = ("labels", "scheme", "template", "attributes", *ARRAYS)
 """The keys of a model file."""
 
 
