@@ -16,9 +16,9 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
-from ilpinfer.comparison.frame import line_of
+from ilpinfer.comparison.frame import check_row
 from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
-from ilpinfer.comparison.plots import PLOTS, check_plots, write_plots
+from ilpinfer.comparison.plots import PLOTS, check_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
@@ -43,7 +43,7 @@ FILES = (RESULTS, SUMMARY, REPORT)
 
 @command(
     "ilpinfer compare test.tsv --model hmm.json --rules citations --methods auto,beam:width=50,cbc --output report",
-    "ilpinfer compare report --join other --output both --name Beam=beam:width=50 --format latex --preset paper",
+    "ilpinfer compare report --join other --output both --name Beam=beam:width=50 --format latex --preset gaps",
 )
 def compare(options: CompareOptions) -> None:
     """Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run."""
@@ -99,7 +99,7 @@ class Files:
         if options.tables:
             write_tables(lines, folder, options.tables, self.layout, self.inputs)
         if options.plots:
-            write_plots(comparison, folder, options.plots, self.inputs)
+            options.write_plots(comparison, self.inputs)
         return lines["summary"], record
 
 
@@ -133,6 +133,7 @@ def _compare_sequences(
 ) -> tuple["pd.DataFrame", Row]:
     """The comparison of the sequences of a file."""
     from ilpinfer.comparison.comparison import Comparison, about_of
+    from ilpinfer.comparison.frame import frame_of
     from ilpinfer.comparison.rows import Contradiction
     from ilpinfer.comparison.running import ComparisonRun, check_predictions
 
@@ -163,7 +164,7 @@ def _compare_sequences(
                     checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
-        comparison = Comparison(checkpoint.rows, plan.kinds, options.cap, about, cases, rules)
+        comparison = Comparison(frame_of(checkpoint.rows()), options.cap, about, cases, rules)
         return outputs.write(comparison)
 
 
@@ -183,11 +184,12 @@ def _tables(options: CompareOptions, layout: Layout) -> list[str]:
 
 
 def _plots(options: CompareOptions) -> list[str]:
-    """The files of the plots; ValueError for an unknown format."""
+    """The files of the plots; ValueError for an unknown format or name."""
+    only = options.only_plots
     if not options.plots:
         return []
-    check_plots(options.plots)
-    return [f"{name}.{options.plots}" for name in PLOTS]
+    check_plots(options.plots, only, options.plot_width)
+    return [f"{name}.{options.plots}" for name in only or PLOTS]
 
 
 def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
@@ -204,9 +206,7 @@ def _positions(plan: Plan) -> Callable[[Row], Position]:
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
     def position(row: Row) -> Position:
-        line_of(row)
-        if type(row["sequence"]) is not int or not isinstance(row["reason"], str):
-            raise TypeError("a number and a text are expected")
+        check_row(row)
         return row["sequence"] * len(places) + places[row["method"], row["seed"]], 0, 1
 
     return position

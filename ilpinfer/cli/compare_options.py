@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
-from ilpinfer.comparison.plan import CAP, Plan, plan_of
+from ilpinfer.comparison.plan import CAP, ComparisonData, Plan, plan_of
+from ilpinfer.comparison.plots import WIDTH, write_plots
 from ilpinfer.comparison.tables import Layout
 from ilpinfer.corpus.examples import InputError
 
@@ -23,7 +24,11 @@ TABLE_OPTIONS = (
     "columns",
     "digits",
     "caption",
+    "label",
+    "position",
     "plots",
+    "only",
+    "plot_width",
     "as_json",
 )
 """Options for the files of a comparison, which folders of results have, too."""
@@ -65,12 +70,18 @@ class CompareOptions:
         "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
     )
     preset: str = PAPER.option(
-        "", "NAME: paper: one table that fits a column of a two-column paper, with intervals."
+        "",
+        "NAME: One table that fits a column of a two-column paper, with intervals: paper (F1, gaps, times) or gaps (gaps, "
+        "search errors, model errors, times).",
     )
     columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
     digits: int | None = PAPER.option(None, "NUMBER: Decimals of numbers that are no counts.", min=0)
     caption: str = PAPER.option("", "TEXT: Caption of the tables.")
+    label: str = PAPER.option("", "NAME: Label of one table in LaTeX, such as tab:gaps.")
+    position: str = PAPER.option("", "TEXT: Where LaTeX may place tables that float, such as tb.")
     plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
+    only: str = PAPER.option("", "NAMES: Plots that are written, such as gaps,anytime,profile,lengths.")
+    plot_width: float = PAPER.option(WIDTH, "INCHES: Width of the plots; 3.3 for one column of a paper.")
     width: arguments.Width = 10
     threads: arguments.Threads = 1
     option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
@@ -102,12 +113,25 @@ class CompareOptions:
     def layout(self) -> Layout:
         """How tables are written; ValueError for an unknown format, column or preset."""
         columns = self.columns.split(",") if self.columns else None
-        layout = Layout(columns, self.digits, self.caption, self.preset)
+        layout = Layout(columns, self.digits, self.caption, self.preset, self.label, self.position)
         if self.tables:
             layout.check(self.tables)
         elif layout != Layout():
-            raise InputError("--preset, --columns, --digits and --caption are for tables; add --format")
+            names = "--preset, --columns, --digits, --caption, --label and --position"
+            raise InputError(f"{names} are for tables; add --format")
         return layout
+
+    @property
+    def only_plots(self) -> list[str] | None:
+        """The names of plots; InputError without a format of theirs."""
+        if not self.plots and (self.only or self.plot_width != WIDTH):
+            raise InputError("--only and --plot-width are for plots; add --plots")
+        return self.only.split(",") if self.only else None
+
+    def write_plots(self, comparison: ComparisonData, inputs: Sequence[str]) -> None:
+        write_plots(
+            comparison, self.output, self.plots, width=self.plot_width, only=self.only_plots, inputs=inputs
+        )
 
     def plan(self, predictions: Mapping[str, Any]) -> Plan:
         """The plan; invalid methods and options are errors before any work."""

@@ -78,7 +78,8 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
 
 
 def _by_method(lines: "pd.DataFrame", values: "pd.Series") -> str:
-    return ", ".join(f"{method} {values[place]:g}" for place, method in lines.method.items())
+    own = lines[lines.kind != "bare"]
+    return ", ".join(f"{method} {values[place]:g}" for place, method in own.method.items())
 
 
 def _percents(shares: "pd.Series", digits: int = 1) -> list[str]:
@@ -90,7 +91,7 @@ def _decimals(numbers: "pd.Series") -> list[str]:
 
 
 def _counts(numbers: "pd.Series") -> list[str]:
-    return [f"{number:g}" for number in numbers]
+    return [_known(number, "g") for number in numbers]
 
 
 def _milliseconds(numbers: "pd.Series") -> list[str]:

@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,17 +30,22 @@ JOINERS = "\u200c\u200d"
 """Not printable, but scripts and emoji need them."""
 MISSING = "–"
 """Text for unknown values."""
+INTERVAL = "[95 %]"
 DECIMALS = {"percent": 1, "points": 1, "loss": 1, "relative": 4, "nats": 4, "small": 5, "ms": 2, "times": 1}
 """By form of a number; see `shown`."""
 
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a table; `printed` where Markdown and LaTeX have it, too, and `interval` where its cells there hold its interval."""
+
     field: str
     title: str
     form: str
     group: str
     help: str
+    printed: bool = True
+    interval: bool = False
 
     @property
     def unit(self) -> str:
@@ -47,27 +53,35 @@ class Column:
         return UNITS.get(self.form, "")
 
     @property
+    def heading(self) -> str:
+        return f"{self.title}{f', {self.group}' if self.group else ''}"
+
+    @property
+    def measure(self) -> str:
+        """The unit in parentheses, and the level of an interval."""
+        parts = (f"({self.unit})" if self.unit else "", INTERVAL if self.interval else "")
+        return " ".join(filter(None, parts))
+
+    @property
     def name(self) -> str:
-        unit = f" ({self.unit})" if self.unit else ""
-        return f"{self.title}{f', {self.group}' if self.group else ''}{unit}"
+        return f"{self.heading} {self.measure}".strip()
 
     def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
         """Its values in their unit; with an end, "_low" or "_high", that of their interval."""
         values = lines[self.field + end]
         return 100 * values if self.form in SHARES else values
 
-    def texts(self, lines: "pd.DataFrame", digits: int | None = None, *, interval: bool = False) -> list[str]:
-        """Its values as people read them; with their intervals, where there are some."""
-        values = [shown(value, self.form, digits) for value in self.values(lines)]
-        if not interval or f"{self.field}_low" not in lines:
-            return values
-        low, high = (
-            [shown(value, self.form, digits) for value in self.values(lines, end)]
-            for end in ("_low", "_high")
+    def texts(self, lines: "pd.DataFrame", digits: int | None = None) -> list[str]:
+        """Its values as people read them, with their intervals where it has some."""
+        value, *ends = (
+            [shown(each, self.form, digits) for each in self.values(lines, end)]
+            for end in ("", "_low", "_high")[: 3 if self.interval else 1]
         )
+        if not ends:
+            return value
         return [
-            value if value == MISSING else f"{value} [{one}, {other}]"
-            for value, one, other in zip(values, low, high, strict=True)
+            one if one == MISSING or low == MISSING else f"{one} [{low}, {high}]"
+            for one, low, high in zip(value, *ends, strict=True)
         ]
 
 
@@ -98,88 +112,89 @@ def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
         return str(int(value)) if float(value).is_integer() else f"{value:.1f}"
     if form == "p":
         return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}" if value >= 1e-99 else "<1e-99"
+    if form == "ms" and digits is None and 0 < value < 0.1:
+        return f"{value:.2g}"
     text = f"{value:.{DECIMALS[form] if digits is None else digits}f}"
     text = text.removeprefix("-") if float(text) == 0 else text
     return f"+{text}" if form == "points" and float(text) > 0 else text
 
 
 TABLE = """
-field                | tables                             | title                     | form     | group     | help
-method               | summary gaps gold errors matches fields stages rules | method  | text     |           |
-rank                 | summary                            | rank                      | count    |           | by the share solved, then the mean gap; equal ones share a rank
-kind                 | summary                            | kind                      | text     |           |
-seeds                | summary                            | seeds                     | count    |           |
-solved               | summary                            | solved                    | percent  |           | sequences with a labelling that keeps the hard rules
-proved               | summary                            | proved                    | percent  |           | proved optimal, or proved to have no labelling
-failed               | summary gaps gold errors           | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
-optimum_known        | summary gaps                       | sequences                 | count    | all       | those with a proved optimum on which the method did not fail
-cap                  | gaps                               | cap                       | nats     | all       | stands for a missing labelling, and for nothing else
-reaches              | summary                            | reaches optimum           | percent  | all       | share on which the score is the proved optimum
-missed               | summary                            | missed                    | count    | all       | sequences on which the score is not the proved optimum, or missing
-mean_gap             | summary gaps                       | mean gap                  | nats     | all       | below the proved optimum; the cap stands for a missing labelling
-mean_gap_low         | summary gaps                       | 95 % from                 | nats     | all       | interval of the mean gap by the bootstrap over sequences
-mean_gap_high        | summary gaps                       | 95 % to                   | nats     | all       | interval of the mean gap by the bootstrap over sequences
-gap_spread           | summary gaps                       | ± seeds                   | nats     | all       | standard deviation of the mean gap between seeds
-relative_gap         | gaps                               | relative gap              | relative | all       | divided by the absolute value of the optimum
-gap_per_token        | gaps                               | gap per token             | small    | all       | divided by the tokens of the sequence
-solved_gap           | summary gaps                       | mean gap                  | nats     | solved    | over the sequences that it solves; no cap
-common               | summary gaps                       | sequences                 | count    | common    | those of them that every method solves with every seed
-common_gap           | summary gaps                       | mean gap                  | nats     | common    | nothing is missing here
-common_relative_gap  | gaps                               | relative gap              | relative | common    | nothing is missing here
-common_gap_per_token | gaps                               | gap per token             | small    | common    | nothing is missing here
-largest_gap          | summary gaps                       | largest gap               | nats     |           | of a labelling that keeps the hard rules
-violations           | summary                            | violations                | count    |           | sum over rules and sequences
-breaking             | summary                            | sequences with violations | count    |           |
-accuracy             | summary gold                       | accuracy                  | percent  |           | of the fields of tokens with gold, prefixes left out; missing labellings are wrong
-accuracy_low         | gold                               | accuracy from             | percent  |           | 95 % interval by the bootstrap over sequences
-accuracy_high        | gold                               | accuracy to               | percent  |           | 95 % interval by the bootstrap over sequences
-f1                   | summary gold                       | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
-f1_low               | gold                               | F1 from                   | percent  |           | 95 % interval by the bootstrap over sequences
-f1_high              | gold                               | F1 to                     | percent  |           | 95 % interval by the bootstrap over sequences
-accuracy_loss        | gold                               | loss of accuracy          | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
-accuracy_loss_low    | gold                               | loss of accuracy from     | loss     |           | 95 % interval by the paired bootstrap over sequences
-accuracy_loss_high   | gold                               | loss of accuracy to       | loss     |           | 95 % interval by the paired bootstrap over sequences
-f1_loss              | summary gold                       | loss of F1                | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
-f1_loss_low          | summary gold                       | loss of F1 from           | loss     |           | 95 % interval by the paired bootstrap over sequences
-f1_loss_high         | summary gold                       | loss of F1 to             | loss     |           | 95 % interval by the paired bootstrap over sequences
-search_errors        | errors                             | search                    | count    | sequences | gold scores higher: the method has missed it
-model_errors         | errors                             | model                     | count    | sequences | gold scores lower: the scores prefer another one
-rule_errors          | errors                             | rule                      | count    | sequences | gold breaks a hard rule: no method can find it
-tie_errors           | errors                             | tie                       | count    | sequences | gold and the labelling score the same
-label_accuracy       | errors                             | accuracy                  | percent  | labels    | of labels as they are, with their prefixes
-search_error_tokens  | errors                             | search                    | count    | tokens    | wrong labels of these sequences
-model_error_tokens   | errors                             | model                     | count    | tokens    | wrong labels of these sequences
-rule_error_tokens    | errors                             | rule                      | count    | tokens    | wrong labels of these sequences
-tie_error_tokens     | errors                             | tie                       | count    | tokens    | wrong labels of these sequences
-median_ms            | summary                            | median                    | ms       |           | time of a sequence
-p90_ms               | summary                            | 90th percentile           | ms       |           | time of a sequence
-bare_passes          | summary                            | bare Viterbi passes       | times    |           | median time as a multiple of a bare compiled Viterbi pass over the same scores without rules
-other                | matches                            | other                     | text     |           |
-wins                 | matches                            | wins                      | count    |           | sequences on which the first method is better
-ties                 | matches                            | ties                      | count    |           |
-losses               | matches                            | losses                    | count    |           | sequences on which the other one is better
-failed               | matches                            | failed                    | count    |           | sequences left out, on which one of the two failed
-p                    | matches                            | p                         | p        |           | two-sided sign test; not corrected for the number of pairs
-holm                 | matches                            | p, Holm                   | p        |           | corrected for the number of pairs by Holm's method
-field                | fields                             | field                     | text     |           |
-failed               | fields                             | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
-gold                 | fields                             | gold fields               | count    |           |
-precision            | fields                             | precision                 | percent  |           |
-recall               | fields                             | recall                    | percent  |           |
-f1                   | fields                             | F1                        | percent  |           |
-precision_gain       | fields                             | precision gain            | points   |           | over Viterbi without rules
-recall_gain          | fields                             | recall gain               | points   |           | over Viterbi without rules
-f1_gain              | fields                             | F1 gain                   | points   |           | over Viterbi without rules
-stage                | stages                             | stage                     | text     |           |
-ran                  | stages                             | sequences                 | count    |           | on which it ran, with every seed
-ended                | stages                             | ended                     | count    |           | sequences whose search it ended, by a proof or at a limit
-share                | stages                             | share of the time         | percent  |           |
-rule                 | rules                              | rule                      | text     |           |
-sequences            | rules                              | sequences                 | count    |           | whose labelling breaks the rule
-violations           | rules                              | violations                | count    |           | in all of them, with every seed
+field                | tables                                               | title                     | form     | group     | help
+method               | summary gaps gold errors matches fields stages rules | method                    | text     |           |
+kind                 | summary-                                             | kind                      | text     |           |
+seeds                | summary-                                             | seeds                     | count    |           |
+solved               | summary                                              | solved                    | percent  |           | sequences with a labelling that keeps the hard rules
+proved               | summary-                                             | proved                    | percent  |           | proved optimal, or proved to have no labelling
+failed               | summary gaps gold errors                             | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
+optimum_known        | summary- gaps                                        | sequences                 | count    | all       | those with a proved optimum on which the method did not fail
+cap                  | gaps-                                                | cap                       | nats     | all       | stands for a missing labelling, and for nothing else
+reaches              | summary                                              | reaches optimum           | percent  | all       | share on which the score is the proved optimum
+missed               | summary-                                             | missed                    | count    | all       | sequences on which the score is not the proved optimum, or missing
+mean_gap             | summary gaps                                         | mean gap                  | nats     | all       | below the proved optimum; the cap stands for a missing labelling
+mean_gap_low         | summary- gaps-                                       | 95 % from                 | nats     | all       | interval of the mean gap by the bootstrap over sequences
+mean_gap_high        | summary- gaps-                                       | 95 % to                   | nats     | all       | interval of the mean gap by the bootstrap over sequences
+gap_spread           | summary- gaps                                        | ± seeds                   | nats     | all       | standard deviation of the mean gap between seeds
+relative_gap         | gaps                                                 | relative gap              | relative | all       | divided by the absolute value of the optimum
+gap_per_token        | gaps                                                 | gap per token             | small    | all       | divided by the tokens of the sequence
+solved_gap           | summary- gaps                                        | mean gap                  | nats     | solved    | over the sequences that it solves; no cap
+common               | summary- gaps-                                       | sequences                 | count    | common    | those of them that every method solves with every seed
+common_gap           | summary- gaps-                                       | mean gap                  | nats     | common    | nothing is missing here
+common_relative_gap  | gaps-                                                | relative gap              | relative | common    | nothing is missing here
+common_gap_per_token | gaps-                                                | gap per token             | small    | common    | nothing is missing here
+largest_gap          | summary- gaps                                        | largest gap               | nats     |           | of a labelling that keeps the hard rules
+violations           | summary-                                             | violations                | count    |           | sum over rules and sequences
+breaking             | summary-                                             | sequences with violations | count    |           |
+accuracy             | summary- gold                                        | accuracy                  | percent  |           | of the fields of tokens with gold, prefixes left out; missing labellings are wrong
+accuracy_low         | gold-                                                | accuracy from             | percent  |           | 95 % interval by the bootstrap over sequences
+accuracy_high        | gold-                                                | accuracy to               | percent  |           | 95 % interval by the bootstrap over sequences
+f1                   | summary gold                                         | F1                        | percent  |           | of whole fields with gold; missing labellings are wrong
+f1_low               | gold-                                                | F1 from                   | percent  |           | 95 % interval by the bootstrap over sequences
+f1_high              | gold-                                                | F1 to                     | percent  |           | 95 % interval by the bootstrap over sequences
+accuracy_loss        | gold                                                 | loss of accuracy          | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
+accuracy_loss_low    | gold-                                                | loss of accuracy from     | loss     |           | 95 % interval by the paired bootstrap over sequences
+accuracy_loss_high   | gold-                                                | loss of accuracy to       | loss     |           | 95 % interval by the paired bootstrap over sequences
+f1_loss              | summary gold                                         | loss of F1                | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
+f1_loss_low          | summary- gold-                                       | loss of F1 from           | loss     |           | 95 % interval by the paired bootstrap over sequences
+f1_loss_high         | summary- gold-                                       | loss of F1 to             | loss     |           | 95 % interval by the paired bootstrap over sequences
+search_errors        | errors                                               | search errors             | count    | sequences | gold scores higher: the method has missed it
+model_errors         | errors                                               | model errors              | count    | sequences | gold scores lower: the scores prefer another one
+rule_errors          | errors                                               | rule errors               | count    | sequences | gold breaks a hard rule: no method can find it
+tie_errors           | errors                                               | tie errors                | count    | sequences | gold and the labelling score the same
+label_accuracy       | errors-                                              | accuracy                  | percent  | labels    | of labels as they are, with their prefixes
+search_error_tokens  | errors                                               | search errors             | count    | tokens    | wrong labels of these sequences
+model_error_tokens   | errors                                               | model errors              | count    | tokens    | wrong labels of these sequences
+rule_error_tokens    | errors                                               | rule errors               | count    | tokens    | wrong labels of these sequences
+tie_error_tokens     | errors                                               | tie errors                | count    | tokens    | wrong labels of these sequences
+median_ms            | summary                                              | median time               | ms       |           | time of a sequence
+p90_ms               | summary-                                             | 90th percentile           | ms       |           | time of a sequence
+bare_passes          | summary                                              | bare Viterbi passes       | times    |           | median time as a multiple of a bare compiled Viterbi pass over the same scores without rules
+other                | matches                                              | other                     | text     |           |
+wins                 | matches                                              | wins                      | count    |           | sequences on which the first method is better
+ties                 | matches                                              | ties                      | count    |           |
+losses               | matches                                              | losses                    | count    |           | sequences on which the other one is better
+failed               | matches                                              | failed                    | count    |           | sequences left out, on which one of the two failed
+p                    | matches                                              | p                         | p        |           | two-sided sign test; not corrected for the number of pairs
+holm                 | matches                                              | p, Holm                   | p        |           | corrected for the number of pairs by Holm's method
+field                | fields                                               | field                     | text     |           |
+failed               | fields                                               | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
+gold                 | fields                                               | gold fields               | count    |           |
+precision            | fields                                               | precision                 | percent  |           |
+recall               | fields                                               | recall                    | percent  |           |
+f1                   | fields                                               | F1                        | percent  |           |
+precision_gain       | fields-                                              | precision gain            | points   |           | over Viterbi without rules
+recall_gain          | fields-                                              | recall gain               | points   |           | over Viterbi without rules
+f1_gain              | fields                                               | F1 gain                   | points   |           | over Viterbi without rules
+stage                | stages                                               | stage                     | text     |           |
+ran                  | stages                                               | sequences                 | count    |           | on which it ran, with every seed
+ended                | stages                                               | ended                     | count    |           | sequences whose search it ended, by a proof or at a limit
+share                | stages                                               | share of the time         | percent  |           |
+rule                 | rules                                                | rule                      | text     |           |
+sequences            | rules                                                | sequences                 | count    |           | whose labelling breaks the rule
+violations           | rules                                                | violations                | count    |           | in all of them, with every seed
 """
-"""Where the columns stand, and how their values are shown: `field` is a column of `Comparison.summary`, `matches`, `field_gains`,
-`stages` or `rules_broken`."""
+"""Where the columns stand, and how their values are shown. A table with `-` has the column in CSV, Parquet and the page alone. `field` is a column of
+`Comparison.summary`, `matches`, `field_gains`, `stages` or `rules_broken`."""
 
 
 def _read(text: str) -> dict[str, list[Column]]:
@@ -187,10 +202,22 @@ def _read(text: str) -> dict[str, list[Column]]:
     for line in text.strip().splitlines()[1:]:
         field, tables, *others = (cell.strip() for cell in line.split("|"))
         for table in tables.split():
-            result.setdefault(table, []).append(Column(field, *others))
+            column = Column(field, *others, printed=not table.endswith("-"))
+            result.setdefault(table.removesuffix("-"), []).append(column)
     return result
 
 
 COLUMNS = _read(TABLE)
+
+
+def with_values(lines: "pd.DataFrame", columns: Sequence[Column]) -> tuple["pd.DataFrame", list[Column]]:
+    """A table without columns that have no value, and without the bare pass where it has none."""
+    kept = [column for column in columns if lines[column.field].notna().any() or not len(lines)]
+    if "kind" in lines:
+        numbers = lines[[column.field for column in kept if column.form != "text"]]
+        lines = lines[(lines.kind != "bare") | numbers.notna().any(axis=1)]
+    return lines, kept
+
+
 OF_METHODS = ("summary", "gaps", "gold", "errors")
 """Tables with a line for each method."""

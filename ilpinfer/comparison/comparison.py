@@ -1,9 +1,8 @@
-"""A comparison of methods on the same sequences: its rows, tables and files."""
+"""A comparison of methods on the same sequences: its frame, tables and files."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,28 +11,29 @@ from formulations import RuleSet
 from formulations.problem.digest import digest
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
-from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.joining import join_rows, read_run, under_names
+from ilpinfer.comparison.frame import RunError, frame_of, kinds_of, read_frame, reference_of, rows_of
 from ilpinfer.comparison.plan import RESULTS, SUMMARY, ComparisonData, Plan, shown_names
-from ilpinfer.comparison.plots import write_plots
-from ilpinfer.comparison.report import SUPPORT, html_of, report_of
-from ilpinfer.comparison.tables import Layout, with_titles, write_tables
+from ilpinfer.comparison.plots import WIDTH, axes_with, write_plots
+from ilpinfer.comparison.report import SUPPORT, report_of
+from ilpinfer.comparison.rows import check_agreement
+from ilpinfer.comparison.tables import Layout, write_tables
+from ilpinfer.errors import describe
 from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(ComparisonData):
     """Methods compared on N sequences; two comparisons of the same sequences are joined by `+`.
 
     Parameters
     ----------
-    rows : callable
-        Function that gives all rows, one for each sequence, method and seed as in `results.jsonl`, grouped by sequence.
-    kinds : mapping of str to str
-        "exact", "heuristic" or "predictions" by method. Losses are measured against the first exact method.
+    frame : DataFrame
+        The result: a line for each sequence, method and seed, grouped by sequence, as in `results.jsonl`, with `optimum`, the score that
+        a method has proved optimal for the sequence; `gap`, optimum - score in nats; `solved`, whether there is a labelling that keeps
+        the hard rules; `infeasible`, whether there is proved to be none; and `violated`, the number of violations.
     cap : float
         Gap in nats that stands for a missing labelling, in means over all sequences.
     about : mapping of str to object
@@ -49,12 +49,17 @@ class Comparison(ComparisonData):
     >>> from formulations import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> result = ilpinfer.compare([trellis], [C.requires_present("a", "b", penalty=0.75)])
-    >>> list(result.summary().method)
+    >>> list(result.frame.method)
     ['auto', 'viterbi', 'beam']
     """
 
     def __repr__(self) -> str:
         return f"Comparison({self.about['sequences']} sequences, methods {', '.join(self.kinds)})"
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """ "exact", "heuristic" or "predictions" by method. Losses are measured against the first exact method."""
+        return kinds_of(self.frame)
 
     @classmethod
     def load(cls, path: str | Path) -> "Comparison":
@@ -70,29 +75,51 @@ class Comparison(ComparisonData):
         Returns
         -------
         Comparison
-            The comparison, whose rows are read when they are needed.
+            The comparison.
 
         Raises
         ------
         ValueError
             For a folder without its files, and for a damaged row.
         """
-        rows, record = read_run(path, (*ABOUT, "cap", "methods"))
-        kinds = {line["method"]: line["kind"] for line in record["methods"]}
-        about = {name: record[name] for name in ABOUT}
-        return cls(rows, kinds, record["cap"], about)
+        place = Path(path, SUMMARY)
+        try:
+            record = json.loads(place.read_text("utf-8"))
+            about, cap = {name: record[name] for name in ABOUT}, record["cap"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(
+                f"{place}: cannot be read ({describe(error)}); expected a folder that `ilpinfer compare --output` of this version has written"
+            ) from None
+        return cls(read_frame(Path(path, RESULTS), about["sequences"]), cap, about)
 
     def __add__(self, other: "Comparison") -> "Comparison":
         """Both, where they have the same sequences and rules; an exact reference in both comes from the first."""
+        import pandas as pd
+
+        for name, words in (("rules_digest", "rules"), ("sequences", "numbers of sequences")):
+            if self.about[name] != other.about[name]:
+                raise RunError(f"two comparisons with different {words} cannot be joined")
+        if self.cap != other.cap:
+            raise RunError(f"the cap is {self.cap:g} nats in one comparison and {other.cap:g} in the other")
+        reference = reference_of(self.kinds)
+        shared = [reference] if reference and reference == reference_of(other.kinds) else []
+        twice = [method for method in self.kinds if method in other.kinds and method not in shared]
+        if twice:
+            raise RunError(f"{', '.join(twice)}: in both comparisons; give other names in one of them")
+        both = pd.concat([self.frame, other.frame]).sort_values("sequence", kind="stable")
+        for sequence, rows in both.groupby("sequence"):
+            if rows.digest.nunique() > 1:
+                raise RunError(
+                    f"sequence {sequence} is another one in the second comparison: its scores, tokens or gold labels differ"
+                )
+            if len(rows.loc[rows.method.isin(shared), ["status", "score"]].drop_duplicates()) > 1:
+                raise RunError(
+                    f"sequence {sequence}: {reference} has another result in the second comparison"
+                )
+            check_agreement(rows_of(rows), f"sequence {sequence}")
+        frame = frame_of(rows_of(both.drop_duplicates(["sequence", "method", "seed"])))
         about = {**other.about, **self.about, "limits": {**other.about["limits"], **self.about["limits"]}}
-        return replace(
-            self,
-            rows=join_rows(self, other),
-            kinds={**self.kinds, **other.kinds},
-            about=about,
-            cases=self.cases or other.cases,
-            rules=self.rules or other.rules,
-        )
+        return Comparison(frame, self.cap, about, self.cases or other.cases, self.rules or other.rules)
 
     def renamed(self, names: Mapping[str, str]) -> "Comparison":
         """The comparison with other names for some methods.
@@ -105,53 +132,40 @@ class Comparison(ComparisonData):
         Returns
         -------
         Comparison
-            The same rows under the new names.
+            The same lines under the new names.
 
         Raises
         ------
         ValueError
             For an unknown method, and for a name that two methods would share.
         """
-        shown = shown_names(self.kinds, names)
-        limits = self.about["limits"]
+        shown, limits = shown_names(self.kinds, names), self.about["limits"]
         options = {
             name: limits[method] if name == method else {"method": method, **limits[method]}
             for method, name in shown.items()
         }
-        return replace(
-            self,
-            rows=partial(under_names, self.rows, shown),
-            kinds={shown[method]: kind for method, kind in self.kinds.items()},
-            about={**self.about, "limits": options},
-        )
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """The rows as a table with status, score, bound, seconds, violations, gap and counts against gold.
-
-        Returns
-        -------
-        DataFrame
-            A frame with one line for each row; see `frame_of`.
-        """
-        return frame_of(self.rows())
+        frame = self.frame.assign(method=self.frame.method.map(shown))
+        return replace(self, frame=frame, about={**self.about, "limits": options})
 
     def summary(self) -> "pd.DataFrame":
         """A line for each method, in the order in which they are given: solved sequences, loss against the proved optimum, time.
+
+        The last line is a bare Viterbi pass: compiled, over the same scores without rules, its tables made beforehand. Its labellings
+        break rules, so that it has no gap; it has a time, and measures against gold.
 
         Shares and means are over sequences, and over seeds where there are several. Sequences on which the method failed are
         counted by `failed`. They are neither solved nor proved; all other figures leave them out. Figures are NaN where nothing is
         known. Sequences that are proved to have no labelling are counted by `infeasible`, and not by `sequences`. `accuracy`,
         `label_accuracy` and `f1` count missing labellings as wrong. `f1_loss` and `accuracy_loss` are what the method loses against the
         reference, the first exact method, on the sequences on which neither failed. Columns in `_low` and `_high` are 95 %
-        intervals by the bootstrap over sequences, paired for losses, with the same draws for all methods. Methods that solve the same
-        share with the same mean gap have one rank.
+        intervals by the bootstrap over sequences, paired for losses, with the same draws for all methods.
 
         Returns
         -------
         DataFrame
             One line for each method.
         """
-        return statistics.summarise(self.to_pandas(), self.kinds, self.cap)
+        return statistics.summarise(self.frame, self.cap)
 
     def matches(self) -> "pd.DataFrame":
         """Wins, ties, losses and a sign test for each pair of methods.
@@ -165,7 +179,7 @@ class Comparison(ComparisonData):
         DataFrame
             One line for each pair.
         """
-        return statistics.matches(self.to_pandas(), list(self.kinds))
+        return statistics.matches(self.frame)
 
     def field_gains(self) -> "pd.DataFrame":
         """Precision, recall and F1 of each method and field, and the gain over Viterbi without rules on the same sequences.
@@ -175,7 +189,7 @@ class Comparison(ComparisonData):
         DataFrame
             One line for each method and field.
         """
-        return statistics.field_gains(self.rows(), self.kinds)
+        return statistics.field_gains(self.frame)
 
     def stages(self) -> "pd.DataFrame":
         """The stages of the method `auto`: the sequences that each one ended, and its time.
@@ -185,7 +199,7 @@ class Comparison(ComparisonData):
         DataFrame
             One line for each stage; none where the method is not compared.
         """
-        return statistics.stage_costs(self.rows())
+        return statistics.stage_costs(self.frame)
 
     def rules_broken(self) -> "pd.DataFrame":
         """The rules that the labellings of each method break: on how many sequences, and how often in all.
@@ -195,7 +209,7 @@ class Comparison(ComparisonData):
         DataFrame
             One line for each method and rule, most violations first; none for rules that a method keeps everywhere.
         """
-        return statistics.rules_broken(self.rows())
+        return statistics.rules_broken(self.frame)
 
     def lines(self) -> dict[str, "pd.DataFrame"]:
         """The lines of all tables by name, each as `summary`, `matches`, `field_gains`, `stages` or `rules_broken` has them.
@@ -214,28 +228,6 @@ class Comparison(ComparisonData):
         summary = self.summary()
         return {name: others.get(name, summary) for name in COLUMNS}
 
-    def table(self, name: str) -> "pd.DataFrame":
-        """A table with names and units in its columns, shares in percent and times in milliseconds.
-
-        Parameters
-        ----------
-        name : str
-            "summary", "gaps", "gold", "errors", "matches", "fields", "stages" or "rules".
-
-        Returns
-        -------
-        DataFrame
-            The table.
-
-        Raises
-        ------
-        ValueError
-            For another name.
-        """
-        if name not in COLUMNS:
-            raise ValueError(f"table is {name!r}; expected one of {', '.join(COLUMNS)}")
-        return with_titles(self.lines()[name], COLUMNS[name])
-
     def write_tables(
         self,
         folder: str | Path,
@@ -243,10 +235,15 @@ class Comparison(ComparisonData):
         *,
         columns: Sequence[str] | None = None,
         digits: int | None = None,
-        caption: str = "",
         preset: str = "",
+        caption: str = "",
+        label: str = "",
+        position: str = "",
     ) -> list[Path]:
         """Write all tables into a folder, such as `summary.csv`, or one table with chosen columns.
+
+        CSV and Parquet have all columns of each table. Markdown and LaTeX have those that fit a page, with intervals in the cells, and
+        leave out columns and lines without any value.
 
         Parameters
         ----------
@@ -259,10 +256,15 @@ class Comparison(ComparisonData):
             Columns of `summary()`, such as "method", "f1" and "mean_gap", for one table of methods.
         digits : int, optional
             Decimals of numbers that are no counts; those of each unit if not given.
-        caption : str, optional
-            A caption, as text of LaTeX or Markdown. A LaTeX table with a caption has a label, too, such as `tab:summary`.
         preset : str, optional
-            "paper": one table of at most five columns with short heads and intervals, for one column of a two-column paper.
+            One table for one column of a two-column paper, with short heads, units, intervals and a caption. "paper": F1, its loss, gap
+            and time. "gaps": gap, search errors, model errors, sequences solved to the optimum, and time.
+        caption : str, optional
+            A caption, as text of LaTeX or Markdown. A LaTeX table with a caption floats.
+        label : str, optional
+            Label of one table in LaTeX; the name of the file, as in `tab:summary`, if not given.
+        position : str, optional
+            Where LaTeX may place a table that floats, such as "tb"; "t" if not given.
 
         Returns
         -------
@@ -276,17 +278,63 @@ class Comparison(ComparisonData):
         MissingLibrary
             Where the library of the format is not installed.
         """
-        return write_tables(self.lines(), folder, format, Layout(columns, digits, caption, preset))
+        return write_tables(
+            self.lines(), folder, format, Layout(columns, digits, caption, preset, label, position)
+        )
 
-    def write_plots(self, folder: str | Path, format: str = "pdf") -> list[Path]:  # noqa: A002
-        """Write the plots of the report as files, such as `gaps.pdf`.
+    def plot(self, name: str, ax: Any = None) -> Any:
+        """Draw one of the plots.
+
+        Parameters
+        ----------
+        name : str
+            "gaps", "anytime", "profile" or "lengths".
+        ax : Axes, optional
+            Axes of matplotlib to draw on; those of a new figure if not given.
+
+        Returns
+        -------
+        Axes
+            The axes.
+
+        Raises
+        ------
+        ValueError
+            For another name, and for a plot without data.
+        MissingLibrary
+            Without the extra `compare`.
+
+        Examples
+        --------
+        >>> import ilpinfer
+        >>> from formulations import Trellis
+        >>> result = ilpinfer.compare([Trellis([0.0, 1.0], [], labels=["a", "b"])])
+        >>> result.plot("gaps").get_xlabel()
+        'gap to the optimum (nats), at most'
+        """
+        return axes_with(self, name, ax)
+
+    def write_plots(
+        self,
+        folder: str | Path,
+        format: str = "pdf",  # noqa: A002
+        *,
+        width: float = WIDTH,
+        only: Sequence[str] | None = None,
+    ) -> list[Path]:
+        """Write the plots as files, such as `gaps.pdf`.
 
         Parameters
         ----------
         folder : str or Path
             Folder of the files; it is created if necessary.
         format : str, default "pdf"
-            "pdf", "svg" or "png".
+            "pdf" (with TrueType fonts), "svg" or "png".
+        width : float, default WIDTH
+            Width of each file in inches. Type is 8 points large below 4 inches, so that a figure of 3.3 inches fits the column of a paper
+            without being scaled.
+        only : sequence of str, optional
+            Names of plots, "gaps", "anytime", "profile" and "lengths"; all of them if not given.
 
         Returns
         -------
@@ -296,14 +344,14 @@ class Comparison(ComparisonData):
         Raises
         ------
         ValueError
-            For another format, and for a place that cannot be written to.
+            For another format or name, and for a place that cannot be written to.
         MissingLibrary
             Without the extra `compare`.
         """
-        return write_plots(self, folder, format)
+        return write_plots(self, folder, format, width=width, only=only)
 
     def report(self, path: str | Path, *, support: int = SUPPORT) -> None:
-        """Write a self-contained HTML page with a sentence for each method, pictures, sortable tables and single sequences.
+        """Write a self-contained HTML page with sentences about each method, pictures, sortable tables and single sequences.
 
         Parameters
         ----------
@@ -339,7 +387,7 @@ class Comparison(ComparisonData):
         write_atomically(Path(folder, SUMMARY), json.dumps(record, indent=2) + "\n")
 
     def _repr_html_(self) -> str:
-        return html_of(self)
+        return str(self.summary().to_html(index=False))
 
 
 ABOUT = ("source", "rules", "rule_count", "rules_digest", "sequences", "version", "limits")
@@ -348,7 +396,7 @@ ABOUT = ("source", "rules", "rule_count", "rules_digest", "sequences", "version"
 
 def save_rows(comparison: Comparison, folder: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
     """Write `results.jsonl` into a folder, but over none of the inputs."""
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in comparison.rows())
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(comparison.frame))
     write_atomically(Path(folder, RESULTS), lines, inputs)
 
 

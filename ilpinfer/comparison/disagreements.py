@@ -1,11 +1,11 @@
 """Sequences on which two methods differ: both labellings with their scores, and as paths through a trellis."""
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from string import ascii_lowercase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +13,17 @@ from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
 from ilpinfer.comparison.columns import readable
-from ilpinfer.comparison.plan import ComparisonData
+from ilpinfer.comparison.plan import Case, ComparisonData
 from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
-from ilpinfer.system.checkpoint import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 5
-"""Number of sequences with pictures."""
+"""Number of methods with a picture."""
 WIDTH = 26
 """Largest number of tokens in a picture."""
 TOKEN, LABEL = 16, 40
@@ -30,17 +32,6 @@ BEST: Mapping[str, Any] = {"color": COLOURS[0], "linestyle": "-", "marker": "o"}
 OTHER: Mapping[str, Any] = {"color": COLOURS[1], "linestyle": (0, (5, 2)), "marker": "s"}
 SHIFT = 0.09
 """Rows by which the two paths are moved apart, so that both are seen where they agree."""
-
-
-@dataclass(frozen=True)
-class RowPair:
-    """Two rows of a sequence by their places among all, and by how many nats the other one is below; the cap where it has no score."""
-
-    below: float
-    sequence: int
-    best: int
-    other: int
-    method: str
 
 
 @dataclass(frozen=True)
@@ -67,11 +58,10 @@ class Path:
 
 @dataclass(frozen=True)
 class PathPair:
-    """A sequence on which two methods differ: why it was chosen, both labellings, the tokens that differ and those that are drawn."""
+    """A sequence on which two methods differ: both labellings, the tokens that differ and those that are drawn."""
 
     sequence: int
     where: str
-    reason: str
     trellis: Trellis
     best: Path
     other: Path
@@ -90,65 +80,36 @@ class PathPair:
 
 
 def disagreements(results: ComparisonData, most: int = MOST) -> list[PathPair]:
-    """Sequences on which a method is furthest below the best one, of different methods first, and one with a typical gap."""
+    """For each method the sequence on which it is furthest below the best one, beginning with the largest gap."""
     if results.rules is None:
         return []
-    chosen = choose(candidates(results.rows(), results.cap), most)
-    wanted = {place for candidate, _ in chosen for place in (candidate.best, candidate.other)}
-    rows = {place: row for place, row in enumerate(results.rows()) if place in wanted}
     rules = compiler_of(results.rules)
-    result = []
-    for candidate, reason in chosen:
-        case = results.cases[candidate.sequence]
-        if case.trellis is None:
-            continue
-        best, other = (_path(case.trellis, rules, rows[place]) for place in (candidate.best, candidate.other))
-        pairs = zip(best.labels, other.labels, strict=True)
-        differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
-        marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
-        drawn = range(*window(differing, len(case.trellis), marked))
-        result.append(
-            PathPair(candidate.sequence, case.where, reason, case.trellis, best, other, differing, drawn)
-        )
-    return result
+    return [
+        _pair(results.cases[best.sequence], rules, best, other)
+        for best, other in furthest(results.frame, results.cap)[:most]
+    ]
 
 
-def candidates(rows: Iterable[Row], cap: float) -> list[RowPair]:
-    """Labellings with a lower score than the best one of the sequence, in the order of their gaps, largest first."""
-    result = []
-    for sequence, group in groupby(enumerate(rows), key=lambda item: item[1]["sequence"]):
-        own = [(place, row) for place, row in group if row["labels"] is not None]
-        scored = [(place, row) for place, row in own if row["score"] is not None]
-        if not scored:
-            continue
-        best, first = max(scored, key=lambda item: (item[1]["score"], item[1]["status"] == "optimal"))
-        for place, row in own:
-            below = cap if row["score"] is None else first["score"] - row["score"]
-            if below > 0:
-                result.append(RowPair(below, sequence, best, place, row["method"]))
-    return sorted(result, key=lambda candidate: (-candidate.below, candidate.sequence, candidate.other))
+def furthest(frame: "pd.DataFrame", cap: float) -> list[tuple[Any, Any]]:
+    """The best line of a sequence, and one of a lower score, or of none, which counts as the cap: for each method the furthest one."""
+    labelled = frame[frame.labels.notna()].assign(proved=frame.status == "optimal")
+    best = labelled.dropna(subset="score").sort_values(["score", "proved"], ascending=False, kind="stable")
+    best = best.drop_duplicates("sequence").set_index("sequence", drop=False)
+    rest = labelled[labelled.sequence.isin(best.index)]
+    below = (rest.sequence.map(best.score) - rest.score).fillna(cap)
+    rest = rest.assign(below=below)[below > 0].sort_values("below", ascending=False, kind="stable")
+    chosen = rest.drop_duplicates("method")
+    return [(best.loc[other.sequence], other) for other in chosen.itertuples()]
 
 
-def choose(ordered: Sequence[RowPair], most: int = MOST) -> list[tuple[RowPair, str]]:
-    """Candidates of different sequences, and why: the largest gaps, the first of each method before others, and the median."""
-    chosen: list[tuple[RowPair, str]] = []
-    sequences, methods = set[int](), set[str]()
-    for fresh in (True, False):
-        for candidate in ordered:
-            if len(chosen) >= max(most - 1, 1):
-                break
-            if candidate.sequence in sequences or (fresh and candidate.method in methods):
-                continue
-            chosen.append((candidate, "the largest gap of this method" if fresh else "a large gap"))
-            sequences.add(candidate.sequence)
-            methods.add(candidate.method)
-    chosen.sort(key=lambda item: -item[0].below)
-    rest = [candidate for candidate in ordered if candidate.sequence not in sequences]
-    if rest and len(chosen) < most:
-        middle = ordered[len(ordered) // 2].below
-        typical = min(rest, key=lambda candidate: abs(candidate.below - middle))
-        chosen.append((typical, "a typical gap: near the median of all that are above 0"))
-    return chosen
+def _pair(case: Case, rules: RuleCompiler, first: Any, second: Any) -> PathPair:
+    assert case.trellis is not None
+    best, other = (_path(case.trellis, rules, row) for row in (first, second))
+    pairs = zip(best.labels, other.labels, strict=True)
+    differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
+    marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}
+    drawn = range(*window(differing, len(case.trellis), marked))
+    return PathPair(second.sequence, case.where, case.trellis, best, other, differing, drawn)
 
 
 def window(
@@ -157,22 +118,22 @@ def window(
     """The stretch of at most `width` tokens with most that differ, of these with most that are marked, and of these the middle one."""
     if tokens <= width:
         return 0, tokens
-    worth = np.zeros(tokens + 1, np.int64)
-    worth[[t + 1 for t in differing]] += tokens + 1
-    worth[[t + 1 for t in set(marked)]] += 1
-    sums = np.cumsum(worth)
-    inside = sums[width:] - sums[:-width]
+    worth = np.zeros(tokens, np.int64)
+    worth[list(differing)] += tokens + 1
+    worth[list(set(marked))] += 1
+    inside = np.convolve(worth, np.ones(width, np.int64), "valid")
     best = np.flatnonzero(inside == inside.max())
     start = int(best[(len(best) - 1) // 2])
     return start, start + width
 
 
-def _path(trellis: Trellis, rules: RuleCompiler, row: Row) -> Path:
-    labels = tuple(row["labels"])
+def _path(trellis: Trellis, rules: RuleCompiler, row: Any) -> Path:
+    labels = tuple(row.labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuleNotice)  # given before, when the sequence was decoded
         worth = evaluate_labelling(trellis, rules, labels)
-    return Path(row["method"], row["seed"], row["status"], labels, worth, _costs(worth, labels))
+    seed = None if math.isnan(row.seed) else int(row.seed)
+    return Path(row.method, seed, row.status, labels, worth, _costs(worth, labels))
 
 
 def _costs(worth: Solution, labels: Sequence[str]) -> tuple[RuleCost, ...]:
@@ -183,7 +144,7 @@ def _costs(worth: Solution, labels: Sequence[str]) -> tuple[RuleCost, ...]:
     for name, count in worth.violations.items():
         if count:
             rule = named[name]
-            price = float("inf") if rule.hard else nats(rule.units * count)
+            price = math.inf if rule.hard else nats(rule.units * count)
             costs.append(RuleCost(name, count, price, context.places(name, labels)))
     return tuple(sorted(costs, key=lambda cost: -cost.nats))
 

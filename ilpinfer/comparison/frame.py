@@ -1,8 +1,12 @@
-"""Rows as a table with one line for each sequence, method and seed."""
+"""The result of a comparison: one data frame with a line for each sequence, method and seed."""
 
-from collections.abc import Iterable
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from formulations.errors import InferenceError
 from ilpinfer.system.checkpoint import Row
 
 if TYPE_CHECKING:
@@ -11,15 +15,23 @@ if TYPE_CHECKING:
 COLUMNS = {
     "sequence": "int64",
     "method": "str",
+    "kind": "str",
     "seed": "float64",
+    "digest": "str",
     "tokens": "int64",
     "status": "str",
     "score": "float64",
     "bound": "float64",
     "seconds": "float64",
     "bare_seconds": "float64",
-    "violations": "int64",
+    "without_rules": "object",
+    "labels": "object",
+    "violations": "object",
+    "reason": "str",
     "error": "str",
+    "route": "str",
+    "stages": "object",
+    "incumbents": "object",
     "gold_tokens": "float64",
     "correct": "float64",
     "correct_labels": "float64",
@@ -27,46 +39,84 @@ COLUMNS = {
     "gold_fields": "float64",
     "matching_fields": "float64",
     "gold_score": "float64",
+    "fields": "object",
     "differs_by": "str",
 }
-"""Types by name; see `frame_of`."""
-NUMBERS = ("score", "bound", "seconds", "bare_seconds")
-ACCOUNT = ("correct", "correct_labels", "predicted_fields", "gold_fields", "matching_fields")
+"""The keys of a row, with the types that they have in the frame."""
+DERIVED = ("violated", "optimum", "infeasible", "solved", "gap")
+"""Columns that are computed from the rows of a sequence; see `frame_of`."""
 
 
-def line_of(row: Row) -> dict[str, Any]:
-    """The figures of a row; KeyError, TypeError or ValueError for one that is damaged."""
-    if not all(isinstance(row[name], float | int | None) for name in NUMBERS):
-        raise TypeError("numbers are expected")
-    gold = row["gold"] or {}
-    return {
-        **{name: row[name] for name in ("sequence", "method", "seed", "status", *NUMBERS)},
-        "tokens": row["length"],
-        "violations": sum(row["violations"].values()),
-        "error": row.get("error", ""),
-        "gold_tokens": gold["tokens"] if gold else None,
-        **{name: gold[name] if gold else None for name in ACCOUNT},
-        "gold_score": gold.get("score"),
-        "differs_by": gold.get("error", ""),
-    }
+class RunError(InferenceError, ValueError):
+    """A comparison that cannot be read, or two that cannot be joined; the message names the place or the difference."""
+
+
+def check_row(row: Row) -> None:
+    """Raise TypeError or ValueError for a row that is damaged."""
+    if row.keys() != COLUMNS.keys():
+        raise ValueError("other keys are expected")
+    for name, kind in COLUMNS.items():
+        expected = {"float64": float | int | None, "int64": int, "str": str}.get(kind, object)
+        if not isinstance(row[name], expected):
+            raise TypeError(f"{name} is {row[name]!r}")
 
 
 def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":
-    """One line a row, with `optimum`, `gap` and further values from the rows of the same sequence.
+    """One line a row, with the columns of `DERIVED`.
 
-    Beside the figures of the rows: `optimum`, the score that a method has proved optimal, NaN where none has; `infeasible`,
-    whether one has proved that there is no labelling; `solved`, whether the line has a labelling that keeps the hard rules;
-    `gap`, optimum - score in nats, NaN where one of them is missing. `error` is the type of the error where the method failed,
-    else empty; failures have no counts against gold.
+    `violated` is the number of violations; `optimum` the score that a method has proved optimal for the sequence, NaN where none has;
+    `infeasible` whether one has proved that there is no labelling; `solved` whether the line has a labelling that keeps the hard
+    rules; `gap` is optimum - score in nats, NaN where one of them is missing.
     """
     import pandas as pd
 
-    lines = [line_of(row) for row in rows]
-    frame = pd.DataFrame(lines, columns=list(COLUMNS)).astype(COLUMNS)
+    frame = pd.DataFrame(list(rows), columns=list(COLUMNS)).astype(COLUMNS)
     optimal = frame[frame.status == "optimal"].groupby("sequence").score.max()
-    impossible = set(frame.sequence[frame.status == "infeasible"])
-    frame["optimum"] = frame.sequence.map(optimal).astype("float64")
-    frame["infeasible"] = frame.sequence.isin(impossible)
-    frame["solved"] = frame.score.notna()
-    frame["gap"] = frame.optimum - frame.score
-    return frame
+    impossible = frame.sequence[frame.status == "infeasible"]
+    return frame.assign(
+        violated=[sum(counts.values()) for counts in frame.violations],
+        optimum=frame.sequence.map(optimal).astype("float64"),
+        infeasible=frame.sequence.isin(impossible),
+        solved=frame.score.notna(),
+        gap=lambda each: each.optimum - each.score,
+    )
+
+
+def rows_of(frame: "pd.DataFrame") -> list[Row]:
+    """The rows of a frame, from which `frame_of` makes it again."""
+    records = frame[list(COLUMNS)].to_dict("records")
+    return [{str(name): _plain(value) for name, value in record.items()} for record in records]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def read_frame(path: Path, sequences: int) -> "pd.DataFrame":
+    """The frame of a file of rows; RunError for a damaged one."""
+    rows = list[Row]()
+    try:
+        with path.open("rb") as stream:
+            for row in map(json.loads, stream):
+                check_row(row)
+                if not 0 <= row["sequence"] - (rows[-1]["sequence"] if rows else -1) <= 1:
+                    raise ValueError("another sequence is expected")
+                rows.append(row)
+        if not rows or rows[-1]["sequence"] + 1 != sequences:
+            raise ValueError("rows are missing")
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise RunError(
+            f"{path}: damaged after line {len(rows)} ({error}); expected a folder that `ilpinfer compare --output` of this version "
+            "has written"
+        ) from None
+    return frame_of(rows)
+
+
+def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
+    """ "exact", "heuristic" or "predictions" by method, in the order in which they are given."""
+    return dict(zip(frame.method, frame.kind, strict=True))
+
+
+def reference_of(kinds: Mapping[str, str]) -> str | None:
+    """The first exact method, which losses are measured against."""
+    return next((method for method, kind in kinds.items() if kind == "exact"), None)

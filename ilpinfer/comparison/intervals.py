@@ -1,11 +1,12 @@
 """Intervals by the bootstrap over sequences, with the same draws for every method."""
 
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from formulations.dtypes import Floats
-from ilpinfer.evaluation.counts import shares
+from ilpinfer.evaluation.counts import f_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,70 +18,84 @@ BATCH = 500
 ENDS = (0.025, 0.975)
 GOLD = ["gold_tokens", "correct", "predicted_fields", "gold_fields", "matching_fields"]
 """Counts of which accuracy and F1 are made."""
-MEASURES = ("accuracy", "f1")
+MEASURES, SUFFIXES = ("accuracy", "f1"), ("", "_low", "_high")
 
 
-def gap_intervals(gaps: "pd.DataFrame") -> "pd.DataFrame":
-    """Intervals of the mean of gaps (sequence, method), NaN where the method failed: `mean_gap_low` and `mean_gap_high` by method."""
-    sums = resample(np.stack([gaps.fillna(0.0), gaps.notna()], axis=-1))
-    low, high = _ends(_ratio(sums[..., 0], sums[..., 1]))
-    return type(gaps)({"mean_gap_low": low, "mean_gap_high": high}, index=gaps.columns)
+def gap_intervals(lines: "pd.DataFrame") -> dict[str, "pd.Series"]:
+    """Intervals of the mean of the column `capped`: `mean_gap_low` and `mean_gap_high` by method."""
+    gaps = lines.pivot_table(index="sequence", columns="method", values="capped")
+    sums, counts = resample(np.stack([gaps.fillna(0.0), gaps.notna()]))
+    low, high = _ends(_ratio(sums, counts))
+    series = type(lines.method)
+    return {
+        "mean_gap_low": series(low, gaps.columns, float),
+        "mean_gap_high": series(high, gaps.columns, float),
+    }
 
 
 def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFrame":
     """Accuracy and F1 by method with intervals, and their losses against the reference on the sequences on which neither failed."""
-    import pandas as pd
-
-    table = lines.groupby(["sequence", "method"])[GOLD].sum().unstack()
-    if not len(table):
-        names = [end for lost in ("", "_loss") for name in MEASURES for end in _names(name + lost)]
-        return pd.DataFrame(columns=names, dtype=float)
-    methods = list(table[GOLD[0]].columns)
-    counts = np.stack([table[name].to_numpy(float) for name in GOLD], axis=-1)  # (N, M, 5)
-    there = ~np.isnan(counts[..., :1])
+    if lines.empty:
+        names = [name + lost + end for lost in ("", "_loss") for name in MEASURES for end in SUFFIXES]
+        return type(lines)(columns=names, dtype=float)
+    table = lines.pivot_table(index="sequence", columns="method", values=GOLD, aggfunc="sum")
+    methods = list(table[GOLD[0]])
+    counts = np.stack([table[name].to_numpy(float) for name in GOLD])  # (5, N, M)
+    there = ~np.isnan(counts[0])
     counts = np.where(there, counts, 0.0)
     place = methods.index(reference) if reference in methods else 0
     both = there & there[:, [place]]
-    values = np.stack([counts, counts[:, [place]] * both, counts * both], axis=1)  # (N, 3, M, 5)
-    known, drawn = _shares(values.sum(axis=0)), _shares(resample(values))
-    result = dict[str, Floats]()
-    for name, value, draws in zip(MEASURES, known, drawn, strict=True):
-        result.update(zip(_names(name), (value[0], *_ends(draws[:, 0])), strict=True))
+    values = np.stack([counts, counts[:, :, [place]] * both, counts * both])
+    known, drawn = _measures(values.sum(axis=2)), _measures(resample(values))
     without = [reference not in methods or method == reference for method in methods]
+    result = dict[str, Any]()
     for name, value, draws in zip(MEASURES, known, drawn, strict=True):
-        lost = value[1] - value[2], *_ends(draws[:, 1] - draws[:, 2])
-        result.update(zip(_names(f"{name}_loss"), np.where(without, np.nan, lost), strict=True))
-    return pd.DataFrame(result, index=methods)
+        own = [value[0], *_ends(draws[0])]
+        lost = np.where(without, np.nan, [value[1] - value[2], *_ends(draws[1] - draws[2])])
+        for number, end in enumerate(SUFFIXES):
+            result[name + end], result[f"{name}_loss{end}"] = own[number], lost[number]
+    return type(lines)(result, index=methods)
 
 
 def resample(values: Floats) -> Floats:
-    """Sums (R, ...) of values (N, ...) over N sequences that are drawn with replacement; equal N have equal draws."""
-    N, rng = len(values), np.random.default_rng(SEED)
-    if not N:
-        return np.zeros((RESAMPLES, *np.shape(values)[1:]))
-    flat = np.asarray(values, float).reshape(N, -1)
-    sizes = (min(BATCH, RESAMPLES - begin) for begin in range(0, RESAMPLES, BATCH))
-    parts = [rng.multinomial(N, np.full(N, 1 / N), size) @ flat for size in sizes]
-    return np.concatenate(parts).reshape(RESAMPLES, *np.shape(values)[1:])
+    """Sums (..., R, M) of values (..., N, M) over N sequences that are drawn with replacement; equal N have equal draws."""
+    from scipy import stats
 
+    *more, N, M = values.shape
+    flat = np.moveaxis(values, -2, 0).reshape(N, -1)
 
-def _names(measure: str) -> list[str]:
-    return [measure, f"{measure}_low", f"{measure}_high"]
+    def sums(drawn: Any, axis: int) -> Any:
+        rows = drawn.reshape(-1, N)
+        cells = (rows + N * np.arange(len(rows))[:, None]).ravel()
+        return (np.bincount(cells, minlength=rows.size).reshape(-1, N) @ flat).T
+
+    if N < 2:
+        found = np.repeat(flat.sum(axis=0)[:, None], RESAMPLES, axis=1)
+    else:
+        drawn = stats.bootstrap(
+            (np.arange(N),),
+            sums,
+            n_resamples=RESAMPLES,
+            batch=BATCH,
+            vectorized=True,
+            method="percentile",
+            rng=SEED,
+        )
+        found = drawn.bootstrap_distribution
+    return np.swapaxes(np.reshape(found, (*more, M, RESAMPLES)), -1, -2)
 
 
 def _ends(drawn: Floats) -> Floats:
     """(2, M) ends of the percentile intervals (Efron and Tibshirani 1993) of draws (R, M); resamples without any value are left out."""
-    known = [column[~np.isnan(column)] for column in drawn.T]
-    return (
-        np.array([np.quantile(each, ENDS) if len(each) else [np.nan] * 2 for each in known]).reshape(-1, 2).T
-    )
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of columns without any value
+        return np.asarray(np.nanquantile(drawn, ENDS, axis=0))
 
 
-def _shares(totals: Floats) -> tuple[Floats, Floats]:
-    """Token accuracy and F1 of sums (..., 5) of the counts of `GOLD`; NaN where there are no tokens."""
-    each = shares(np.concatenate([totals, np.zeros_like(totals[..., :1])], axis=-1))  # no whole sequences
-    known = totals[..., 0] > 0
-    return np.where(known, each[..., 0], np.nan), np.where(known, each[..., 1], np.nan)
+def _measures(sums: Floats) -> tuple[Floats, Floats]:
+    """Token accuracy and F1 of sums (3, 5, ...) of the counts of `GOLD`; NaN where there are no tokens."""
+    tokens, correct = sums[:, 0], sums[:, 1]
+    f1 = f_measure(np.moveaxis(sums[:, 2:], 1, -1), empty=1.0)
+    return _ratio(correct, tokens), np.where(tokens > 0, f1, np.nan)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulations import RuleSet, Trellis
 from formulations.arguments import function, whole
@@ -11,12 +11,16 @@ from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.solution import finite
-from ilpinfer.system.checkpoint import Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Labelling = Sequence[str] | None
 """T label names, or None where there is none."""
 PREDICTIONS = "predictions"
 """The kind of a method that is a file or list of labellings."""
+BARE = "bare Viterbi pass"
+"""The line of a pass over the scores without rules, in tables of methods; its kind is "bare"."""
 CAP = 50.0
 """Gap in nats that stands for a missing labelling."""
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
@@ -33,12 +37,11 @@ class Case:
     error: Exception | None = None
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ComparisonData:
-    """What was compared, and its rows; `ilpinfer.Comparison` has the tables and files that are made of them."""
+    """What was compared, and its frame; `ilpinfer.Comparison` has the tables and files that are made of them."""
 
-    rows: Callable[[], Iterable[Row]]
-    kinds: Mapping[str, str]
+    frame: "pd.DataFrame"
     cap: float
     about: Mapping[str, Any]
     cases: Sequence[Case] = ()
@@ -141,6 +144,10 @@ def shown_names(methods: Iterable[str], names: Mapping[str, str]) -> dict[str, s
     shown = {method: names.get(method, method) for method in known}
     owners: dict[str, str] = {}
     for method, name in shown.items():
+        if name == BARE:
+            raise ValueError(
+                f"{name!r} is a line of every table of methods; choose another name for {method}"
+            )
         if owners.setdefault(name, method) != method:
             raise ValueError(f"names: {name!r} is the name of two methods, {owners[name]} and {method}")
     return shown

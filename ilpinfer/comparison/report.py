@@ -3,17 +3,27 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from ilpinfer.comparison.columns import ALL, COLUMNS, COMMON, SOLVED, Column, missing, readable, shown
+from ilpinfer.comparison.columns import (
+    ALL,
+    COLUMNS,
+    COMMON,
+    SOLVED,
+    Column,
+    missing,
+    readable,
+    shown,
+    with_values,
+)
 from ilpinfer.comparison.disagreements import disagreements, trellis_picture
-from ilpinfer.comparison.frame import frame_of
+from ilpinfer.comparison.frame import kinds_of, reference_of
 from ilpinfer.comparison.intervals import RESAMPLES, SEED
-from ilpinfer.comparison.plan import ComparisonData
+from ilpinfer.comparison.plan import BARE, ComparisonData
 from ilpinfer.comparison.plots import drawings, picture
-from ilpinfer.comparison.statistics import f1_without_rules, reference_of, summarise
+from ilpinfer.comparison.tables import columns_of_methods
 from ilpinfer.system.extras import require
 
 if TYPE_CHECKING:
@@ -23,42 +33,39 @@ if TYPE_CHECKING:
 SUPPORT = 20
 """Gold fields with which a sentence names a field."""
 HEAD_COLUMNS = (
-    *("method", "rank", "failed", "solved", "reaches", "mean_gap", "solved_gap", "accuracy", "f1", "f1_loss"),
+    *("method", "failed", "solved", "reaches", "mean_gap", "search_errors", "model_errors", "f1", "f1_loss"),
     *("median_ms", "bare_passes"),
 )
-"""Columns of the summary at the head of the page; the others unfold."""
+"""Columns at the head of the page; the others of the summary unfold."""
 OMITTED_COLUMNS = ("seeds", "missed", "cap", "common", "breaking")
 """Columns that the page shows as text, or that only the files of tables have."""
-LOSSES = {
-    "f1_loss": ("loss", "points of F1"),
-    "accuracy_loss": ("loss", "points of token accuracy"),
-    "mean_gap": ("nats", "nats a sequence"),
-}
-"""What a method may lose or gain, with its form and its words."""
+LOSSES = {"f1_loss": "points of F1", "accuracy_loss": "points of token accuracy"}
+"""What a method may lose or gain, with its words."""
 
 
 def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
     """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
     check_report()
-    frame, summary = frame_of(comparison.rows()), lines["summary"]
+    frame, summary = comparison.frame, lines["summary"]
     page = _environment().get_template("report.html")
-    alike = [
-        column
-        for column in COLUMNS["summary"]
-        if column.field not in OMITTED_COLUMNS and _alike(column, summary)
+    known = columns_of_methods()
+    head = [known[field] for field in HEAD_COLUMNS]
+    every = [*head, *(column for column in COLUMNS["summary"] if column not in head)]
+    alike = [column for column in every if column.field not in OMITTED_COLUMNS and _alike(column, summary)]
+    first = [
+        replace(column, interval=f"{column.field}_low" in summary) for column in head if column not in alike
     ]
-    varied = [column for column in COLUMNS["summary"] if column not in alike]
-    first = [column for column in varied if column.field in HEAD_COLUMNS]
-    more = [column for column in varied if column.field not in HEAD_COLUMNS[1:]]
+    more = [column for column in every if column not in alike and column.field not in HEAD_COLUMNS[1:]]
     text: str = page.render(
         about=_about(comparison),
-        input=_input(comparison, frame, summary),
+        bare=BARE,
+        input=_input(comparison, summary),
         sentences=_sentences(comparison, lines, support),
         support=support,
         failures=_failures(frame),
         tables={
             **{name: _table(some, COLUMNS[name], summary) for name, some in lines.items()},
-            "summary": _table(summary, first, summary, interval=True),
+            "summary": _table(summary, first, summary),
             "more": _table(summary, more, summary),
         },
         alike=[
@@ -84,16 +91,6 @@ def check_report() -> None:
     require("report.html", "compare", "jinja2", "matplotlib")
 
 
-def html_of(comparison: ComparisonData) -> str:
-    """Only the table of the summary, for notebooks."""
-    summary = summarise(frame_of(comparison.rows()), comparison.kinds, comparison.cap)
-    table = _table(summary, COLUMNS["summary"], summary)
-    heads = "".join(f"<th>{escape(column.name)}</th>" for column in table["heads"])
-    rows = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in line) for line in table["lines"])
-    lines = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{heads}</tr></thead>\n<tbody>{lines}</tbody></table>"
-
-
 def _environment() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -108,21 +105,18 @@ def _environment() -> Any:
     return made
 
 
-def _input(comparison: ComparisonData, frame: "pd.DataFrame", summary: "pd.DataFrame") -> dict[str, str]:
+def _input(comparison: ComparisonData, summary: "pd.DataFrame") -> dict[str, str]:
     """What was compared, and what is known of it, by name."""
-    tokens = frame.drop_duplicates("sequence").tokens
-    lengths, impossible = tokens[tokens > 0].tolist(), int(summary.infeasible[0])
-    proved = frame[~frame.infeasible & frame.optimum.notna()]
-    before = f1_without_rules(comparison.rows())
+    each = comparison.frame.drop_duplicates("sequence")
+    lengths, impossible = each.tokens[each.tokens > 0].tolist(), int(summary.infeasible[0])
     values = {
-        "methods": len(summary),
-        "sequences": len(tokens),
+        "methods": len(kinds_of(comparison.frame)),
+        "sequences": len(each),
         "tokens of a sequence": _range(lengths) if lengths else None,
-        "sequences without scores, on which every method fails": len(tokens) - len(lengths) or None,
+        "sequences without scores, on which every method fails": len(each) - len(lengths) or None,
         "sequences proved to have no labelling, left out of gaps and of the share solved": impossible or None,
-        "sequences with a proved optimum": proved.sequence.nunique(),
+        "sequences with a proved optimum": int((each.optimum.notna() & ~each.infeasible).sum()),
         "rules and features": comparison.about["rule_count"],
-        "F1 of Viterbi without rules": None if before is None else f"{shown(100 * before, 'percent')} %",
     }
     return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -135,8 +129,10 @@ def _range(lengths: Sequence[int]) -> str:
 def _sentences(
     comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int
 ) -> list[dict[str, Any]]:
-    """What each method loses in F1, tokens and nats, with intervals, and the field on which it loses most."""
-    reference, fields = reference_of(comparison.kinds), lines["fields"].set_index(["field", "method"])
+    """What each method misses, loses and gains, with intervals, and the field on which it loses most."""
+    reference = reference_of(kinds_of(comparison.frame))
+    fields = lines["fields"].set_index(["field", "method"])
+    golden = comparison.frame[comparison.frame.gold_tokens.notna()].groupby("method").sequence.nunique()
     f1 = fields.f1[fields.gold >= support].unstack()
     result = []
     for line in lines["summary"].to_dict("records"):
@@ -149,39 +145,46 @@ def _sentences(
                     shown(100 * lost.max(), "loss"),
                     int(fields.gold[lost.idxmax(), method]),
                 )
-        result.append(
-            {"method": method, "reference": method == reference, "parts": _parts(line), "worst": worst}
-        )
+        parts = _parts(line, int(golden.get(method, 0)))
+        result.append({"method": method, "reference": method == reference, "parts": parts, "worst": worst})
     return result
 
 
-def _parts(line: Mapping[str, Any]) -> list[str]:
-    """What a sentence says of a method: its loss and gain, or accuracy and F1 where there is no reference."""
-    changes: dict[str, list[str]] = {"loses": [], "gains": []}
-    for name, (form, what) in LOSSES.items():
-        values = [line[f"{name}{end}"] * (100 if form == "loss" else 1) for end in ("", "_low", "_high")]
-        if missing(values[0]) or not any(values):
-            continue
-        digits = 2 if form == "nats" else None
-        rounds_to_zero = not shown(values[0], form, digits).strip("-0.")
-        sign = -1 if values[0] < 0 and not rounds_to_zero else 1
-        value, *ends = (shown(sign * each, form, digits) for each in (abs(values[0]) * sign, *values[1:]))
-        changes["gains" if sign < 0 else "loses"].append(f"{value} [{', '.join(ends[::sign])}] {what}")
+def _parts(line: Mapping[str, Any], golden: int) -> list[str]:
+    """What a sentence says of a method: its errors, its gap, its loss and gain, or accuracy and F1 where there is no reference."""
     parts = []
-    if missing(line["f1_loss"]) and not missing(line["f1"]):
-        f1, accuracy = (
-            "{} [{}, {}] %".format(
-                *(shown(100 * line[f"{name}{end}"], "percent") for end in ("", "_low", "_high"))
-            )
-            for name in ("f1", "accuracy")
-        )
-        parts = [f"has an F1 of {f1} and the right field on {accuracy} of the tokens"]
-    parts += [f"{verb} {_enumeration(some)}" for verb, some in changes.items() if some]
+    if not missing(line["search_errors"]):
+        counts = (f"{shown(line[f'{kind}_errors'], 'count')} {kind} errors" for kind in ("search", "model"))
+        parts.append(f"has {' and '.join(counts)} on {golden} sequences with gold")
     if line["mean_gap"] == 0:
         parts.append("reaches the optimum on every sequence")
+    elif not missing(line["mean_gap"]):
+        parts.append(f"is {_interval(line, 'mean_gap', 'nats')} nats a sequence below the optimum")
     if line["solved"] < 1:
         parts.append(f"has a labelling for {shown(100 * line['solved'], 'percent')} % of the sequences")
+    if missing(line["f1_loss"]) and not missing(line["f1"]):
+        f1, accuracy = (_interval(line, name, "percent") for name in ("f1", "accuracy"))
+        parts.append(f"has an F1 of {f1} % and the right field on {accuracy} % of the tokens")
+    changes: dict[str, list[str]] = {"loses": [], "gains": [], "does not differ clearly:": []}
+    for name, what in LOSSES.items():
+        low, value, high = (line[f"{name}{end}"] for end in ("_low", "", "_high"))
+        if not missing(value) and (low, high) != (0, 0):
+            verb = "loses" if low > 0 else "gains" if high < 0 else "does not differ clearly:"
+            sign = 1 if verb == "loses" else -1
+            form = "points" if verb.startswith("does") else "loss"
+            changes[verb].append(f"{_interval(line, name, form, sign)} {what}")
+    parts += [f"{verb} {_enumeration(some)}" for verb, some in changes.items() if some]
+    if line["kind"] == "bare":
+        parts.append(f"takes {shown(line['median_ms'], 'ms')} ms a sequence")
     return parts
+
+
+def _interval(line: Mapping[str, Any], name: str, form: str, sign: int = 1) -> str:
+    """A value and its interval, or both with the other sign."""
+    factor, digits = (sign, 2) if form == "nats" else (100 * sign, None)
+    value, *ends = (line[f"{name}{end}"] * factor for end in ("", "_low", "_high"))
+    texts = [shown(each, form, digits) for each in (value, *sorted(ends))]
+    return "{} [{}, {}]".format(*texts)
 
 
 def _enumeration(texts: Sequence[str]) -> str:
@@ -193,22 +196,21 @@ def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
     return [(method, error, int(count)) for (method, error), count in failed.items()]
 
 
-def _alike(column: Column, lines: "pd.DataFrame") -> bool:
+def _alike(column: Column, summary: "pd.DataFrame") -> bool:
     """Whether a column has the same text for all of several methods."""
-    return len(lines) > 1 and column.field != "method" and len(set(column.texts(lines))) == 1
+    methods = summary[summary.kind != "bare"]
+    only = methods[column.field].isna().all() or summary[column.field][summary.kind == "bare"].isna().all()
+    return len(methods) > 1 and column.field != "method" and only and len(set(column.texts(methods))) == 1
 
 
-def _table(
-    lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame", *, interval: bool = False
-) -> dict[str, Any]:
-    """Heads and cells of a table; columns without any value are left out."""
+def _table(lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame") -> dict[str, Any]:
+    """Heads and cells of a table; columns and lines without any value are left out."""
     hidden = (*OMITTED_COLUMNS, *(() if summary.failed.any() else ("failed", "optimum_known")))
-    kept = [column for column in columns if column.field not in hidden and lines[column.field].notna().any()]
+    lines, kept = with_values(lines, [column for column in columns if column.field not in hidden])
     values = []
     for column in kept:
-        digits = 2 if interval and column.form == "nats" else None
-        texts = column.texts(lines, digits, interval=interval)
-        values.append(zip(column.values(lines), texts, strict=True))
+        digits = 2 if column.interval and column.form == "nats" else None
+        values.append(zip(column.values(lines), column.texts(lines, digits), strict=True))
     cells = [
         [_cell(column, *cell) for column, cell in zip(kept, line, strict=True)]
         for line in zip(*values, strict=True)
@@ -240,9 +242,9 @@ def _groups(columns: Sequence[Column], summary: "pd.DataFrame") -> list[dict[str
 
 
 def _about(comparison: ComparisonData) -> dict[str, Any]:
-    about, methods = comparison.about, {}
+    about, methods, kinds = comparison.about, {}, kinds_of(comparison.frame)
     for name, values in about["limits"].items():
         hidden = ("name", "seed", "seeds", "predictions")
         options = {key: value for key, value in values.items() if key not in hidden and value is not None}
-        methods[name] = {"kind": comparison.kinds[name], "options": options, "seeds": values["seeds"]}
+        methods[name] = {"kind": kinds[name], "options": options, "seeds": values["seeds"]}
     return {**about, "source": about["source"] or "", "rules": about["rules"] or "", "methods": methods}

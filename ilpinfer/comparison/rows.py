@@ -21,10 +21,8 @@ ERRORS = ("search", "model", "rule", "tie")
 """Why a labelling differs from gold; see `error_of`."""
 FIRST_STAGE = "compiled rules"
 """The first stage of the engine, with the preparation of the sequence."""
-
-
-FieldCounts = Mapping[str, Sequence[int]]
-"""By field: fields predicted, gold, and both."""
+COUNTS = ("gold_tokens", "correct", "correct_labels", "predicted_fields", "gold_fields", "matching_fields")
+"""Of a sequence with gold: tokens, those with the right field and with the right label, and fields predicted, gold and both."""
 
 
 class MethodError(InferenceError, RuntimeError):
@@ -37,12 +35,12 @@ class Contradiction(InferenceError):
 
 @dataclass(frozen=True)
 class ScoredGold:
-    """A gold labelling, its score, -inf where it is impossible, and the fields of Viterbi without rules beside its own."""
+    """A gold labelling, its score, -inf where it is impossible, and the counts of Viterbi without rules beside it."""
 
     labels: tuple[str, ...]
     score: float
     breaks_rules: bool = False
-    without_rules: FieldCounts = field(default_factory=dict)
+    without_rules: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "ScoredGold | None":
@@ -50,7 +48,7 @@ class ScoredGold:
             return None
         score, path = viterbi(trellis.lattice)
         best = None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
-        without_rules = field_counts(best, labels, trellis.labels.notation)["fields"]
+        without_rules = field_counts(best, labels, trellis.labels.notation)
         if not set(labels) <= set(trellis.labels.names):
             return cls(tuple(labels), -math.inf, without_rules=without_rules)
         worth = evaluate_labelling(trellis, rules, labels)
@@ -75,16 +73,13 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
 
 
 def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
-    """Tokens, those right by field and by label, and fields predicted, gold and both, in all and by name; 0 right without a labelling."""
+    """The counts of `COUNTS`, with nothing right where there is no labelling, and fields predicted, gold and both by name."""
     names = sorted({*gold, *(predicted or ())}) or [OUTSIDE]
     counter = LabelCounter(LabelSet(tuple(names), scheme))
     counts = counter.count_names(predicted, gold)
-    totals = ("predicted_fields", "gold_fields", "matching_fields")
+    values = (counts.tokens, counts.right, counts.right_labels, *counts.spans.sum(axis=0).tolist())
     return {
-        "tokens": counts.tokens,
-        "correct": counts.right,
-        "correct_labels": counts.right_labels,
-        **dict(zip(totals, counts.spans.sum(axis=0).tolist(), strict=True)),
+        **dict(zip(COUNTS, values, strict=True)),
         "fields": dict(zip(counter.fields, counts.spans.tolist(), strict=True)),
     }
 
@@ -93,26 +88,31 @@ def row_of(
     sequence: int, entry: PlannedMethod, solution: Solution, gold: ScoredGold | None, scheme: str
 ) -> Row:
     """The row of `results.jsonl` for one sequence and method; a failure has no account against gold."""
-    labels = solution.labels if solution.has_labelling else None
-    account = None
+    labels = list(solution.labels) if solution.has_labelling else None
+    account = {**dict.fromkeys(COUNTS), "fields": None, "gold_score": None, "differs_by": ""}
     if gold is not None and not solution.error:
-        account = {
-            **field_counts(labels, gold.labels, scheme),
-            "without_rules": gold.without_rules,
-            "score": finite(gold.score),
-            "error": error_of(labels, solution.score, gold),
+        account = field_counts(labels, gold.labels, scheme) | {
+            "gold_score": finite(gold.score),
+            "differs_by": error_of(labels, solution.score, gold),
         }
     improvements = solution.incumbents if solution.improvements else ()
     return {
         "sequence": sequence,
         "method": entry.name,
+        "kind": entry.kind,
         "seed": entry.seed,
-        **{k: v for k, v in solution.to_dict().items() if k not in ("method", "ids")},
+        "status": str(solution.status),
+        "score": finite(solution.score),
+        "bound": finite(solution.bound),
         "seconds": None if entry.request is None else solution.seconds,
-        "incumbents": [[each.seconds, finite(each.score)] for each in improvements],
+        "labels": labels,
+        "violations": solution.violations,
+        "reason": solution.reason,
+        "error": solution.error,
         "route": solution.method,
         "stages": _stages(entry, solution),
-        "gold": account,
+        "incumbents": [[each.seconds, finite(each.score)] for each in improvements],
+        **account,
     }
 
 

@@ -16,6 +16,7 @@ from formulations.messages import counted
 from formulations.problem.digest import decoding_digest
 from formulations.problem.known_labels import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
+from ilpinfer.comparison.frame import frame_of
 from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, plan_of
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
@@ -33,7 +34,7 @@ from ilpinfer.system.files import digest
 
 OnError = Literal["raise", "record"]
 """An error of a method is raised, or recorded as a failure."""
-ABOUT = ("length", "bare_seconds", "digest")
+ABOUT = ("tokens", "bare_seconds", "digest", "without_rules")
 """The keys of a row that tell of its sequence."""
 REPEATS = 5
 """Passes of Viterbi whose fastest is the unit of times."""
@@ -59,8 +60,8 @@ class ComparisonRun:
         for number, case in enumerate(self.cases):
             own = list(islice(known, len(entries)))
             if len(own) < len(entries):
-                about = {name: own[0][name] for name in ABOUT} if own else _about(case)
                 gold = None if case.trellis is None else ScoredGold.of(case.trellis, self.rules, case.gold)
+                about = {name: own[0][name] for name in ABOUT} if own else _about(case, gold)
                 for entry in entries[len(own) :]:
                     own.append({**self._row(number, case, entry, gold), **about})
                     yield own[-1]
@@ -105,18 +106,19 @@ class ComparisonRun:
         return evaluate_labelling(trellis, self.rules, labels)
 
 
-def _about(case: Case) -> Row:
+def _about(case: Case, gold: ScoredGold | None) -> Row:
     """What every row of a sequence says: its tokens, the seconds of a bare pass, and the digest of its scores, tokens, known labels and gold."""
     trellis = case.trellis
     if trellis is None:
-        return dict(zip(ABOUT, (0, None, ""), strict=True))
+        return dict(zip(ABOUT, (0, None, "", None), strict=True))
     lattice, labels = trellis.lattice, trellis.labels
     scores = decoding_digest("", lattice.node, lattice.pool, lattice.step, trellis.tokens)
     content = digest(
         scores, labels.names, labels.notation, sorted(labels.never), sorted(trellis.given.items()), case.gold
     )
     seconds = bare_seconds(lattice) if len(trellis) else None
-    return dict(zip(ABOUT, (len(trellis), seconds, content), strict=True))
+    without_rules = None if gold is None else gold.without_rules
+    return dict(zip(ABOUT, (len(trellis), seconds, content, without_rules), strict=True))
 
 
 def bare_pass(lattice: Lattice) -> Callable[[], int]:
@@ -213,7 +215,7 @@ def compare(
     Returns
     -------
     Comparison
-        The rows, with tables and a report.
+        The result as a data frame, with tables and a report.
 
     Raises
     ------
@@ -239,9 +241,8 @@ def compare(
     cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)
     check_predictions(cases, predictions or {})
-    rows = list(ComparisonRun(cases, compiler, plan, on_error, watch=watch).new_rows())
-    about = about_of("", compiler.rules, len(cases), plan)
-    return Comparison(partial(iter, rows), plan.kinds, cap, about, cases, compiler.rules)
+    frame = frame_of(ComparisonRun(cases, compiler, plan, on_error, watch=watch).new_rows())
+    return Comparison(frame, cap, about_of("", compiler.rules, len(cases), plan), cases, compiler.rules)
 
 
 def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[Labelling]]) -> None:

@@ -1,63 +1,68 @@
 """The tables of a comparison: methods, pairs of methods, fields, stages of the engine."""
 
-from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ilpinfer.comparison.frame import kinds_of, reference_of
 from ilpinfer.comparison.intervals import gap_intervals, gold_intervals
-from ilpinfer.comparison.plan import CAP
-from ilpinfer.comparison.rows import ERRORS
+from ilpinfer.comparison.plan import BARE, CAP
+from ilpinfer.comparison.rows import COUNTS, ERRORS
 from ilpinfer.evaluation.counts import f_measure, precision, recall
-from ilpinfer.system.checkpoint import Row
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WHOLE_NUMBERS = ["rank", "seeds", "sequences", "infeasible", "optimum_known", "common"]
+WHOLE_NUMBERS = ["seeds", "sequences", "infeasible", "optimum_known", "common"]
 """Columns of whole numbers."""
 COUNT_COLUMNS = ["failed", "solved", "missed", "violations", "breaking"]
-"""Columns that are 0 where nothing is known."""
+"""Columns that are 0 for a method where nothing is known."""
 MEASURES = {"precision": precision, "recall": recall, "f1": f_measure}
-COUNTS, BEFORE = ["predicted", "gold", "both"], ["predicted_before", "gold_before", "both_before"]
+OWN, BEFORE = ["predicted", "gold", "both"], ["predicted_before", "gold_before", "both_before"]
 """Of a field, with the rules and without."""
 NO_COUNTS = (0, 0, 0)
 
 
-def reference_of(kinds: Mapping[str, str]) -> str | None:
-    """The first exact method, which losses are measured against."""
-    return next((method for method, kind in kinds.items() if kind == "exact"), None)
-
-
-def summarise(frame: "pd.DataFrame", kinds: Mapping[str, str], cap: float = CAP) -> "pd.DataFrame":
-    """A line for each method, in the order of `kinds`; see `Comparison.summary`."""
+def bare_lines(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """A line for each sequence, as if the bare Viterbi pass without rules were a method: its time, and its counts against gold."""
     import pandas as pd
 
+    each = frame.drop_duplicates("sequence")
+    counts = pd.DataFrame([found or dict.fromkeys(COUNTS) for found in each.without_rules], each.index)
+    own = {name: counts[name].astype(float) for name in COUNTS}
+    return each.assign(method=BARE, kind="bare", seconds=each.bare_seconds, error="", **own)
+
+
+def summarise(frame: "pd.DataFrame", cap: float = CAP) -> "pd.DataFrame":
+    """A line for each method, in the order in which they are given, and one for the bare pass; see `Comparison.summary`."""
+    import pandas as pd
+
+    kinds = kinds_of(frame)
     gap = frame.gap.fillna(cap)
     frame = frame.assign(
         failed=frame.error != "",
         proved=frame.status.isin(["optimal", "infeasible"]),
         reaches=frame.gap == 0,
-        breaking=frame.violations > 0,
+        breaking=frame.violated > 0,
         capped=gap,
         relative=(gap / frame.optimum.abs()).where(gap > 0, 0.0).replace(np.inf, np.nan),
         per_token=gap / frame.tokens,
-        ms=1000 * frame.seconds,
-        passes=frame.seconds / frame.bare_seconds,
-        wrong=frame.gold_tokens - frame.correct_labels,
     )
     possible = frame[~frame.infeasible]
     proved = possible[possible.optimum.notna()]
     known, answered = proved[~proved.failed], frame[~frame.failed]
     asked = proved[proved.method.isin(answered.method)]
     common = set(asked.sequence) - set(asked.sequence[~asked.solved])
-    shared, golden = known[known.sequence.isin(common)], answered[answered.gold_tokens.notna()]
+    shared = known[known.sequence.isin(common)]
+    wrong = answered.gold_tokens - answered.correct_labels
+    measured = pd.concat([answered, bare_lines(frame)])
+    measured = measured.assign(ms=1000 * measured.seconds, passes=measured.seconds / measured.bare_seconds)
+    golden = measured[measured.gold_tokens.notna()]
     every, feasible, over, together, timed, against = (
-        each.groupby("method") for each in (frame, possible, known, shared, answered, golden)
+        each.groupby("method") for each in (frame, possible, known, shared, measured, golden)
     )
     seeds = every.seed.nunique().clip(lower=1)
-    gaps = known.pivot_table(index="sequence", columns="method", values="capped")
     columns = {
         "seeds": seeds,
         "sequences": feasible.sequence.nunique(),
@@ -71,7 +76,7 @@ def summarise(frame: "pd.DataFrame", kinds: Mapping[str, str], cap: float = CAP)
         "mean_gap": over.capped.mean(),
         "relative_gap": over.relative.mean(),
         "gap_per_token": over.per_token.mean(),
-        **gap_intervals(gaps),
+        **gap_intervals(known),
         "gap_spread": known.groupby(["method", "seed"]).capped.mean().groupby("method").std(),
         "cap": pd.Series(cap, seeds.index),
         "solved_gap": over.gap.mean(),
@@ -80,33 +85,32 @@ def summarise(frame: "pd.DataFrame", kinds: Mapping[str, str], cap: float = CAP)
         "common_relative_gap": together.relative.mean(),
         "common_gap_per_token": together.per_token.mean(),
         "largest_gap": over.gap.max(),
-        "violations": every.violations.sum() / seeds,
+        "violations": every.violated.sum() / seeds,
         "breaking": every.breaking.sum() / seeds,
         **gold_intervals(golden, reference_of(kinds)),
         "label_accuracy": against.correct_labels.sum() / against.gold_tokens.sum(),
-        **{f"{kind}_errors": _sum(golden.differs_by == kind, golden) / seeds for kind in ERRORS},
+        **{f"{kind}_errors": _sum(answered.differs_by == kind, answered) / seeds for kind in ERRORS},
         **{
-            f"{kind}_error_tokens": _sum(golden.wrong.where(golden.differs_by == kind, 0), golden) / seeds
+            f"{kind}_error_tokens": _sum(wrong.where(answered.differs_by == kind, 0), answered) / seeds
             for kind in ERRORS
         },
         "median_ms": timed.ms.median(),
         "p90_ms": timed.ms.quantile(0.9),
         "bare_passes": timed.passes.median(),
     }
-    summary = pd.DataFrame(columns).reindex(list(kinds)).rename_axis("method")
-    summary[COUNT_COLUMNS] = summary[COUNT_COLUMNS].fillna(0.0)
-    summary.insert(0, "kind", list(kinds.values()))
-    merits = list(zip(-summary.solved, summary.mean_gap.round(9).fillna(np.inf), strict=True))
-    summary.insert(1, "rank", [1 + sum(other < own for other in merits) for own in merits])
+    summary = pd.DataFrame(columns).reindex([*kinds, BARE]).rename_axis("method")
+    summary.loc[list(kinds), COUNT_COLUMNS] = summary.loc[list(kinds), COUNT_COLUMNS].fillna(0.0)
+    summary.insert(0, "kind", [*kinds.values(), "bare"])
     summary[WHOLE_NUMBERS] = summary[WHOLE_NUMBERS].fillna(0).astype(int)
     return summary.reset_index()
 
 
 def _sum(values: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
-    return values.groupby(lines.method).sum()
+    """Sums by method; NaN where there is no gold."""
+    return values.where(lines.gold_tokens.notna()).groupby(lines.method).sum(min_count=1)
 
 
-def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
+def matches(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Every two methods, in the order in which they are given; see `Comparison.matches`."""
     import pandas as pd
     from scipy import stats
@@ -115,7 +119,7 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
     each = possible.groupby(["method", "sequence"]).agg(
         solved=("solved", "mean"), score=("score", "mean"), failed=("failed", "any")
     )
-    tables = {name: each.loc[name] for name in methods if name in each.index.get_level_values(0)}
+    tables = {name: each.loc[name] for name in dict.fromkeys(possible.method)}
     lines = []
     for one, other in combinations(tables, 2):
         a, b = tables[one].align(tables[other], join="inner")
@@ -128,82 +132,64 @@ def matches(frame: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
         lines.append((one, other, wins, len(sign) - wins - losses, losses, int(failed.sum()), p))
     names = ["method", "other", "wins", "ties", "losses", "failed", "p"]
     result = pd.DataFrame(lines, columns=names)
-    return result.assign(holm=holm(result.p.tolist()))
+    return result.assign(holm=holm(result.p))
 
 
-def holm(values: Sequence[float]) -> list[float]:
+def holm(p: "pd.Series") -> "pd.Series":
     """P values corrected for their number, so that the chance of any false one is bounded (Holm 1979)."""
-    order = np.argsort(values, kind="stable")
-    scaled = np.array(values, float)[order] * np.arange(len(values), 0, -1)
-    result = np.empty(len(values))
-    result[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if len(values) else scaled
-    return result.tolist()
+    ordered = p.astype(float).sort_values(kind="stable")
+    return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).sort_index()
 
 
-def field_gains(rows: Iterable[Row], methods: Iterable[str]) -> "pd.DataFrame":
+def field_gains(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Every method and field; with several seeds, sums over them. See `Comparison.field_gains`."""
     import pandas as pd
 
-    lines, failed, seeds = [], dict[str, int](), dict[str, set[int | None]]()
-    for row in rows:
-        method = row["method"]
-        failed[method] = failed.get(method, 0) + bool(row.get("error"))
-        seeds.setdefault(method, set()).add(row["seed"])
-        if row["gold"] is not None:
-            own, before = row["gold"]["fields"], row["gold"]["without_rules"]
-            for name in {**own, **before}:
-                counts = *own.get(name, NO_COUNTS), *before.get(name, NO_COUNTS)
-                lines.append((method, name, row["sequence"], name in own, *counts))
-    frame = pd.DataFrame(lines, columns=["method", "field", "sequence", "counted", *COUNTS, *BEFORE])
-    keys = ["method", "field"]
-    groups = frame.groupby(keys)
-    sums = groups[[*COUNTS, *BEFORE]].sum()[groups.counted.any()].reindex(list(methods), level="method")
+    lines = []
+    for row in frame[frame.fields.notna()].itertuples():
+        own, before = row.fields, row.without_rules["fields"]
+        for name in {**own, **before}:
+            counts = *own.get(name, NO_COUNTS), *before.get(name, NO_COUNTS)
+            lines.append((row.method, name, row.sequence, name in own, *counts))
+    counted = pd.DataFrame(lines, columns=["method", "field", "sequence", "counted", *OWN, *BEFORE])
+    keys, methods = ["method", "field"], dict.fromkeys(frame.method)
+    groups = counted.groupby(keys)
+    sums = groups[[*OWN, *BEFORE]].sum()[groups.counted.any()].reindex(list(methods), level="method")
     result = sums.index.to_frame(index=False)
-    result["gold"] = (
-        frame.drop_duplicates([*keys, "sequence"]).groupby(keys).gold.sum()[sums.index].to_numpy()
-    )
-    values = {name: measure(sums[COUNTS].to_numpy()) for name, measure in MEASURES.items()}
-    gains = {
-        f"{name}_gain": values[name] - measure(sums[BEFORE].to_numpy()) for name, measure in MEASURES.items()
-    }
-    share = [failed[method] / len(seeds[method]) for method in result.method]
-    return result.assign(**values, **gains, failed=np.array(share, float))
+    gold = counted.drop_duplicates([*keys, "sequence"]).groupby(keys).gold.sum()
+    result["gold"] = gold[sums.index].to_numpy()
+    for name, measure in MEASURES.items():
+        result[name] = measure(sums[OWN].to_numpy())
+        result[f"{name}_gain"] = result[name] - measure(sums[BEFORE].to_numpy())
+    every = frame.groupby("method")
+    failed = (frame.error != "").groupby(frame.method).sum() / every.seed.nunique().clip(lower=1)
+    return result.assign(failed=result.method.map(failed).astype(float))
 
 
-def f1_without_rules(rows: Iterable[Row]) -> float | None:
-    """F1 of Viterbi without rules on the sequences with gold; None without any."""
-    counted = {row["sequence"]: row["gold"]["without_rules"] for row in rows if row["gold"] is not None}
-    counts = [three for fields in counted.values() for three in fields.values()]
-    return float(f_measure(np.sum(counts, axis=0))) if counts else None
-
-
-def stage_costs(rows: Iterable[Row]) -> "pd.DataFrame":
+def stage_costs(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The stages of each method that has some, in the order in which they first appear; see `Comparison.stages`."""
     import pandas as pd
 
-    taken = ((row["method"], row.get("stages") or ()) for row in rows)
     lines = [
         (method, stage, seconds, place == len(stages))
-        for method, stages in taken
-        for place, (stage, seconds) in enumerate(stages, 1)
+        for method, stages in zip(frame.method, frame.stages, strict=True)
+        for place, (stage, seconds) in enumerate(stages or (), 1)
     ]
-    frame = pd.DataFrame(lines, columns=["method", "stage", "seconds", "ended"])
-    costs = frame.groupby(["method", "stage"], sort=False).agg(
+    ran = pd.DataFrame(lines, columns=["method", "stage", "seconds", "ended"])
+    costs = ran.groupby(["method", "stage"], sort=False).agg(
         ran=("seconds", "size"), ended=("ended", "sum"), seconds=("seconds", "sum")
     )
     share = costs.seconds / costs.groupby("method").seconds.transform("sum")
     return costs.assign(share=share.fillna(0.0)).reset_index()
 
 
-def rules_broken(rows: Iterable[Row]) -> "pd.DataFrame":
+def rules_broken(frame: "pd.DataFrame") -> "pd.DataFrame":
     """The rules that labellings of each method break, most violations first; see `Comparison.rules_broken`."""
-    import pandas as pd
-
-    lines = [
-        (row["method"], rule, count) for row in rows for rule, count in row["violations"].items() if count
-    ]
-    frame = pd.DataFrame(lines, columns=["method", "rule", "violations"])
-    broken = frame.groupby(["method", "rule"], sort=False).violations.agg(sequences="size", violations="sum")
+    counts = frame[["method"]].assign(rule=[list(each) for each in frame.violations])
+    counts = counts.assign(violations=[list(each.values()) for each in frame.violations])
+    counts = counts.explode(["rule", "violations"]).dropna().astype({"violations": "int64"})
+    broken = counts[counts.violations > 0].groupby(["method", "rule"], sort=False).violations
+    result = broken.agg(sequences="size", violations="sum").reset_index()
     order = {name: place for place, name in enumerate(dict.fromkeys(frame.method))}
-    result = broken.reset_index().sort_values("violations", ascending=False, kind="stable")
+    result = result.sort_values("violations", ascending=False, kind="stable")
     return result.sort_values("method", key=lambda names: names.map(order), kind="stable", ignore_index=True)

@@ -1,4 +1,4 @@
-"""Tables as data frames with titles, and as files: CSV, Markdown, LaTeX, Parquet."""
+"""Tables as files: CSV and Parquet with all figures, Markdown and LaTeX as people read them."""
 
 import io
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from formulations.arguments import whole
-from ilpinfer.comparison.columns import COLUMNS, OF_METHODS, Column, readable
+from ilpinfer.comparison.columns import COLUMNS, OF_METHODS, Column, readable, with_values
 from ilpinfer.system.extras import require
 from ilpinfer.system.files import write_files
 
@@ -18,8 +18,21 @@ if TYPE_CHECKING:
 FORMULA = re.compile(r"^['=+\-@＝＋－＠]")
 """How texts begin that are written with an apostrophe before them in CSV; one more before an apostrophe, so that the first one
 can be taken away again."""
-MARKDOWN = "\\`*_[]<>|#~$&{}@^!"
+MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#~$&{}@^!"})
 """Characters with a meaning in Markdown or its dialects."""
+LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "|": r"\textbar{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        '"': r"\char34{}",
+        "±": r"$\pm$",
+    }
+)
 SUFFIXES = {"csv": ".csv", "markdown": ".md", "latex": ".tex", "parquet": ".parquet"}
 """By format."""
 LIBRARIES = {
@@ -29,47 +42,68 @@ LIBRARIES = {
 }
 """Extra and library of a format, as `require` takes them."""
 TEXT_FORMATS = ("markdown", "latex")
-"""Formats with values as people read them, in which columns without any value are left out."""
-PAPER = {
-    True: {"method": "Method", "f1": "F1", "f1_loss": "F1 loss [95 %]", "mean_gap": "Gap", "median_ms": "ms"},
-    False: {
+"""Formats with values as people read them, in which columns and lines without any value are left out."""
+DIGITS = {"nats": 2, "relative": 2}
+"""Decimals in text formats, where they are others than in the page."""
+PRESETS = {
+    "paper": {
         "method": "Method",
         "solved": "Solved",
         "reaches": "Opt.",
-        "mean_gap": "Gap [95 %]",
-        "median_ms": "ms",
+        "f1": "F1",
+        "f1_loss": "F1 loss",
+        "mean_gap": "Gap",
+        "median_ms": "Time",
+    },
+    "gaps": {
+        "method": "Method",
+        "mean_gap": "Gap",
+        "search_errors": "Search errors",
+        "model_errors": "Model errors",
+        "reaches": "Opt.",
+        "median_ms": "Time",
     },
 }
-"""Columns of the preset with their heads, with gold and without; those whose heads end in a bracket have intervals."""
-PAPER_DIGITS = {"nats": 2}
+"""Columns of presets with their heads."""
+OF_GOLD, WITHOUT_GOLD = ("f1", "f1_loss"), ("solved", "reaches")
+"""Columns of the preset `paper` with gold alone, and without it alone."""
+BRACKETS = "Brackets: 95 per cent intervals by the bootstrap over sequences"
 CAPTIONS = {
-    True: "F1 of fields (per cent), its loss against the reference (points), mean gap to the proved optimum (nats), and median time "
-    "of a sequence. Brackets: 95 per cent intervals by the paired bootstrap over sequences.",
-    False: "Sequences solved, and solved to the proved optimum (per cent), mean gap to the optimum (nats), and median time of a "
-    "sequence. Brackets: 95 per cent intervals by the bootstrap over sequences.",
+    "f1": f"F1 of fields, its loss against the reference, mean gap to the proved optimum, and median time of a sequence. {BRACKETS}, paired.",
+    "solved": f"Sequences solved, and solved to the proved optimum, mean gap to the optimum, and median time of a sequence. {BRACKETS}.",
+    "search_errors": "Mean gap to the proved optimum; sequences on which gold scores higher than the labelling (search errors) and lower "
+    f"(model errors); sequences solved to the optimum; median time of a sequence. {BRACKETS}.",
+    "mean_gap": f"Mean gap to the proved optimum, sequences solved to the optimum, and median time of a sequence. {BRACKETS}.",
 }
-SMALL_TYPE = "\\footnotesize\n\\setlength{\\tabcolsep}{3pt}\n"
+"""By the first column that is there."""
+SMALL = r"{\footnotesize\setlength{\tabcolsep}{2.5pt}%"
+FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""It scales a table that would be wider than the page or the column, and no other one."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How tables are written: chosen columns of methods in one table, decimals, a caption, and whether it is to fit a column of a paper."""
+    """How tables are written: chosen columns of methods or a preset, as one table; decimals; caption, label and position in LaTeX."""
 
     columns: Sequence[str] | None = None
     digits: int | None = None
     caption: str = ""
     preset: str = ""
+    label: str = ""
+    position: str = ""
 
     def check(self, kind: str) -> None:
         """Raise ValueError for an unknown format, column or preset, and MissingLibrary for a format whose library is not installed."""
         if kind not in SUFFIXES:
             raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
-        if self.preset not in ("", "paper"):
-            raise ValueError(f"preset is {self.preset!r}; expected 'paper'")
-        if kind not in TEXT_FORMATS and (self.caption or self.preset):
-            raise ValueError(
-                f"format {kind} has no {'preset' if self.preset else 'caption'}; choose latex or markdown"
-            )
+        if self.preset and self.preset not in PRESETS:
+            raise ValueError(f"preset is {self.preset!r}; expected one of {', '.join(PRESETS)}")
+        for name in ("caption", "preset", "label", "position"):
+            allowed = TEXT_FORMATS if name in ("caption", "preset") else ("latex",)
+            if getattr(self, name) and kind not in allowed:
+                raise ValueError(f"format {kind} has no {name}; choose {' or '.join(allowed[::-1])}")
+        if self.label and not self.single:
+            raise ValueError("label is for one table; give columns or a preset")
         if self.digits is not None:
             whole(self.digits, "digits", 0, 15)
         known = columns_of_methods()
@@ -82,33 +116,35 @@ class Layout:
             require(f"format {kind}", *LIBRARIES[kind])
 
     @property
+    def single(self) -> bool:
+        """Whether there is one table, of methods."""
+        return self.columns is not None or bool(self.preset)
+
+    @property
     def names(self) -> list[str]:
-        return list(COLUMNS) if self.columns is None and not self.preset else ["summary"]
+        return [self.preset or "summary"] if self.single else list(COLUMNS)
 
-    def tables(self, lines: Mapping[str, "pd.DataFrame"]) -> dict[str, list[Column]]:
-        known = columns_of_methods()
+    def tables(self, lines: Mapping[str, "pd.DataFrame"]) -> dict[str, tuple["pd.DataFrame", list[Column]]]:
+        """The lines and columns of each table that is written, by its name."""
+        known, summary = columns_of_methods(), lines["summary"]
         if self.columns is not None:
-            return {"summary": [known[field] for field in self.columns]}
+            return {self.names[0]: (summary, [known[field] for field in self.columns])}
         if not self.preset:
-            return COLUMNS
-        heads = PAPER[_golden(lines["summary"])]
-        return {"summary": [replace(known[field], title=title, group="") for field, title in heads.items()]}
-
-
-def _golden(summary: "pd.DataFrame") -> bool:
-    return bool(summary.f1.notna().any())
+            return {name: (lines[name], columns) for name, columns in COLUMNS.items()}
+        heads, with_gold = PRESETS[self.preset], bool(summary.f1.notna().any())
+        left_out = () if self.preset != "paper" else WITHOUT_GOLD if with_gold else OF_GOLD
+        interval = "f1_loss" if "f1_loss" in heads and with_gold else "mean_gap"
+        columns = [
+            replace(known[field], title=title, group="", interval=field == interval)
+            for field, title in heads.items()
+            if field not in left_out
+        ]
+        return {self.preset: (summary, columns)}
 
 
 def columns_of_methods() -> dict[str, Column]:
     """The columns of all tables with a line for each method, by field."""
     return {column.field: column for table in OF_METHODS for column in COLUMNS[table]}
-
-
-def with_titles(lines: "pd.DataFrame", columns: Sequence[Column]) -> "pd.DataFrame":
-    """A table with names and units in its columns, shares in percent and times in milliseconds."""
-    import pandas as pd
-
-    return pd.DataFrame({column.name: column.values(lines) for column in columns})
 
 
 def write_tables(
@@ -120,33 +156,22 @@ def write_tables(
 ) -> list[Path]:
     """Write tables of the lines of each into a folder, but over none of the inputs."""
     layout.check(kind)
-    contents = {
-        name + SUFFIXES[kind]: content(lines[name], columns, kind, layout, name)
-        for name, columns in layout.tables(lines).items()
-    }
+    make = {"csv": _csv, "parquet": _parquet, "markdown": _markdown, "latex": _latex}[kind]
+    tables = layout.tables(lines).items()
+    contents = {name + SUFFIXES[kind]: make(*table, layout, name) for name, table in tables}
     return write_files(folder, contents, inputs)
 
 
-def content(
-    lines: "pd.DataFrame", columns: Sequence[Column], kind: str, layout: Layout, name: str
-) -> str | bytes:
-    """A table as a file holds it: CSV and Parquet have numbers as they are, Markdown and LaTeX texts."""
-    if kind in TEXT_FORMATS:
-        kept = [column for column in columns if lines[column.field].notna().any() or not len(lines)]
-        return (_markdown if kind == "markdown" else _latex)(lines, kept, layout, name)
-    frame = with_titles(lines, columns)
-    if layout.digits is not None:
-        frame = frame.round(layout.digits)
-    if kind == "csv":
-        texts = {key: [_without_formula(text) for text in frame[key]] for key in _texts(columns)}
-        return str(frame.assign(**texts).to_csv(index=False, lineterminator="\n"))
-    stream = io.BytesIO()
-    frame.to_parquet(stream, engine="pyarrow", index=False)
-    return stream.getvalue()
+def _figures(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -> "pd.DataFrame":
+    """A table with names and units in its columns, shares in percent and times in milliseconds."""
+    frame = type(lines)({column.name: column.values(lines) for column in columns})
+    return frame if layout.digits is None else frame.round(layout.digits)
 
 
-def _texts(columns: Sequence[Column]) -> list[str]:
-    return [column.name for column in columns if column.form == "text"]
+def _csv(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
+    frame = _figures(lines, columns, layout)
+    texts = {each.name: frame[each.name].map(_without_formula) for each in columns if each.form == "text"}
+    return str(frame.assign(**texts).to_csv(index=False, lineterminator="\n"))
 
 
 def _without_formula(text: str) -> str:
@@ -154,54 +179,82 @@ def _without_formula(text: str) -> str:
     return FORMULA.sub(r"'\g<0>", readable(text, len(text)))
 
 
-def _texts_of_columns(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -> "pd.DataFrame":
+def _parquet(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> bytes:
+    stream = io.BytesIO()
+    _figures(lines, columns, layout).to_parquet(stream, engine="pyarrow", index=False)
+    return stream.getvalue()
+
+
+def _texts(
+    lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout
+) -> tuple["pd.DataFrame", list[Column]]:
+    """The cells of a table as people read them, and its columns; those and lines without any value are left out."""
+    kept = [column for column in columns if layout.columns is not None or column.printed]
+    lines, kept = with_values(lines, kept)
+    if not layout.preset:
+        apart = [column.field for column in kept]
+        kept = [replace(each, interval=_low(each) in lines and _low(each) not in apart) for each in kept]
     texts = {}
-    for column in columns:
-        digits = layout.digits
-        if layout.preset and digits is None:
-            digits = PAPER_DIGITS.get(column.form)
-        head = column.title if layout.preset else column.name
-        texts[readable(head)] = column.texts(lines, digits, interval=head.endswith("]"))
-    return type(lines)(texts, dtype="object")
+    for column in kept:
+        digits = DIGITS.get(column.form) if layout.digits is None else layout.digits
+        texts[column.name] = column.texts(lines, digits)
+    return type(lines)(texts, dtype="object"), kept
+
+
+def _low(column: Column) -> str:
+    return f"{column.field}_low"
 
 
 def _markdown(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
-    rounded = _texts_of_columns(lines, columns, layout).map(_escaped_markdown)
-    align = ["left" if column.form == "text" else "right" for column in columns]
+    texts, kept = _texts(lines, columns, layout)
+    align = ["left" if column.form == "text" else "right" for column in kept]
+    rounded = texts.map(lambda text: text.translate(MARKDOWN))
     text = str(rounded.to_markdown(index=False, disable_numparse=True, colalign=align)) + "\n"
     return f"{text}\n: {layout.caption}\n" if layout.caption else text
 
 
-def _escaped_markdown(text: str) -> str:
-    """Without a meaning in Markdown."""
-    return "".join("\\" + each if each in MARKDOWN else each for each in text)
-
-
 def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
-    """A table of booktabs; with a caption, which is LaTeX itself, it floats and has a label."""
-    caption = layout.caption or (CAPTIONS[_golden(lines)] if layout.preset else "")
-    sides = "".join("l" if column.form == "text" else "r" for column in columns)
-    texts = _texts_of_columns(lines, columns, layout)
-    for head, column in zip(texts.columns, columns, strict=True):
+    """A table of booktabs; with a caption, which is LaTeX itself, a label or a position it floats."""
+    texts, kept = _texts(lines, columns, layout)
+    for head, column in zip(texts.columns, kept, strict=True):
         if column.form != "text":
             texts[head] = texts[head].str.replace(r"-(?=\d)", "−", regex=True)
-    style = texts.style.hide(axis="index").format(escape="latex")
-    text = style.format_index(escape="latex", axis="columns").to_latex(
-        column_format=f"@{{}}{sides}@{{}}" if layout.preset else sides, hrules=True
+    texts.columns = type(texts.columns)([_two_lines(column) for column in kept], tupleize_cols=True)
+    fields = [column.field for column in kept]
+    default = next((text for field, text in CAPTIONS.items() if field in fields), "") if layout.preset else ""
+    caption = layout.caption or default
+    floats = bool(caption or layout.label or layout.position)
+    sides = "".join("l" if column.form == "text" else "r" for column in kept)
+    style = texts.style.hide(axis="index").format(_escaped).format_index(_escaped, axis="columns")
+    text = style.to_latex(
+        column_format=f"@{{}}{sides}@{{}}",
+        hrules=True,
+        sparse_columns=False,
+        caption=caption or None,
+        label=(layout.label or f"tab:{name}") if floats else None,
+        position=(layout.position or "t") if floats else None,
+        position_float="centering" if floats else None,
+        environment="table" if floats else None,
     )
-    text = re.sub(r"^([\[*])", r"{\1}", text, flags=re.M)  # behind \\ both would be its arguments
-    text = re.sub(r"-(?=-)", "-{}", text)  # two would be a dash
-    text = (
-        text.replace("–", "--")
-        .replace("−", "$-$")
-        .replace("|", r"\textbar{}")
-        .replace("<", r"\textless{}")
-        .replace(">", r"\textgreater{}")
-        .replace("±", r"$\pm$")
-        .replace('"', r"\char34{}")
+    text = text.replace(r"\begin{tabular}", f"{SMALL}\n{FIT}\n\\begin{{tabular}}")
+    text = text.replace("\\end{tabular}\n", "\\end{tabular}}}\n")
+    return f"% \\usepackage{{booktabs,graphicx}} in the preamble\n{text}"
+
+
+def _two_lines(column: Column) -> tuple[str, str]:
+    """A head over its unit, or in two parts of about the same length."""
+    if column.measure:
+        return column.heading, column.measure
+    words = column.heading.split()
+    middle = min(
+        range(1, len(words) + 1),
+        key=lambda place: abs(len(" ".join(words[:place])) * 2 - len(column.heading)),
     )
-    if caption:
-        small = SMALL_TYPE if layout.preset else ""
-        begin = f"\\begin{{table}}[t]\n\\centering\n{small}\\caption{{{caption}}}\n\\label{{tab:{name}}}\n"
-        text = f"{begin}{text}\\end{{table}}\n"
-    return f"% \\usepackage{{booktabs}} in the preamble\n{text}"
+    return " ".join(words[:middle]), " ".join(words[middle:])
+
+
+def _escaped(text: str) -> str:
+    """Without a meaning in LaTeX, also behind the end of a line, and without ligatures of hyphens."""
+    plain = re.sub(r"-(?=-)", "-{}", readable(text, len(text)).translate(LATEX))
+    plain = plain.replace("–", "--").replace("−", "$-$")
+    return f"{{{plain[0]}}}{plain[1:]}" if plain.startswith(("[", "*")) else plain

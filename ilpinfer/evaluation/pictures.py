@@ -11,7 +11,13 @@ import numpy as np
 from formulations.dtypes import Integers
 from ilpinfer.system.extras import require
 
-STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "ilpinfer", "font.size": 10}
+STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ilpinfer",
+    "pdf.fonttype": 42,
+    "font.size": 10,
+}
+"""PDF holds TrueType fonts, as publishers ask."""
 FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 """Formats of files, with metadata that keeps the time out of them."""
 
