@@ -175,7 +175,7 @@ ties                 | matches                                              | ti
 losses               | matches                                              | losses                    | count    |           | sequences on which the other one is better
 failed               | matches                                              | failed                    | count    |           | sequences left out, on which one of the two failed
 p                    | matches                                              | p                         | p        |           | two-sided sign test; not corrected for the number of pairs
-holm                 | matches                                              | p, Holm                   | p        |           | corrected for the number of pairs by Holm's method
+holm                 | matches                                              | p by Holm                 | p        |           | corrected for the number of pairs by Holm's method
 field                | fields                                               | field                     | text     |           |
 failed               | fields                                               | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
 gold                 | fields                                               | gold fields               | count    |           |
@@ -211,8 +211,10 @@ COLUMNS = _read(TABLE)
 
 
 def with_values(lines: "pd.DataFrame", columns: Sequence[Column]) -> tuple["pd.DataFrame", list[Column]]:
-    """A table without columns that have no value, and without the bare pass where it has none."""
+    """A table without columns that have no value, without failures where there are none, and without the bare pass where it has no value."""
     kept = [column for column in columns if lines[column.field].notna().any() or not len(lines)]
+    if "failed" in lines and not lines.failed.any():
+        kept = [column for column in kept if column.field != "failed"]
     if "kind" in lines:
         numbers = lines[[column.field for column in kept if column.form != "text"]]
         lines = lines[(lines.kind != "bare") | numbers.notna().any(axis=1)]

@@ -79,10 +79,12 @@ def mean_gaps(frame: "pd.DataFrame", cap: float) -> Curves:
     changes = best - best.groupby(each).shift(fill_value=cap)
     events = found.assign(at=seconds.clip(lower=SHORTEST), change=changes).sort_values("at", kind="stable")
     lines = known.groupby("method").size()
-    return {
-        method: (own["at"].to_numpy(), (cap + own.change.cumsum() / lines[method]).clip(lower=0.0).to_numpy())
-        for method, own in events.groupby("method", sort=False)
-    }
+    points = {}
+    for method in dict.fromkeys(known.method):
+        own = events[events.method == method]
+        means = cap + own.change.cumsum() / lines[method]
+        points[method] = own["at"].to_numpy(), means.clip(lower=0.0).to_numpy()
+    return points
 
 
 def times_by_length(frame: "pd.DataFrame", cap: float) -> Curves:
@@ -131,7 +133,7 @@ def _plot_shares(ax: Any, values: Curves, style: Mapping[str, Style], end: float
     far = 10 * end
     for method, own in values.items():
         x, weights = np.append(np.minimum(own, far), far), np.append(np.ones(len(own)), 0.0)
-        ax.ecdf(x, weights, compress=True, label=readable(method, NAME), **{**style[method], "marker": ""})
+        ax.ecdf(x, weights, label=readable(method, NAME), **{**style[method], "marker": ""})
     ax.set_ylim(-0.02, 1.03)
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=""))
 

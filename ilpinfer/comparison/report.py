@@ -51,7 +51,8 @@ def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], s
     known = columns_of_methods()
     head = [known[field] for field in HEAD_COLUMNS]
     every = [*head, *(column for column in COLUMNS["summary"] if column not in head)]
-    alike = [column for column in every if column.field not in OMITTED_COLUMNS and _alike(column, summary)]
+    hidden = _hidden(summary)
+    alike = [column for column in every if column.field not in hidden and _alike(column, summary)]
     first = [
         replace(column, interval=f"{column.field}_low" in summary) for column in head if column not in alike
     ]
@@ -203,9 +204,14 @@ def _alike(column: Column, summary: "pd.DataFrame") -> bool:
     return len(methods) > 1 and column.field != "method" and only and len(set(column.texts(methods))) == 1
 
 
+def _hidden(summary: "pd.DataFrame") -> Sequence[str]:
+    """Columns that the page does not show; without failures all methods have the same sequences."""
+    return (*OMITTED_COLUMNS, *(() if summary.failed.any() else ("failed", "optimum_known")))
+
+
 def _table(lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame") -> dict[str, Any]:
     """Heads and cells of a table; columns and lines without any value are left out."""
-    hidden = (*OMITTED_COLUMNS, *(() if summary.failed.any() else ("failed", "optimum_known")))
+    hidden = _hidden(summary)
     lines, kept = with_values(lines, [column for column in columns if column.field not in hidden])
     values = []
     for column in kept:
