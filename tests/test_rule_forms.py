@@ -11,7 +11,7 @@ from formulations import RuleSet, Trellis, dump_rules, formulate
 from formulations import constraints as C
 from ilpinfer import learning, references
 from ilpinfer.adapters.huggingface import entities
-from ilpinfer.adapters.sklearn import ConstrainedHMM
+from ilpinfer.adapters.sklearn import ConstrainedTagger
 from ilpinfer.evaluation.checking import Gold, check_rules
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.models.crf.templates import load_template, with_rules
@@ -80,8 +80,8 @@ ENTRANCES = {
     "formulations.dump_rules": lambda rules: dump_rules(rules),
     "ilpinfer.references.make": lambda rules: references.make(TRELLIS, rules).rules,
     "ilpinfer.adapters.huggingface.entities": entities_of,
-    "ilpinfer.adapters.sklearn.ConstrainedHMM": lambda rules: (
-        ConstrainedHMM(rules=rules).fit(*zip(*PAIRS, strict=True)).predict([["x", "y", "z"]])
+    "ilpinfer.adapters.sklearn.ConstrainedTagger": lambda rules: (
+        ConstrainedTagger(rules, "hmm").fit(*zip(*PAIRS, strict=True)).predict([["x", "y", "z"]])
     ),
     "ilpinfer.evaluation.checking.check_rules": lambda rules: check_rules(rules, GOLD, TRELLIS.labels),
     "ilpinfer.learning.CODL.fit": lambda rules: (
@@ -112,8 +112,6 @@ ENTRANCES = {
 """A function of rules for each public function or class that takes them, with a result to compare."""
 ELSEWHERE = {
     "ilpinfer.adapters.huggingface.constrain": "hands them to a Decoder; needs a pipeline",
-    "ilpinfer.adapters.sklearn.ConstrainedCRF": "as ConstrainedHMM; tests/adapters",
-    "ilpinfer.adapters.sklearn.ConstrainedDecoder": "as ConstrainedHMM; tests/adapters",
     "ilpinfer.adapters.spacy.ConstrainedNER.set_rules": "hands them to a Decoder; needs spaCy",
     "ilpinfer.pipelines.rules_first.rules_first": "below, as it needs hard rules and a CRF",
 }

@@ -11,7 +11,7 @@ from formulations import RuleSet
 from formulations.problem.digest import digest
 from ilpinfer.comparison import statistics
 from ilpinfer.comparison.columns import COLUMNS
-from ilpinfer.comparison.frame import RunError, frame_of, kinds_of, read_frame, reference_of, rows_of
+from ilpinfer.comparison.frame import REMEDY, RunError, frame_of, kinds_of, read_frame, reference_of, rows_of
 from ilpinfer.comparison.plan import RESULTS, SUMMARY, ComparisonData, Plan, shown_names
 from ilpinfer.comparison.plots import WIDTH, axes_with, write_plots
 from ilpinfer.comparison.report import SUPPORT, report_of
@@ -86,11 +86,11 @@ class Comparison(ComparisonData):
         try:
             record = json.loads(place.read_text("utf-8"))
             about, cap = {name: record[name] for name in ABOUT}, record["cap"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(
-                f"{place}: cannot be read ({describe(error)}); expected a folder that `ilpinfer compare --output` of this version has written"
-            ) from None
-        return cls(read_frame(Path(path, RESULTS), about["sequences"]), cap, about)
+        except KeyError as error:
+            raise RunError(f"{place}: has no {error.args[0]}; {REMEDY}") from None
+        except (OSError, ValueError, TypeError) as error:
+            raise RunError(f"{place}: cannot be read ({describe(error)}); {REMEDY}") from None
+        return cls(read_frame(Path(path, RESULTS), about["sequences"], about["limits"]), cap, about)
 
     def __add__(self, other: "Comparison") -> "Comparison":
         """Both, where they have the same sequences and rules; an exact reference in both comes from the first."""

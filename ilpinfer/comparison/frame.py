@@ -2,11 +2,12 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from formulations.errors import InferenceError
+from ilpinfer.errors import describe
 from ilpinfer.system.checkpoint import Row
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ COLUMNS = {
 """The keys of a row, with the types that they have in the frame."""
 DERIVED = ("violated", "optimum", "infeasible", "solved", "gap")
 """Columns that are computed from the rows of a sequence; see `frame_of`."""
+
+
+REMEDY = "expected a folder that `ilpinfer compare --output` of this version has written"
 
 
 class RunError(InferenceError, ValueError):
@@ -92,8 +96,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def read_frame(path: Path, sequences: int) -> "pd.DataFrame":
-    """The frame of a file of rows; RunError for a damaged one."""
+def read_frame(path: Path, sequences: int, methods: Collection[str]) -> "pd.DataFrame":
+    """The frame of a file of rows of these methods; RunError for a damaged one."""
     rows = list[Row]()
     try:
         with path.open("rb") as stream:
@@ -101,14 +105,13 @@ def read_frame(path: Path, sequences: int) -> "pd.DataFrame":
                 check_row(row)
                 if not 0 <= row["sequence"] - (rows[-1]["sequence"] if rows else -1) <= 1:
                     raise ValueError("another sequence is expected")
+                if row["method"] not in methods:
+                    raise ValueError(f"no method {row['method']!r}")
                 rows.append(row)
         if not rows or rows[-1]["sequence"] + 1 != sequences:
             raise ValueError("rows are missing")
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise RunError(
-            f"{path}: damaged after line {len(rows)} ({error}); expected a folder that `ilpinfer compare --output` of this version "
-            "has written"
-        ) from None
+        raise RunError(f"{path}: damaged after line {len(rows)} ({describe(error)}); {REMEDY}") from None
     return frame_of(rows)
 
 

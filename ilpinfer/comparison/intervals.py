@@ -1,5 +1,6 @@
 """Intervals by the bootstrap over sequences, with the same draws for every method."""
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def resample(values: Floats) -> Floats:
     from scipy import stats
 
     *more, N, M = values.shape
-    flat = np.moveaxis(values, -2, 0).reshape(N, -1)
+    flat = np.moveaxis(values, -2, 0).reshape(N, math.prod(more) * M)
 
     def sums(drawn: Any, axis: int) -> Any:
         rows = drawn.reshape(-1, N)
@@ -88,7 +89,7 @@ def resample(values: Floats) -> Floats:
 def _ends(drawn: Floats) -> Floats:
     """(2, M) ends of the percentile intervals (Efron and Tibshirani 1993) of draws (R, M); resamples without any value are left out."""
     with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of columns without any value
-        return np.asarray(np.nanquantile(drawn, ENDS, axis=0))
+        return np.nanquantile(drawn, ENDS, axis=0).reshape(2, -1)
 
 
 def _measures(sums: Floats) -> tuple[Floats, Floats]:

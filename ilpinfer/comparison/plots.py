@@ -4,6 +4,7 @@ import math
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,7 @@ def _plot_shares(ax: Any, values: Curves, style: Mapping[str, Style], end: float
 def plot_anytime(ax: Any, points: Curves, style: Mapping[str, Style]) -> None:
     """Mean gap by seconds."""
     ax.set_xscale("log")
-    ax.set_yscale("symlog", linthresh=0.01, linscale=0.4)
+    ax.set_yscale("symlog", linthresh=0.01, linscale=0.8)
     for method, (x, y) in points.items():
         options = {**style[method], "drawstyle": "steps-post", "marker": ""}
         ax.plot(x, y, label=readable(method, NAME), **options)
@@ -173,10 +174,11 @@ PLOTS: Mapping[str, tuple[Callable[..., Curves], Callable[..., None]]] = {
 def _ticks(low: float, high: float, most: int = TICKS) -> list[float]:
     """Round numbers from low to high for a logarithmic axis, as many as have room beside each other."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    nearest = (high / low) ** (1 / (2 * most))
     for digits in ("123456789", "12345", "125", "13", "1"):
         values = [float(f"{digit}e{decade}") for decade in decades for digit in digits]
         found = [value for value in values if low <= value <= high]
-        if len(found) <= most:
+        if len(found) <= most and all(other / one > nearest for one, other in pairwise(found)):
             return found
     return found[:: -(-len(found) // most)]
 

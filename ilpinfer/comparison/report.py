@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from formulations.messages import counted
 from ilpinfer.comparison.columns import (
     ALL,
     COLUMNS,
@@ -155,8 +156,8 @@ def _parts(line: Mapping[str, Any], golden: int) -> list[str]:
     """What a sentence says of a method: its errors, its gap, its loss and gain, or accuracy and F1 where there is no reference."""
     parts = []
     if not missing(line["search_errors"]):
-        counts = (f"{shown(line[f'{kind}_errors'], 'count')} {kind} errors" for kind in ("search", "model"))
-        parts.append(f"has {' and '.join(counts)} on {golden} sequences with gold")
+        counts = [_errors(line[f"{kind}_errors"], kind) for kind in ("search", "model")]
+        parts.append(f"has {' and '.join(counts)} on {counted(golden, 'sequence')} with gold")
     if line["mean_gap"] == 0:
         parts.append("reaches the optimum on every sequence")
     elif not missing(line["mean_gap"]):
@@ -166,18 +167,22 @@ def _parts(line: Mapping[str, Any], golden: int) -> list[str]:
     if missing(line["f1_loss"]) and not missing(line["f1"]):
         f1, accuracy = (_interval(line, name, "percent") for name in ("f1", "accuracy"))
         parts.append(f"has an F1 of {f1} % and the right field on {accuracy} % of the tokens")
-    changes: dict[str, list[str]] = {"loses": [], "gains": [], "does not differ clearly:": []}
+    changes: dict[str, list[str]] = {"loses": [], "gains": [], "shows no clear difference:": []}
     for name, what in LOSSES.items():
         low, value, high = (line[f"{name}{end}"] for end in ("_low", "", "_high"))
         if not missing(value) and (low, high) != (0, 0):
-            verb = "loses" if low > 0 else "gains" if high < 0 else "does not differ clearly:"
+            verb = "loses" if low > 0 else "gains" if high < 0 else "shows no clear difference:"
             sign = 1 if verb == "loses" else -1
-            form = "points" if verb.startswith("does") else "loss"
+            form = "points" if verb.startswith("shows") else "loss"
             changes[verb].append(f"{_interval(line, name, form, sign)} {what}")
     parts += [f"{verb} {_enumeration(some)}" for verb, some in changes.items() if some]
     if line["kind"] == "bare":
         parts.append(f"takes {shown(line['median_ms'], 'ms')} ms a sequence")
     return parts
+
+
+def _errors(count: float, kind: str) -> str:
+    return f"{shown(count, 'count')} {kind} error{'' if count == 1 else 's'}"
 
 
 def _interval(line: Mapping[str, Any], name: str, form: str, sign: int = 1) -> str:

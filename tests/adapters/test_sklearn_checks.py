@@ -15,7 +15,7 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn_crfsuite import CRF
 
 from formulations import constraints as C
-from ilpinfer.adapters.sklearn import ConstrainedCRF, ConstrainedDecoder, ConstrainedHMM
+from ilpinfer.adapters.sklearn import ConstrainedTagger
 
 MATRIX = "says how a matrix is refused; here a row of any kind is made a sequence"
 COLUMNS = "sequences have no fixed number of columns, so that there is no n_features_in_"
@@ -79,36 +79,25 @@ class FeaturesOfRows(OfRows):
         ]
 
 
-class HMMOfRows(WordsOfRows, ConstrainedHMM):
+class TokensTagger(WordsOfRows, ConstrainedTagger):
     pass
 
 
-class CRFOfRows(WordsOfRows, ConstrainedCRF):
-    pass
-
-
-class FeatureCRFOfRows(FeaturesOfRows, ConstrainedCRF):
-    pass
-
-
-class DecoderOfRows(FeaturesOfRows, ConstrainedDecoder):
+class FeaturesTagger(FeaturesOfRows, ConstrainedTagger):
     pass
 
 
 OF_ROWS = [
-    HMMOfRows(),
-    CRFOfRows(max_iterations=10),
-    FeatureCRFOfRows(template=None, max_iterations=10),
-    DecoderOfRows(CRF(max_iterations=10)),
+    TokensTagger((), "hmm"),
+    TokensTagger(options={"max_iterations": 10}),
+    FeaturesTagger((), CRF(max_iterations=10)),
 ]
 RULES = [C.at_most_runs("name", 1), C.tag_at("year", words=["1843"], penalty=0.5)]
 ESTIMATORS = [
-    ConstrainedHMM(),
-    ConstrainedHMM(RULES, order=2, emissions="additive"),
-    ConstrainedCRF(),
-    ConstrainedCRF(RULES, None, c1=0.1, token="word"),
-    ConstrainedDecoder(CRF()),
-    ConstrainedDecoder(CRF(), RULES, features=list),
+    ConstrainedTagger(),
+    ConstrainedTagger(RULES, "hmm2", options={"emissions": "additive"}),
+    ConstrainedTagger(RULES, CRF(), token="word"),
+    ConstrainedTagger((), CRF(), features=list),
 ]
 
 

@@ -3,7 +3,6 @@
 import itertools
 import math
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,13 +14,13 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_s
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
+from sklearn_crfsuite import CRF
 
 import ilpinfer
 from formulations import InferenceError, RuleSet, dump_rules, load_rules
 from formulations import constraints as C
 from ilpinfer.adapters.sklearn import (
-    ConstrainedCRF,
-    ConstrainedHMM,
+    ConstrainedTagger,
     InfeasibleError,
     RelaxedNotice,
     SequenceError,
@@ -49,10 +48,10 @@ def of_features(texts):
 
 
 ESTIMATORS = {
-    "hmm": (ConstrainedHMM([ONE_TITLE]), X),
-    "hmm2": (ConstrainedHMM([ONE_TITLE], order=2), X),
-    "crf": (ConstrainedCRF([ONE_TITLE], **ITERATIONS), X),
-    "features": (ConstrainedCRF([ONE_TITLE], None, **ITERATIONS), of_features(X)),
+    "hmm": (ConstrainedTagger([ONE_TITLE], "hmm"), X),
+    "hmm2": (ConstrainedTagger([ONE_TITLE], "hmm2"), X),
+    "crf": (ConstrainedTagger([ONE_TITLE], options=ITERATIONS), X),
+    "features": (ConstrainedTagger([ONE_TITLE], CRF(**ITERATIONS)), of_features(X)),
 }
 
 
@@ -63,7 +62,7 @@ def fitted(request):
 
 
 def small(rules, **options):
-    return ConstrainedHMM(rules, **options).fit(NAMES, KINDS)
+    return ConstrainedTagger(rules, **{"model": "hmm", **options}).fit(NAMES, KINDS)
 
 
 def best_by_brute_force(trellis, rules):
@@ -83,14 +82,14 @@ def best_by_brute_force(trellis, rules):
     return max(scores.values()), chances
 
 
-@pytest.mark.parametrize("order", [1, 2])
-def test_predictions_and_marginals_agree_with_brute_force(order):
+@pytest.mark.parametrize("model", ["hmm", "hmm2"])
+def test_predictions_and_marginals_agree_with_brute_force(model):
     rules = [
         C.requires_before("name", "year"),
         C.at_most_tokens("title", 1, penalty=1.5),
         C.tag_at("title", words=["Ada"], penalty=0.7),
     ]
-    estimator = small(rules, order=order)
+    estimator = small(rules, model=model)
     texts = [["1843", "1936", "Ada"], ["Notes"], ["1843", "Notes", "Notes", "Lovelace"], ["Ada", "1918"]]
     predicted = estimator.predict(texts)
     trellises, solutions = estimator.trellises(texts), estimator.decode(texts)
@@ -99,12 +98,12 @@ def test_predictions_and_marginals_agree_with_brute_force(order):
         assert solution.status == "optimal" and solution.labels == labels and len(labels) == len(text)
         assert solution.score == pytest.approx(best, abs=1e-4)
         assert estimator.decoder_.verify(trellis, solution).proved
-        if order == 1:
+        if model == "hmm":
             (marginals,) = estimator.predict_marginals([text])
             assert [list(each) for each in marginals] == [estimator.classes_.tolist()] * len(text)
             for mine, theirs in zip(marginals, chances):
                 assert mine == pytest.approx(theirs, abs=1e-4)
-    if order == 2:
+    if model == "hmm2":
         with pytest.raises(SequenceError, match=r"X\[0\]: marginals are for first-order trellises"):
             estimator.predict_marginals(texts)
 
@@ -120,77 +119,31 @@ def test_rules_change_held_out_predictions(fitted):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "kind", "options"),
+    ("kind", "options"),
     [
-        (ConstrainedHMM(), "hmm", {}),
-        (ConstrainedHMM(order=2, transitions="interpolation"), "hmm2", {"transitions": "interpolation"}),
-        (ConstrainedHMM(by="suffixes", lower_case=True), "hmm", {"by": "suffixes", "lower_case": True}),
-        (ConstrainedHMM(emissions="additive", alike=True), "hmm", {"emissions": "additive", "alike": True}),
-        (ConstrainedHMM(singletons=True, scheme="plain"), "hmm", {"singletons": True, "scheme": "plain"}),
-        (ConstrainedCRF(c2=0.5, max_iterations=5), "crf", {"c2": 0.5, "max_iterations": 5}),
-        (
-            ConstrainedCRF(template="resume", algorithm="ap", max_iterations=3),
-            "crf",
-            {"template": "resume", "algorithm": "averaged-perceptron", "max_iterations": 3},
-        ),
-        (
-            ConstrainedCRF(min_freq=2, all_possible_transitions=True, parameters={"epsilon": 0.1}, max_iterations=3),
-            "crf",
-            {"feature.minfreq": 2, "feature.possible_transitions": True, "epsilon": 0.1, "max_iterations": 3},
-        ),
+        ("hmm", {}),
+        ("hmm2", {"transitions": "interpolation"}),
+        ("hmm", {"by": "suffixes", "lower_case": True}),
+        ("crf", {"c2": 0.5, "max_iterations": 5}),
+        ("crf", {"template": "resume", "algorithm": "averaged-perceptron", "max_iterations": 3}),
     ],
-    ids=repr,
-)  # fmt: skip
-def test_parameters_reach_the_training(estimator, kind, options):
-    estimator.fit(X[:8], Y[:8])
-    model = train(kind, list(zip(X[:8], Y[:8])), **options)
-    assert estimator.model_.body() == model.body()
-    trellis = model.trellis(X[20])
-    assert estimator.predict([X[20]])[0] == ilpinfer.decode(trellis).labels
+)
+def test_options_reach_the_training(kind, options):
+    tagger = ConstrainedTagger((), kind, options=options, scheme="plain").fit(X[:8], Y[:8])
+    model = train(kind, list(zip(X[:8], Y[:8])), scheme="plain", **options)
+    assert tagger.model_.body() == model.body()
+    assert tagger.predict([X[20]])[0] == ilpinfer.decode(model.trellis(X[20])).labels
 
 
-def test_a_template_is_a_name_a_file_or_plain_values(tmp_path):
-    path = tmp_path / "words.toml"
-    path.write_text('features = ["lower", "class[-1..1]"]\n', "utf-8")
-    templates = path, str(path), {"features": ["lower", "class[-1..1]"]}
-    fits = [ConstrainedCRF(template=each, max_iterations=5).fit(X[:8], Y[:8]) for each in templates]
-    assert fits[0].model_.body() == fits[1].model_.body() == fits[2].model_.body()
-    assert {name.partition("[")[0] for name in fits[0].model_.learnt.attributes} == {"lower", "class"}
-
-
-def test_features_train_the_crf_of_sklearn_crfsuite():
-    crfsuite = pytest.importorskip("sklearn_crfsuite")
-    options = {"c1": 0.05, "c2": 0.1, "max_iterations": 20, "all_possible_transitions": True}
-    mine = ConstrainedCRF(template=None, **options).fit(of_features(X[TRAIN]), Y[TRAIN])
-    theirs = crfsuite.CRF(**options).fit(of_features(X[TRAIN]), Y[TRAIN])
-    held_out = of_features(X[TEST])
-    assert list(mine.predict(held_out)) == list(theirs.predict(held_out))
-    for one, other in zip(mine.predict_marginals(held_out), theirs.predict_marginals(held_out)):
-        assert len(one) == len(other)
-        for a, b in zip(one, other):
-            assert a == pytest.approx(b, abs=1e-3)
-    assert mine.score(held_out, Y[TEST]) == pytest.approx(theirs.score(held_out, Y[TEST]))
-
-
-def test_rules_look_at_the_token_among_the_features():
-    rule = C.tag_at("date", words=["Engineer"])
-    texts = [["Engineer", "at", "1990"]]
-    for token in ("word", lambda item: item["word"]):
-        estimator = ConstrainedCRF([rule], None, token=token, **ITERATIONS).fit(of_features(X), Y)
-        assert estimator.predict(of_features(texts))[0][0] == "date"
-    names = [[f"word={token}" for token in text] for text in texts[0:1]]
-    by_names = clone(estimator).set_params(token="word").fit([[[f"word={w}"] for w in x] for x in X], Y)
-    assert by_names.predict([[[name] for name in names[0]]])[0][0] == "date"
-    blind = ConstrainedCRF([rule], None, **ITERATIONS).fit(of_features(X), Y)
-    for rules in ([rule], [replace(rule, penalty=1.0)], "citations"):
-        blind.set_params(rules=rules).fit(of_features(X), Y)
-        for ask in (blind.predict, blind.predict_marginals, blind.decode):
-            message = r'X\[0\]: .*: it looks at tokens, .*, such as token="word"'
-            with pytest.raises(SequenceError, match=message):
-                ask(of_features(texts))
-    blind.set_params(rules=[rule]).fit(of_features(X), Y)
-    with pytest.raises(SequenceError, match=r"X\[0\]\[1\]: the feature 'form' is None; expected the text"):
-        blind.set_params(token="form").predict([[{"form": "a"}, {"word": "b"}]])
+def test_a_model_of_ilpinfer_stays_as_it_is():
+    model = train("hmm", list(zip(X[:8], Y[:8])))
+    for tagger in (
+        ConstrainedTagger([ONE_TITLE], model).fit(),
+        ConstrainedTagger([ONE_TITLE], model).fit(X, Y),
+    ):
+        assert tagger.model_ is model
+        assert tagger.predict([X[20]])[0] == ilpinfer.decode(model.trellis(X[20]), [ONE_TITLE]).labels
+    assert clone(tagger).fit().predict([X[20]])[0] == tagger.predict([X[20]])[0]
 
 
 def test_rules_of_several_files_and_none(tmp_path):
@@ -198,16 +151,16 @@ def test_rules_of_several_files_and_none(tmp_path):
     path.write_text(dump_rules([ONE_TITLE, *load_rules("resume")]), "utf-8")
     forms = path, [str(path)], (), None
     ruled, alike, plain, none = (
-        list(ConstrainedHMM(form).fit(X[TRAIN], Y[TRAIN]).predict(X[TEST])) for form in forms
+        list(ConstrainedTagger(form, "hmm").fit(X[TRAIN], Y[TRAIN]).predict(X[TEST])) for form in forms
     )
     assert ruled == alike != plain == none
-    several = ConstrainedHMM(["resume", path]).fit(X[TRAIN], Y[TRAIN])
+    several = ConstrainedTagger(["resume", path], "hmm").fit(X[TRAIN], Y[TRAIN])
     assert len(several.decoder_.rules) == 2 * len(load_rules("resume")) + 1
 
 
 def test_a_declared_field_may_be_absent():
     rules = RuleSet((C.at_most_runs("salary", 1), ONE_TITLE), ("salary", "job title"))
-    estimator = ConstrainedHMM(rules).fit(X[TRAIN], Y[TRAIN])
+    estimator = ConstrainedTagger(rules, "hmm").fit(X[TRAIN], Y[TRAIN])
     with pytest.warns(UserWarning, match="salary"):
         assert estimator.predict(X[TEST]).shape == (8,)
 
@@ -280,11 +233,11 @@ def test_span_f1_of_schemes_of_either_side():
 
 
 @pytest.mark.parametrize(
-    "estimator", [ConstrainedHMM(), ConstrainedCRF(template=None, **ITERATIONS)], ids=repr
+    "estimator", [ConstrainedTagger((), "hmm"), ConstrainedTagger(options=ITERATIONS)], ids=repr
 )
 def test_labels_are_predicted_in_the_scheme_that_is_asked_for(estimator):
     bio = [["B-name", "I-name", "O"], ["B-name", "O"], ["O", "O"], ["B-name", "I-name", "O"]]
-    inputs = NAMES if estimator.get_params().get("template", "") is not None else of_features(NAMES)
+    inputs = NAMES
     estimator = clone(estimator).set_params(rules=[C.valid_scheme()], scheme="iobes").fit(inputs, bio)
     assert estimator.classes_.tolist() == ["B-name", "E-name", "O", "S-name"]
     predicted = estimator.predict(inputs)
@@ -297,8 +250,8 @@ def test_labels_are_predicted_in_the_scheme_that_is_asked_for(estimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        ConstrainedHMM(order=2),
-        *(ConstrainedCRF(template=each, max_iterations=2) for each in ("general", "citations", "resume")),
+        ConstrainedTagger((), "hmm2"),
+        ConstrainedTagger(options={"template": "citations", "max_iterations": 2}),
     ],
     ids=repr,
 )
@@ -354,19 +307,19 @@ def test_grid_search_finds_the_rules_that_help():
     gold = [[kind, "year"] for kind in ("name", "title", "name", "title", "name", "name")]
     texts = [[f"X{number}", "1843"] for number in range(6)]
     wrong, right = C.tag_at("title", words=["X0", "X4"]), C.tag_at("title", words=["X1", "X3"])
-    grid = {"rules": [[wrong], [], [right]], "by": ["classes", "uniform"]}
-    search = GridSearchCV(ConstrainedHMM(), grid, cv=2, error_score="raise").fit(texts, gold)
+    grid = {"rules": [[wrong], [], [right]], "options": [{"by": "classes"}, {"by": "uniform"}]}
+    search = GridSearchCV(ConstrainedTagger((), "hmm"), grid, cv=2, error_score="raise").fit(texts, gold)
     assert search.best_params_["rules"] == [right] and search.best_score_ == 1.0
     assert list(search.predict(texts[:1])) == gold[:1]
-    by_spans = GridSearchCV(ConstrainedHMM(), grid, cv=2, error_score="raise", scoring=span_f1)
+    by_spans = GridSearchCV(ConstrainedTagger((), "hmm"), grid, cv=2, error_score="raise", scoring=span_f1)
     assert by_spans.fit(texts, gold).best_score_ == 1.0
 
 
 def test_grid_search_over_training_and_rules_of_a_crf():
-    grid = {"c2": np.array([0.1, 10.0]), "rules": ["resume", []]}
-    crf = ConstrainedCRF(template=None, max_iterations=5)
+    grid = {"model__c2": np.array([0.1, 10.0]), "rules": ["resume", []]}
+    crf = ConstrainedTagger((), CRF(max_iterations=5))
     search = GridSearchCV(crf, grid, cv=2, error_score="raise").fit(of_features(X), Y)
-    assert set(search.best_params_) == {"c2", "rules"} and len(search.cv_results_["params"]) == 4
+    assert set(search.best_params_) == {"model__c2", "rules"} and len(search.cv_results_["params"]) == 4
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
@@ -388,12 +341,12 @@ def test_sequences_of_equal_length_stay_lists():
 
 def test_pipelines():
     lower = FunctionTransformer(lambda texts: [[token.lower() for token in text] for text in texts])
-    words = Pipeline([("lower", lower), ("hmm", ConstrainedHMM([ONE_TITLE]))])
+    words = Pipeline([("lower", lower), ("hmm", ConstrainedTagger([ONE_TITLE], "hmm"))])
     words.fit(X[TRAIN], Y[TRAIN])
-    expected = ConstrainedHMM([ONE_TITLE]).fit(lower.transform(X[TRAIN]), Y[TRAIN])
+    expected = ConstrainedTagger([ONE_TITLE], "hmm").fit(lower.transform(X[TRAIN]), Y[TRAIN])
     assert list(words.predict(X[TEST])) == list(expected.predict(lower.transform(X[TEST])))
     assert words.score(X[TEST], Y[TEST]) == expected.score(lower.transform(X[TEST]), Y[TEST])
-    crf = ConstrainedCRF((), None, **ITERATIONS)
+    crf = ConstrainedTagger((), CRF(**ITERATIONS))
     pipeline = Pipeline([("features", FunctionTransformer(of_features)), ("crf", crf)])
     search = GridSearchCV(pipeline, {"crf__rules": [[], [ONE_TITLE]]}, cv=2, error_score="raise")
     assert search.fit(X, Y).best_params_["crf__rules"] in ([], [ONE_TITLE])

@@ -1,6 +1,5 @@
 """Comparisons under other names, saved and loaded, and joined."""
 
-import json
 from dataclasses import replace
 
 import pandas as pd
@@ -20,8 +19,8 @@ NAMES = {"beam:width=1": "Beam", "poor": "Plain O"}
 
 def test_methods_have_the_names_that_are_given():
     result = run("auto", "beam:width=1", poor, names=NAMES)
-    assert list(result.summary().method) == ["auto", "Beam", "Plain O"]
-    assert {row["method"] for row in result.rows()} == {"auto", "Beam", "Plain O"}
+    assert list(result.summary().method) == ["auto", "Beam", "Plain O", "bare Viterbi pass"]
+    assert set(result.frame.method) == {"auto", "Beam", "Plain O"}
     assert result.about["limits"]["Beam"]["method"] == "beam:width=1"
     later = run("auto", "beam:width=1", poor).renamed(NAMES)
     pd.testing.assert_frame_equal(*(each.summary().drop(columns=TIMES) for each in (later, result)))
@@ -35,7 +34,7 @@ def test_a_saved_comparison_is_loaded_as_it_was(tmp_path):
     result = run("auto", poor, failing, on_error="record")
     result.save(tmp_path)
     again = ilpinfer.Comparison.load(tmp_path)
-    assert list(again.rows()) == json.loads(json.dumps(list(result.rows())))
+    pd.testing.assert_frame_equal(again.frame, result.frame)
     for name, table in result.lines().items():
         pd.testing.assert_frame_equal(again.lines()[name], table)
     assert repr(again) == repr(result)
@@ -46,7 +45,7 @@ def test_runs_on_the_same_sequences_are_joined(tmp_path):
     one, other = ilpinfer.Comparison.load(tmp_path), run("auto", "beam:width=1", poor)
     both, whole = one + other, run("auto", "viterbi", "beam:width=1", poor)
     pd.testing.assert_frame_equal(*(each.summary().drop(columns=TIMES) for each in (both, whole)))
-    assert [row["method"] for row in both.rows()] == [row["method"] for row in whole.rows()]
+    assert both.frame.method.tolist() == whole.frame.method.tolist()
     assert both.about["limits"] == whole.about["limits"] and len(both.cases) == 4
     twice = other.renamed({"poor": "x", "beam:width=1": "y"}) + other
     assert list(twice.kinds) == ["auto", "y", "x", "beam:width=1", "poor"]
@@ -76,13 +75,14 @@ def test_comparisons_of_different_things_are_not_joined(methods, options, words)
 
 def test_a_reference_with_other_results_is_not_joined():
     one, other = run("auto"), run("auto", "viterbi")
-    rows = [dict(row) for row in other.rows()]
-    rows[2]["score"] -= 1.0
+    less = other.frame.copy()
+    less.loc[2, "score"] -= 1.0
     with pytest.raises(ValueError, match="sequence 1: auto has another result in the second comparison"):
-        one + replace(other, rows=lambda: rows)
-    rows[2]["score"], rows[3]["score"] = rows[2]["score"] + 1.0, 1000.0
+        one + replace(other, frame=less)
+    more = other.frame.copy()
+    more.loc[3, "score"] = 1000.0
     with pytest.raises(Contradiction, match=r"sequence 1: viterbi found a labelling of score 1000\.0"):
-        one + replace(other, rows=lambda: rows)
+        one + replace(other, frame=more)
 
 
 @pytest.mark.parametrize(

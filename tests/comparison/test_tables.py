@@ -2,7 +2,6 @@
 
 import csv
 import io
-import math
 import re
 import shutil
 import subprocess
@@ -13,9 +12,10 @@ import pytest
 from support.comparisons import ODD, lines_of, odd, ordinary
 
 from ilpinfer.comparison.columns import COLUMNS, readable, shown
+from ilpinfer.comparison.frame import rows_of
 from ilpinfer.comparison.rows import FIRST_STAGE
 from ilpinfer.comparison.statistics import stage_costs
-from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
+from ilpinfer.comparison.tables import CAPTIONS, PRESETS, SUFFIXES, Layout, _figures, write_tables
 from ilpinfer.system.extras import MissingLibrary
 
 
@@ -24,36 +24,33 @@ def comparison():
     return ordinary()
 
 
+def titled(comparison, name):
+    """All figures of a table under their titles, as CSV and Parquet have them."""
+    return _figures(comparison.lines()[name], COLUMNS[name], Layout())
+
+
 def test_tables_hold_the_figures_of_the_summary_in_their_units(comparison):
-    table, lines = comparison.table("summary"), lines_of(comparison.summary())
-    assert list(table["method"]) == [line.method for line in lines]
-    assert list(table["solved (%)"]) == [100 * line.solved for line in lines]
-    assert table["failed"].tolist() == [line.failed for line in lines] == [0, 0, 0, 0, 4, 0]
-    known = [line for line in lines if not line.failed]
-    assert table["mean gap, all (nats)"].dropna().tolist() == [line.mean_gap for line in known]
-    gaps = [line.solved_gap for line in known if not math.isnan(line.solved_gap)]
-    assert table["mean gap, solved (nats)"].dropna().tolist() == gaps
-    passes = [line.bare_passes for line in known if line.kind != "predictions"]
-    assert table["bare Viterbi passes"].dropna().tolist() == passes
-    unknown = table["median (ms)"].isna()
-    assert unknown.tolist() == [line.kind == "predictions" or line.failed == 4 for line in lines]
-    errors = comparison.table("errors")
-    assert errors["search, sequences"].dropna().tolist() == [line.search_errors for line in known]
-    assert errors["failed"].tolist() == [line.failed for line in lines]
-    assert len(comparison.table("matches")) == len(lines) * (len(lines) - 1) // 2
-    fields = comparison.table("fields")
+    table, summary = titled(comparison, "summary"), comparison.summary()
+    assert table["method"].tolist() == [*comparison.kinds, "bare Viterbi pass"]
+    pd.testing.assert_series_equal(table["solved (%)"], 100 * summary.solved, check_names=False)
+    pd.testing.assert_series_equal(table["mean gap, all (nats)"], summary.mean_gap, check_names=False)
+    assert table["failed"].tolist()[:-1] == [0, 0, 0, 0, 4, 0]
+    assert table["median time (ms)"].isna().tolist() == [False] * 4 + [True, True, False]
+    lines = lines_of(summary)
+    assert len(titled(comparison, "matches")) == len(lines) * (len(lines) - 1) // 2
+    fields = titled(comparison, "fields")
     assert fields["F1 gain (% points)"].tolist() == (100 * comparison.field_gains().f1_gain).tolist()
 
 
 def test_each_sequence_of_auto_is_ended_by_one_stage(comparison):
-    stages, rows = lines_of(comparison.stages()), list(comparison.rows())
+    stages, rows = lines_of(comparison.stages()), list(rows_of(comparison.frame))
     engine = [row for row in rows if row["stages"]]
     assert {row["method"] for row in engine} == {stage.method for stage in stages} == {"auto"}
     assert stages[0].stage == FIRST_STAGE and stages[0].ran == len(engine) == sum(
         stage.ended for stage in stages
     )
     assert sum(stage.share for stage in stages) == pytest.approx(1.0)
-    assert comparison.table("stages")["share of the time (%)"].sum() == pytest.approx(100.0)
+    assert titled(comparison, "stages")["share of the time (%)"].sum() == pytest.approx(100.0)
 
 
 def test_costs_of_stages_are_sums_over_sequences():
@@ -64,19 +61,23 @@ def test_costs_of_stages_are_sums_over_sequences():
     ]
     rows = [{"method": "auto", "stages": stages} for stages in taken]
     rows.append({"method": "beam", "stages": None})
-    found = [(each.stage, each.ran, each.ended, each.share) for each in lines_of(stage_costs(rows))]
+    found = [
+        (each.stage, each.ran, each.ended, each.share) for each in lines_of(stage_costs(pd.DataFrame(rows)))
+    ]
     assert found == [(FIRST_STAGE, 3, 1, 0.3), ("kernels", 2, 1, 0.4), ("solver", 1, 1, 0.3)]
 
 
 def test_the_rules_that_each_method_breaks_are_those_of_its_rows(comparison):
     table = Counter[tuple[str, str]]()
-    for row in comparison.rows():
+    for row in rows_of(comparison.frame):
         table.update({(row["method"], rule): count for rule, count in row["violations"].items() if count})
     broken = lines_of(comparison.rules_broken())
     assert {(line.method, line.rule): line.violations for line in broken} == dict(table) and table
     for line in broken:
         some = [
-            row for row in comparison.rows() if row["method"] == line.method and row["violations"][line.rule]
+            row
+            for row in rows_of(comparison.frame)
+            if row["method"] == line.method and row["violations"][line.rule]
         ]
         assert line.sequences == len(some)
 
@@ -108,7 +109,7 @@ def test_every_table_is_written_in_every_format(kind, gold, tmp_path):
 @pytest.mark.parametrize(("kind", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
 def test_data_come_back_as_they_were(comparison, kind, read, tmp_path):
     for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, kind), strict=True):
-        pd.testing.assert_frame_equal(read(file), comparison.table(name), check_dtype=False)
+        pd.testing.assert_frame_equal(read(file), titled(comparison, name), check_dtype=False)
 
 
 @pytest.mark.parametrize("kind", SUFFIXES)
@@ -139,76 +140,89 @@ def test_a_caption_makes_a_table_that_floats_and_has_a_label(comparison, tmp_pat
         assert file.read_text("utf-8").endswith("|\n\n: Losses\n")
 
 
-def points(text):
-    """About the width of a text in the footnotes of TeX, 8 points large."""
-    return sum(2.4 if each in ".,[]- " else 4.25 for each in text)
-
-
-@pytest.mark.parametrize("gold", [True, False])
-def test_the_table_for_papers_fits_a_column(gold, tmp_path):
+@pytest.mark.parametrize(
+    ("preset", "gold", "heads", "units"),
+    [
+        (
+            "paper",
+            True,
+            ["Method", "F1", "F1 loss", "Gap", "Time"],
+            ["", "(%)", "(% points) [95 %]", "(nats)", "(ms)"],
+        ),
+        (
+            "paper",
+            False,
+            ["Method", "Solved", "Opt.", "Gap", "Time"],
+            ["", "(%)", "(%)", "(nats) [95 %]", "(ms)"],
+        ),
+        (
+            "gaps",
+            True,
+            ["Method", "Gap", "Search", "Model", "Opt.", "Time"],
+            ["", "(nats) [95 %]", "errors", "errors", "(%)", "(ms)"],
+        ),
+        ("gaps", False, ["Method", "Gap", "Opt.", "Time"], ["", "(nats) [95 %]", "(%)", "(ms)"]),
+    ],
+)
+def test_presets_have_heads_with_units_and_intervals_in_their_cells(preset, gold, heads, units, tmp_path):
     comparison = ordinary() if gold else ordinary(gold=None)
-    (file,) = comparison.write_tables(tmp_path, "latex", preset="paper")
+    (file,) = comparison.write_tables(tmp_path, "latex", preset=preset, position="tb")
     text = file.read_text("utf-8")
-    head, *lines = [line.split(" & ") for line in text.splitlines() if " & " in line]
-    assert "\\footnotesize" in text and "\\label{tab:summary}" in text and len(head) == 5
-    shown = [[cell.removesuffix(r" \\").replace("\\", "") for cell in line] for line in (head, *lines)]
-    for line in shown[1:]:
-        line[4] = "9.9"  # whatever the machine's speed
-    widths = [max(points(line[place]) for line in shown) for place in range(5)]
-    assert shown[0] == (
-        ["Method", "F1", "F1 loss [95 %]", "Gap", "ms"]
-        if gold
-        else ["Method", "Solved", "Opt.", "Gap [95 %]", "ms"]
-    )
-    assert sum(widths[1:]) + points("x" * 18) + 4 * 6 <= 241, (
-        "the column of a paper, with names of 18 characters"
-    )
+    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if " & " in line]
+    shown = [[cell.strip().replace("\\", "") for cell in line] for line in lines]
+    assert shown[:2] == [heads, units]
+    assert [line[0] for line in shown[2:]] == [*comparison.kinds, "bare Viterbi pass"]
+    assert file.name == f"{preset}.tex" and f"\\label{{tab:{preset}}}" in text
+    assert "\\begin{table}[tb]" in text and any(caption in text for caption in CAPTIONS.values())
     line = comparison.summary().set_index("method").loc["given"]
-    name = "f1_loss" if gold else "mean_gap"
-    value, low, high = ((100 if gold else 1) * line[f"{name}{end}"] for end in ("", "_low", "_high"))
-    digits = 1 if gold else 2
+    name = "f1_loss" if preset == "paper" and gold else "mean_gap"
+    value, low, high = (
+        (100 if name == "f1_loss" else 1) * line[f"{name}{end}"] for end in ("", "_low", "_high")
+    )
+    digits = 1 if name == "f1_loss" else 2
     cell = f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]".replace("-", "$-$")
     assert cell in next(each for each in shown if each[0] == "given")
-    own = comparison.write_tables(
-        tmp_path, "latex", preset="paper", columns=["method", "proved"], caption="Mine"
-    )
-    assert "\\caption{Mine}" in own[0].read_text("utf-8") and "proved" in own[0].read_text("utf-8")
 
 
-TEX = r"""\documentclass[10pt,twocolumn]{article}
-\usepackage{booktabs}
+def test_caption_label_and_position_are_those_that_are_given(comparison, tmp_path):
+    options = {"caption": "Mine", "label": "tab:mine", "position": "h"}
+    (file,) = comparison.write_tables(tmp_path, "latex", columns=["method", "proved"], **options)
+    text = file.read_text("utf-8")
+    assert "\\begin{table}[h]\n\\centering\n\\caption{Mine}\n\\label{tab:mine}\n" in text
+    assert "proved & (" not in text and "(\\%)" in text
+
+
+TEX = r"""\documentclass[10pt,%s]{article}
+\usepackage{booktabs,graphicx}
 \newsavebox\whole
-\let\begintabular\tabular
-\let\closetabular\endtabular
-\renewenvironment{tabular}[1]{\begin{lrbox}{\whole}\begintabular{#1}}{\closetabular\end{lrbox}%
-\typeout{WIDTH \the\wd\whole}\usebox{\whole}}
+\let\scaled\resizebox
+\renewcommand\resizebox[3]{\sbox\whole{\scaled{#1}{#2}{#3}}\typeout{WIDTH \the\wd\whole}\usebox{\whole}}
 \begin{document}
 """
 
 
-def typeset(folder, files):
+def typeset(folder, files, columns="twocolumn"):
     """The widths in points of tables that TeX has set."""
-    pages = "".join(rf"\input{{{file.name}}}\clearpage" + "\n" for file in files)
-    (folder / "all.tex").write_text(TEX + pages + r"\end{document}")
+    pages = "".join(rf"\noindent\input{{{file.name}}}\clearpage" + "\n" for file in files)
+    (folder / "all.tex").write_text(TEX % columns + pages + r"\end{document}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    return [float(width) for width in re.findall(r"WIDTH ([0-9.]+)pt", done.stdout)]
+    widths = [float(width) for width in re.findall(r"WIDTH ([0-9.]+)pt", done.stdout)]
+    assert len(widths) == len(files)
+    return widths
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no TeX")
-def test_tex_sets_every_table_and_the_one_for_papers_fits_a_column(tmp_path):
+def test_tex_sets_every_table_and_none_is_wider_than_page_or_column(tmp_path):
     if subprocess.run(["kpsewhich", "booktabs.sty"], check=False, capture_output=True).returncode:
         pytest.skip("no booktabs")
-    (file,) = ordinary().write_tables(tmp_path, "latex", preset="paper", caption="Mine")
-    text = file.read_text("utf-8")
-    long = r"evolutionary:time\_limit=0.005"
-    assert long in text
-    file.write_text(text.replace(long, "constrained-viterbi"))
-    (width,) = typeset(tmp_path, [file])
-    assert 100 < width <= 229.5, "the column of an article on letter paper"
-    files = odd().write_tables(tmp_path, "latex")
-    assert len(typeset(tmp_path, files)) == len(files) > 3
+    comparison = ordinary()
+    files = [comparison.write_tables(tmp_path, "latex", preset=preset)[0] for preset in PRESETS]
+    assert all(100 < width <= 229.5 for width in typeset(tmp_path, files)), "the column of an article"
+    for some in (comparison, odd()):
+        files = some.write_tables(tmp_path, "latex")
+        assert len(files) > 3 and all(width <= 345.1 for width in typeset(tmp_path, files, "onecolumn"))
 
 
 def test_numbers_below_zero_have_a_minus(tmp_path):
@@ -251,7 +265,7 @@ def test_markdown_has_a_cell_for_each_value_whatever_names_hold(tmp_path):
     comparison = odd()
     for name, file in zip(COLUMNS, comparison.write_tables(tmp_path, "markdown"), strict=True):
         head, rule, *lines = (cells(line) for line in file.read_text("utf-8").splitlines())
-        table = comparison.table(name)
+        table = titled(comparison, name)
         assert len(lines) == len(table) and {len(line) for line in [head, rule, *lines]} == {len(head)}
         methods = [re.sub(r"\\(.)", r"\1", line[head.index("method")]) for line in lines]
         assert methods == [readable(method) for method in table["method"]]
@@ -265,7 +279,7 @@ def test_latex_is_escaped_and_has_as_many_cells_as_columns(tmp_path):
         text = file.read_text("utf-8")
         (sides,) = re.findall(r"\\begin\{tabular\}\{([lr]*)\}", text)
         rows = re.findall(r"^(.*) \\\\$", text, re.M)
-        assert len(rows) == 1 + len(comparison.table(name))
+        assert len(rows) == 1 + len(titled(comparison, name))
         for line in rows:
             assert len(re.findall(r"(?<!\\)&", line)) == len(sides) - 1
             bare = re.sub(r"\\[a-zA-Z]+\d*(\{\})? ?|\\[&%$#_{}]|\$\\pm\$|\$-\$", "", line)

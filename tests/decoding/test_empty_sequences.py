@@ -13,7 +13,7 @@ from formulations import constraints as C
 from ilpinfer import Decoder, Trellis
 from ilpinfer.adapters import join_windows
 from ilpinfer.adapters.huggingface import entities
-from ilpinfer.adapters.sklearn import ConstrainedCRF, ConstrainedHMM
+from ilpinfer.adapters.sklearn import ConstrainedTagger
 from ilpinfer.corpus.examples import InputNotice
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.models.external import from_logits
@@ -138,11 +138,11 @@ def test_models(kind):
     assert len(model.trellis(())) == 0
 
 
-@pytest.mark.parametrize("kind", [ConstrainedHMM, ConstrainedCRF])
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
 def test_estimators(kind):
     X, y = [["Ada", "slept"], [], ["Novak"]], [["B-P", "O"], [], ["B-P"]]
     with pytest.warns(InputNotice, match="left out, as they have no token: 1 sequence, .*sequence 1"):
-        fitted = kind().fit(X, y)
+        fitted = ConstrainedTagger((), kind).fit(X, y)
     assert list(map(list, fitted.predict(X))) == y and fitted.score(X, y) == 1
 
 

@@ -37,8 +37,9 @@ def poor(trellis, rules, *, time_limit, seed):
 
 
 def lines_of(table):
-    """The lines of a table as records with attributes."""
-    return list(table.itertuples(index=False))
+    """The lines of a table as records with attributes, without that of the bare Viterbi pass."""
+    lines = table.itertuples(index=False)
+    return [line for line in lines if getattr(line, "kind", "") != "bare"]
 
 
 def ordinary(count=4, **options) -> Comparison:

@@ -22,9 +22,9 @@ class SequenceError(InferenceError, ValueError):
 
     Examples
     --------
-    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
+    >>> from ilpinfer.adapters.sklearn import ConstrainedTagger
     >>> try:
-    ...     ConstrainedHMM().fit([["Ada", "1815"]], [["name"]])
+    ...     ConstrainedTagger(model="hmm").fit([["Ada", "1815"]], [["name"]])
     ... except SequenceError as error:
     ...     print(error)
     y[0] has 1 label, but X[0] has 2 tokens
@@ -40,13 +40,13 @@ def rows(values: Any, what: str, kind: str) -> list[Any]:
     return list(values)
 
 
-def token_lists(X: Any, hint: str = "") -> list[Tokens]:
+def token_lists(X: Any) -> list[Tokens]:
     result = []
     for i, x in enumerate(rows(X, "X", "sequences")):
         tokens = rows(x, f"X[{i}]", "tokens")
         for t, token in enumerate(tokens):
             if not isinstance(token, str):
-                raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text{hint}")
+                raise SequenceError(f"X[{i}][{t}] is {brief(token)}; expected a text")
         result.append(tuple(tokens))
     return result
 

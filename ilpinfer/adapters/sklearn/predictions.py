@@ -29,8 +29,8 @@ class InfeasibleError(SequenceError):
     Examples
     --------
     >>> from formulations import constraints as C
-    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
-    >>> hmm = ConstrainedHMM([C.at_least_tokens("name", 2)])
+    >>> from ilpinfer.adapters.sklearn import ConstrainedTagger
+    >>> hmm = ConstrainedTagger([C.at_least_tokens("name", 2)], "hmm")
     >>> try:
     ...     hmm.fit([["Ada", "1815"]], [["name", "year"]]).predict([["Ada"]])
     ... except InfeasibleError as error:
@@ -46,9 +46,10 @@ class RelaxedNotice(UserWarning):
     --------
     >>> import warnings
     >>> from formulations import constraints as C
-    >>> from ilpinfer.adapters.sklearn import ConstrainedHMM
+    >>> from ilpinfer.adapters.sklearn import ConstrainedTagger
     >>> rules = [C.at_least_tokens("name", 2)]
-    >>> hmm = ConstrainedHMM(rules, on_infeasible="relax").fit([["Ada", "1815"]], [["name", "year"]])
+    >>> hmm = ConstrainedTagger(rules, "hmm", on_infeasible="relax")
+    >>> hmm = hmm.fit([["Ada", "1815"]], [["name", "year"]])
     >>> with warnings.catch_warnings(record=True, action="always") as notices:
     ...     _ = hmm.predict([["Ada"]])
     >>> print(notices[0].message)
