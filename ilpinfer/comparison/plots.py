@@ -70,6 +70,8 @@ def time_ratios(frame: "pd.DataFrame", cap: float) -> Curves:
 def mean_gaps(frame: "pd.DataFrame", cap: float) -> Curves:
     """Seconds, and the mean gap of the best labelling found by then; the cap stands for a missing one."""
     known = known_gaps(frame[frame.seconds.notna()])
+    if known.empty:
+        return {}
     last = zip(known.incumbents, known.seconds, known.score, strict=True)
     found = known.assign(found=[[*before, (seconds, score)] for before, seconds, score in last]).explode(
         "found"

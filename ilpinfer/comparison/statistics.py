@@ -115,7 +115,7 @@ def matches(frame: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
     from scipy import stats
 
-    possible = frame[~frame.infeasible].assign(failed=frame.error != "")
+    possible = frame.assign(failed=frame.error != "")[~frame.infeasible]
     each = possible.groupby(["method", "sequence"]).agg(
         solved=("solved", "mean"), score=("score", "mean"), failed=("failed", "any")
     )

@@ -1,17 +1,31 @@
-"""Matches of predicted spans with gold spans, in the four ways of SemEval 2013, task 9, as nervaluate counts them."""
+"""Matches of predicted spans with gold spans, in the four ways of SemEval 2013, task 9, counted by nervaluate."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from nervaluate.entities import Entity, EvaluationResult
+from nervaluate.strategies import (
+    EntityTypeEvaluation,
+    ExactEvaluation,
+    PartialEvaluation,
+    StrictEvaluation,
+)
 
 from formulations import LabelSet
 from formulations.dtypes import Integers
-from ilpinfer.evaluation.counts import LabelCounter, Span, f_measure, precision, recall
+from ilpinfer.evaluation.counts import LabelCounter, Span
 from ilpinfer.evaluation.evaluation import Pair, alike_pairs
 
-WAYS = ("strict", "exact", "partial", "type")
+STRATEGIES: dict[str, Any] = {
+    "strict": StrictEvaluation(),
+    "exact": ExactEvaluation(),
+    "partial": PartialEvaluation(),
+    "type": EntityTypeEvaluation(),
+}
+WAYS = tuple(STRATEGIES)
+Spans = list[Span]
 KINDS = ("correct", "incorrect", "partial", "missed", "spurious")
 
 
@@ -20,7 +34,7 @@ def span_matches(
 ) -> dict[str, Any]:
     """Count strict, exact, partial and type matches of spans.
 
-    Each predicted span, from left to right, takes one gold span that it overlaps: one that is right, else the first. A span is right
+    Each predicted span, from left to right, takes one gold span that it overlaps by at least 1 % of it: one that is right, else the first. A span is right
     with "strict" where field and both ends agree, with "exact" and "partial" where both ends agree, and with "type" where the field
     agrees. Another that overlaps is incorrect; with "partial" it is half right. What is left of either side is spurious or missed.
     With hierarchical labels, spans of a level match those of the same level.
@@ -73,44 +87,20 @@ def span_matches(
     return {"all": _ways(total[-1]), "fields": fields}
 
 
-def _matches(predicted: list[Span], gold: list[Span]) -> Integers:
+def _matches(predicted: Spans, gold: Spans) -> Integers:
     """Counts (4, 5) by way and kind."""
-    return np.array([_match(predicted, gold, way) for way in WAYS])
+    sides = [[Entity(str(f), first, last) for f, first, last in spans] for spans in (gold, predicted)]
+    results = [way.evaluate(*sides, [])[0] for way in STRATEGIES.values()]
+    return np.array([[getattr(result, kind) for kind in KINDS] for result in results])
 
 
-def _match(predicted: list[Span], gold: list[Span], way: str) -> list[int]:
-    left, counts = list(gold), dict.fromkeys(KINDS, 0)
-    for span in predicted:
-        near = [other for other in left if other[1] <= span[2] and span[1] <= other[2]]
-        right = [other for other in near if _is_right(span, other, way)]
-        if right:
-            left.remove(min(right, key=lambda other: abs(span[1] - other[1]) + abs(span[2] - other[2])))
-            counts["correct"] += 1
-        elif near:
-            left.remove(near[0])
-            counts["partial" if way == "partial" else "incorrect"] += 1
-        else:
-            counts["spurious"] += 1
-    return list({**counts, "missed": len(left)}.values())
-
-
-def _is_right(span: Span, other: Span, way: str) -> bool:
-    return (way not in ("strict", "type") or span[0] == other[0]) and (way == "type" or span[1:] == other[1:])
-
-
-def _ways(counts: Integers) -> dict[str, Mapping[str, Any]]:
+def _ways(counts: Integers) -> dict[str, dict[str, Any]]:
     """Counts and measures of counts (4, 5) by way."""
-    result: dict[str, Mapping[str, Any]] = {}
+    ways = {}
     for way, row in zip(WAYS, counts.tolist(), strict=True):
         kinds = dict(zip(KINDS, row, strict=True))
-        matched = kinds["correct"] + kinds["incorrect"] + kinds["partial"]
-        predicted, gold = matched + kinds["spurious"], matched + kinds["missed"]
-        sums = np.array([predicted, gold, kinds["correct"] + kinds["partial"] / 2])
-        shares = {"precision": precision(sums), "recall": recall(sums), "f1": f_measure(sums)}
-        result[way] = {
-            **kinds,
-            "predicted": predicted,
-            "gold": gold,
-            **{name: float(share) for name, share in shares.items()},
-        }
-    return result
+        result = EvaluationResult(**kinds)
+        result.compute_metrics(partial_or_type=way in ("partial", "type"))
+        shares = {name: getattr(result, name) for name in ("precision", "recall", "f1")}
+        ways[way] = {**kinds, "predicted": result.actual, "gold": result.possible, **shares}
+    return ways

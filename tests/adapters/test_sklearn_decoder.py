@@ -25,7 +25,8 @@ from ilpinfer.adapters.sklearn import (
     span_f1,
 )
 from ilpinfer.corpus.resumes import items
-from ilpinfer.models.external import LinearChain
+from ilpinfer.models import crf as own
+from ilpinfer.models.external import LinearChain, tagger_weights
 
 ITEMS = items(24, seed=5)
 TEXTS, Y = [list(item.tokens) for item in ITEMS], [list(item.labels) for item in ITEMS]
@@ -182,3 +183,21 @@ def test_infeasible_sequences(crf):
     with pytest.raises(InfeasibleError, match=r"X\[0\]: no labelling keeps the hard rules"):
         decoder.predict(X[:2])
     assert list(decoder.set_params(on_infeasible="none").predict(X[:2])) == [None, None]
+
+
+def test_weights_of_a_tagger_are_those_of_its_file(path):
+    tagger = pycrfsuite.Tagger()
+    tagger.open(str(path))
+    exact, told = own.CRF.from_crfsuite(path).learnt, tagger_weights(tagger)
+    assert told.labels == exact.labels and told.attributes == exact.attributes
+    assert told.transitions == pytest.approx(exact.transitions, abs=1e-6)
+
+    def table(weights):
+        bounds = zip(weights.begins, weights.begins[1:])
+        return {
+            (a, int(weights.targets[i])): weights.weights[i]
+            for a, (begin, end) in enumerate(bounds)
+            for i in range(begin, end)
+        }
+
+    assert table(told) == pytest.approx(table(exact), abs=1e-6)
