@@ -57,8 +57,9 @@ class RunError(InferenceError, ValueError):
 
 def check_row(row: Row) -> None:
     """Raise TypeError or ValueError for a row that is damaged."""
-    if row.keys() != COLUMNS.keys():
-        raise ValueError("other keys are expected")
+    missing = COLUMNS.keys() - row.keys()
+    if missing:
+        raise ValueError(f"there is no {min(missing)}")
     for name, kind in COLUMNS.items():
         expected = {"float64": float | int | None, "int64": int, "str": str}.get(kind, object)
         if not isinstance(row[name], expected):

@@ -39,7 +39,7 @@ def test_decoders_of_other_packages_are_methods(folder, cli, monkeypatch):
     monkeypatch.setattr(registry, "_points", lambda: [point])
     methods = "auto,plain,outside_decoders:plain,outside_decoders:first_label"
     out = cli.output(f"{BASE} --methods {methods} --time-limit 20")
-    assert [line["method"] for line in summary()["methods"]] == methods.split(",")
+    assert [line["method"] for line in summary()["methods"]] == [*methods.split(","), "bare Viterbi pass"]
     others = [row for row in results() if row["sequence"] == 0 and row["method"] != "auto"]
     assert len({row["score"] for row in others}) == 1
     assert all(name in out for name in methods.split(","))
@@ -51,7 +51,7 @@ def test_one_that_fails_costs_its_own_rows(folder, cli):
     place = "first train.tsv, line 1, method outside_decoders:raising"
     assert err == f"ilpinfer: 2 sequences could not be decoded: {place}: no luck\n"
     assert [row["status"] for row in results()] == ["optimal", "unknown"] * 2
-    good, bad = summary()["methods"]
+    good, bad, _ = summary()["methods"]
     assert (good["solved"], bad["solved"], bad["failed"]) == (1.0, 0.0, 2)
     assert "failed with an error: outside_decoders:raising 2" in out and "failed" in out.splitlines()[1]
     assert (bad["mean_gap"], bad["search_errors"], bad["median_ms"], good["common"]) == (None, None, None, 2)
@@ -72,7 +72,7 @@ def test_predictions_are_methods(folder, cli):
     cli.output(f"{BASE} {more}")
     kinds = [(row["method"], row["seconds"] is None) for row in results()[:3]]
     assert kinds == [("auto", False), ("own", True), ("gold", True)]
-    _, own, gold = summary()["methods"]
+    _, own, gold, _ = summary()["methods"]
     assert (own["kind"], gold["accuracy"], gold["f1"]) == ("predictions", 1.0, 1.0)
 
 
@@ -94,16 +94,19 @@ def test_seeds_are_rows_and_a_spread(folder, cli):
 
 
 def test_tables_and_plots_of_a_paper_under_names(folder, cli):
-    more = "--name Beam=beam:width=2 --format latex --preset paper --plots pdf --support 1"
+    more = "--name Beam=beam:width=2 --format latex --preset gaps --plots pdf --only gaps --plot-width 3.3 --support 1"
     out = cli.done(f"{BASE} --methods auto,beam:width=2 {more}").out
     assert "Beam" in out and "beam:width=2" not in out
     assert {row["method"] for row in results()} == {"auto", "Beam"}
     assert summary()["limits"]["Beam"]["method"] == "beam:width=2"
-    assert r"\caption{F1 of fields" in Path("out/summary.tex").read_text()
-    assert Path("out/gaps.pdf").read_bytes().startswith(b"%PDF")
+    assert r"\caption{Mean gap" in Path("out/gaps.tex").read_text()
+    assert Path("out/gaps.pdf").read_bytes().startswith(b"%PDF") and not Path("out/lengths.pdf").exists()
     assert "in gold at least 1 times" in Path("out/report.html").read_text()
     cli.done(f"{BASE} --methods auto,viterbi --format csv --columns method,f1 --digits 0 ")
-    assert Path("out/summary.csv").read_text() == "method,F1 (%)\nauto,100.0\nviterbi,100.0\n"
+    assert (
+        Path("out/summary.csv").read_text()
+        == "method,F1 (%)\nauto,100.0\nviterbi,100.0\nbare Viterbi pass,100.0\n"
+    )
 
 
 def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeypatch):
@@ -113,7 +116,7 @@ def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeyp
     out = cli.done("compare out --join other --output both --name Greedy=beam --format csv").out
     assert all(name in out for name in ("auto", "viterbi", "Greedy", "lds"))
     both = json.loads(Path("both/summary.json").read_text())
-    assert [line["method"] for line in both["methods"]] == ["auto", "viterbi", "Greedy", "lds"]
+    assert [line["method"] for line in both["methods"]][:-1] == ["auto", "viterbi", "Greedy", "lds"]
     found = rows(Path("both/results.jsonl"))[:4]
     assert [row["method"] for row in found] == ["auto", "viterbi", "Greedy", "lds"]
     assert "This comparison was read from its rows" in Path("both/report.html").read_text()
@@ -184,5 +187,5 @@ def test_an_installed_package_offers_its_decoder(folder):
     assert "mypackage:greedy" in shown and "mypackage:decode, of another package" in shown
     result = run(f"{BASE} --methods auto,mypackage:greedy:5")
     assert (result.returncode, result.stderr) == (0, "")
-    assert [line["method"] for line in summary()["methods"]] == ["auto", "mypackage:greedy:5"]
+    assert [line["method"] for line in summary()["methods"]][:2] == ["auto", "mypackage:greedy:5"]
     assert [row["status"] for row in results() if row["method"] != "auto"] == ["feasible"] * 2
