@@ -200,9 +200,9 @@ violations           | rules                                                | vi
 def _read(text: str) -> dict[str, list[Column]]:
     result: dict[str, list[Column]] = {}
     for line in text.strip().splitlines()[1:]:
-        field, tables, *others = (cell.strip() for cell in line.split("|"))
+        field, tables, title, form, group, words = (cell.strip() for cell in line.split("|"))
         for table in tables.split():
-            column = Column(field, *others, printed=not table.endswith("-"))
+            column = Column(field, title, form, group, words, printed=not table.endswith("-"))
             result.setdefault(table.removesuffix("-"), []).append(column)
     return result
 

@@ -34,7 +34,7 @@ def span_matches(
 ) -> dict[str, Any]:
     """Count strict, exact, partial and type matches of spans.
 
-    Each predicted span, from left to right, takes one gold span that it overlaps by at least 1 % of it: one that is right, else the first. A span is right
+    Each predicted span, from left to right, takes one gold span with at least 1 % of which it overlaps: one that is right, else the first. A span is right
     with "strict" where field and both ends agree, with "exact" and "partial" where both ends agree, and with "type" where the field
     agrees. Another that overlaps is incorrect; with "partial" it is half right. What is left of either side is spurious or missed.
     With hierarchical labels, spans of a level match those of the same level.
