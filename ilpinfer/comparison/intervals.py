@@ -92,7 +92,7 @@ def _ends(drawn: Floats) -> Floats:
         return np.nanquantile(drawn, ENDS, axis=0).reshape(2, -1)
 
 
-def _measures(sums: Floats) -> tuple[Floats, Floats]:
+def _measures(sums: Any) -> tuple[Floats, Floats]:
     """Token accuracy and F1 of sums (3, 5, ...) of the counts of `GOLD`; NaN where there are no tokens."""
     tokens, correct = sums[:, 0], sums[:, 1]
     f1 = f_measure(np.moveaxis(sums[:, 2:], 1, -1), empty=1.0)

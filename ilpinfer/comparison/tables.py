@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -156,7 +156,12 @@ def write_tables(
 ) -> list[Path]:
     """Write tables of the lines of each into a folder, but over none of the inputs."""
     layout.check(kind)
-    make = {"csv": _csv, "parquet": _parquet, "markdown": _markdown, "latex": _latex}[kind]
+    make: Callable[..., str | bytes] = {
+        "csv": _csv,
+        "parquet": _parquet,
+        "markdown": _markdown,
+        "latex": _latex,
+    }[kind]
     tables = layout.tables(lines).items()
     contents = {name + SUFFIXES[kind]: make(*table, layout, name) for name, table in tables}
     return write_files(folder, contents, inputs)

@@ -5,8 +5,8 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from nervaluate.entities import Entity, EvaluationResult
-from nervaluate.strategies import (
+from nervaluate.entities import Entity, EvaluationResult  # type: ignore[import-untyped]
+from nervaluate.strategies import (  # type: ignore[import-untyped]
     EntityTypeEvaluation,
     ExactEvaluation,
     PartialEvaluation,
