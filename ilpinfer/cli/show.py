@@ -95,7 +95,7 @@ def _counts(numbers: "pd.Series") -> list[str]:
 
 
 def _milliseconds(numbers: "pd.Series") -> list[str]:
-    return [_known(number, ".2g" if number < 0.1 else ".2f" if number < 100 else ".0f") for number in numbers]
+    return [_known(number, ".3f" if number < 0.1 else ".2f" if number < 100 else ".0f") for number in numbers]
 
 
 def _known(number: float, form: str) -> str:

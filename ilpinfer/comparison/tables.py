@@ -156,14 +156,14 @@ def write_tables(
 ) -> list[Path]:
     """Write tables of the lines of each into a folder, but over none of the inputs."""
     layout.check(kind)
-    make: Callable[..., str | bytes] = {
+    writers: dict[str, Callable[..., str | bytes]] = {
         "csv": _csv,
         "parquet": _parquet,
         "markdown": _markdown,
         "latex": _latex,
-    }[kind]
+    }
     tables = layout.tables(lines).items()
-    contents = {name + SUFFIXES[kind]: make(*table, layout, name) for name, table in tables}
+    contents = {name + SUFFIXES[kind]: writers[kind](*table, layout, name) for name, table in tables}
     return write_files(folder, contents, inputs)
 
 

@@ -19,7 +19,7 @@ def masked(text: str) -> str:
     text = re.sub(r'("seconds": )[-+.e\d]+', r"\1…", text)
     text = re.sub(r'("job": ")[0-9a-f]+', r"\1…", text)
     text = re.sub(r'("source": ")(HiGHS|CBC|SCIP|CP-SAT)[^"]*', r"\1\2 …", text)
-    return re.sub(r" +\d+(\.\d\d)? +\d+(\.\d\d)? *\n", "  … …\n", text)
+    return re.sub(r" +\d+(\.\d+)? +\d+(\.\d+)? *\n", "  … …\n", text)
 
 
 def golden(name: str, text: str) -> None:
