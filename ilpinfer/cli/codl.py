@@ -31,16 +31,15 @@ from ilpinfer.system.files import write_atomically
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ilpinfer.learning import CODL, CODLResult
+    from ilpinfer.learning import CODLResult
     from ilpinfer.learning.measures import Measures
 
 METHOD = Group("Method")
+MEASURES = ("token accuracy", "span F1", "whole sequences")
 
 
 @dataclass(frozen=True)
 class CodlOptions:
-    """Options of `ilpinfer codl`; those that are None have the value of the baseline."""
-
     labelled: Annotated[str, argument("LABELLED", arguments.LABELLED)]
     pool: Annotated[
         str,
@@ -53,40 +52,16 @@ class CodlOptions:
     rules: arguments.Rules = ()
     kind: arguments.ModelKind = "hmm"
     option: arguments.KindOption = ()
-    baseline: str = METHOD.option(
-        "codl",
-        "NAME: codl, or a baseline to compare it with: supervised, hard-em, weighted-hard-em, soft-em, posterior, self-training or "
-        "high-confidence.",
-    )
-    gamma: str | None = METHOD.option(
+    gamma: float | None = METHOD.option(
         None,
-        "SHARE: Weight of the supervised model, 0 to 1, or tokens for the share of labelled tokens. If not given, this, --mixing and "
-        "--penalty-weight are chosen together on folds of LABELLED; 0.9 where one of the other two is given.",
+        "SHARE: Weight of the supervised model, 0 to 1; if not given, chosen on folds of LABELLED, or 0.6 where these are too few.",
     )
-    k: int | None = METHOD.option(
-        None, "NUMBER: Labellings of each sequence of POOL to learn from; 1 if not given."
+    k: int = METHOD.option(1, "NUMBER: Labellings of each sequence of POOL to learn from.")
+    cycles: int = METHOD.option(5, "NUMBER: How many times POOL is labelled.")
+    e_step: str = METHOD.option(
+        "top-k",
+        "NAME: How POOL is labelled: top-k (the best labellings), or posterior (probabilities of labels under the rules).",
     )
-    cycles: int | None = METHOD.option(None, "NUMBER: How many times POOL is labelled; 5 if not given.")
-    e_step: str | None = METHOD.option(
-        None, "NAME: How POOL is labelled: top-k, beam, weighted-top-k or posterior; top-k if not given."
-    )
-    mixing: str | None = METHOD.option(
-        None,
-        "NAME: What is mixed with the supervised model: probabilities, scores or counts. If not given, chosen as --gamma is, or "
-        "probabilities for an HMM and scores for a crf.",
-    )
-    penalty_weight: float | None = METHOD.option(
-        None,
-        "WEIGHT: Weight on all penalties while POOL is labelled. If not given, chosen as --gamma is, or 1.",
-    )
-    confidence: float | None = METHOD.option(
-        None, "SHARE: Learn from this share of POOL, the most confidently labelled sequences; 1 if not given."
-    )
-    budget: int | None = METHOD.option(
-        None,
-        "NUMBER: Largest number of joint states of a sequence for probabilities under rules; 200000 if not given.",
-    )
-    pool_size: int | None = METHOD.option(None, "NUMBER: Use this many sequences of POOL, drawn at random.")
     held_out: str = OPTIONS.option(
         "", "FILE: Labelled sequences to evaluate the model on after each cycle; - for standard input."
     )
@@ -100,16 +75,6 @@ class CodlOptions:
     seed: int = OPTIONS.option(0, "NUMBER: Seed of random draws.", min=0)
     as_json: arguments.AsJson = False
 
-    @property
-    def method(self) -> "CODL":
-        """The settings; ValueError for invalid ones."""
-        from ilpinfer.learning import CODL
-
-        given = {**common(self, CODL), "options": parameters(self.option)}
-        if self.gamma is not None:
-            given["gamma"] = _weight(self.gamma)
-        return CODL.of(self.baseline, **given)
-
 
 @command(
     "ilpinfer codl few.tsv pool.txt --rules citations --output model.json",
@@ -117,8 +82,12 @@ class CodlOptions:
 )
 def codl(options: CodlOptions) -> None:
     """Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning)."""
-    scheme = canonical_scheme(options.scheme)
-    method = options.method
+    from ilpinfer.learning import CODL
+    from ilpinfer.learning.learners import learner_of
+
+    scheme, model = canonical_scheme(options.scheme), parameters(options.option)
+    method = CODL(**common(options, CODL))
+    learner_of(options.kind, model)  # refuses a kind and options before anything is read
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
@@ -140,20 +109,20 @@ def codl(options: CodlOptions) -> None:
 
     with outputs.reserved():
         with _bars(method.cycles) as watch, about(options.labelled):
-            result = method.fit(labelled, pool, rules, scheme=scheme, held_out=held_out, progress=watch)
+            result = method.fit(
+                labelled,
+                pool,
+                rules,
+                kind=options.kind,
+                options=model,
+                scheme=scheme,
+                held_out=held_out,
+                seed=options.seed,
+                progress=watch,
+            )
         write_atomically(options.output, result.text)
     outputs.show(_record(options, result), lambda screen: _show(result, screen))
     _remark(options, result, len(pool))
-
-
-def _weight(text: str) -> float | None:
-    """γ: a number, or None for `tokens`; InputError for another text."""
-    if text == "tokens":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--gamma {text}: expected a number from 0 to 1, or tokens") from None
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
@@ -207,7 +176,7 @@ def _record(options: CodlOptions, result: "CODLResult") -> dict[str, Any]:
         "output": options.output,
         "labels": model.labels.names,
         "scheme": model.labels.scheme,
-        "tried": [{**trial.settings, "held_out": _plain(trial.held_out)} for trial in result.tried],
+        "tried": [trial.to_dict() for trial in result.tried],
         "supervised": _plain(result.before),
         "cycles": [{**vars(cycle), "held_out": _plain(cycle.held_out)} for cycle in result.trace],
         "made": result.made,
@@ -219,19 +188,16 @@ def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
 
 
 def _show(result: "CODLResult", screen: "Console") -> None:
-    """A line for each trial of settings, and one for each cycle."""
+    """A line for each γ that was tried, and one for each cycle."""
     if result.tried:
-        tried = table(
-            "trial", "mixing", numbers=("gamma", "penalty weight", *_headings(result.tried[0].held_out))
-        )
-        for number, trial in enumerate(result.tried, 1):
-            values = f"{trial.gamma:g}", f"{trial.penalty_weight:.3g}"
-            add_row(tried, str(number), trial.mixing, *values, *_cells(trial.held_out))
+        tried = table("on held-out parts", numbers=MEASURES)
+        for trial in result.tried:
+            add_row(tried, trial.name, *(f"{100 * share:.2f}" for share in trial.measures))
         screen.print(tried)
-    shown = table("cycle", numbers=("learnt from", "changed", "violations", *_headings(result.before)))
-    add_row(shown, "supervised", "-", "-", "-", *_cells(result.before))
+    shown = table("cycle", numbers=("changed", "violations", *_headings(result.before)))
+    add_row(shown, "supervised", "-", "-", *_cells(result.before))
     for cycle in result.trace:
-        counts = str(cycle.learnt), f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
+        counts = f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
     screen.print(shown)
 
@@ -256,9 +222,7 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
     model = result.model
     made = result.made["settings"]
     if result.trace:
-        weights = f"gamma {made['gamma']:g}" if made["gamma"] is not None else "gamma by tokens"
-        softer = "" if made["penalty_weight"] == 1 else f", penalties times {made['penalty_weight']:.3g}"
-        remark(f"settings: {made['mixing']}, {weights}{softer} ({result.made['choice']})")
+        remark(f"settings: gamma {made['gamma']:g} ({result.made['choice']})")
     remark(f"{options.output}: {counted(len(model.labels), 'label')} ({model.labels.scheme}), {model.size}")
 
 

@@ -23,8 +23,8 @@ from ilpinfer.system.files import digest
 from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
-    from ilpinfer.learning.penalties import PenaltyLearner
     from ilpinfer.learning.training_set import ScoredExample
+    from ilpinfer.learning.weights import WeightLearner
 
 
 MODELS = Group("Models that score TRAIN")
@@ -117,7 +117,7 @@ class TrainingScores:
     record: TrainingRecord | None = None
     """How to train these models, each without a part; None if there are scores."""
 
-    def cross_fit(self, learner: "PenaltyLearner") -> "list[ScoredExample]":
+    def cross_fit(self, learner: "WeightLearner") -> "list[ScoredExample]":
         """Each sequence, scored by a model trained without its part."""
         from ilpinfer.learning.held_out import held_out_examples
 

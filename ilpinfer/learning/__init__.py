@@ -1,22 +1,19 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
-from ilpinfer.learning.codl import CODL
-from ilpinfer.learning.codl_records import BASELINES, CODLResult, Cycle, TriedSettings
+from ilpinfer.learning.codl import CODL, CODLResult, Cycle
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples, held_out_models
-from ilpinfer.learning.joint import UPDATES, JointLearner, JointWeights
-from ilpinfer.learning.joint_search import JointChoice, JointSearch
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
-from ilpinfer.learning.penalties import ALGORITHMS, LearntPenalties, PenaltyLearner
+from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.training_set import ScoredExample
+from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
+from ilpinfer.learning.weights import LearntWeights, WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
 
 __all__ = [
-    "ALGORITHMS",
-    "BASELINES",
     "CODL",
     "E_STEPS",
     "FAMILIES",
@@ -24,20 +21,16 @@ __all__ = [
     "CODLResult",
     "Cycle",
     "DroppedCandidates",
-    "JointChoice",
-    "JointLearner",
-    "JointSearch",
-    "JointWeights",
-    "LearntPenalties",
+    "LearntWeights",
     "Measures",
     "MinedRule",
     "MinedRules",
-    "PenaltyLearner",
     "PredictionsError",
     "RuleMiner",
     "ScoredExample",
-    "TriedSettings",
+    "Tried",
     "Verdict",
+    "WeightLearner",
     "held_out_examples",
     "held_out_models",
 ]

@@ -1,41 +1,150 @@
 """Constraint-driven learning: a model from few labelled sequences, many unlabelled ones, and rules."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from itertools import count
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from formulations.arguments import one_of
+from formulations import LabelSet, RuleSet
+from formulations import constraints as C
+from formulations.arguments import number, one_of, whole
+from formulations.dtypes import Integers
 from formulations.errors import RuleNotice
-from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.evaluation.evaluation import Pair, evaluate
-from ilpinfer.learning.codl_records import (
-    BASELINES,
-    GAMMA,
-    CODLResult,
-    Progress,
-    Settings,
-    TriedSettings,
-    provenance,
-)
-from ilpinfer.learning.codl_run import CODLState, Data
+from formulations.labels.schemes import CLOSED
+from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
+from ilpinfer.evaluation.counts import LabelCounter, Totals, shares
+from ilpinfer.evaluation.evaluation import evaluate
+from ilpinfer.learning.expectation import E_STEPS, NO_LABELLING, Expectation, WeightedLabellings
+from ilpinfer.learning.learners import Learner, Model, learner_of
 from ilpinfer.learning.measures import Measures
+from ilpinfer.learning.selection import Tried, largest, select, tried
+from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.sequences import Labelled, check_texts, encode
-from ilpinfer.pipelines.cross_validation import make_folds, without
+from ilpinfer.pipelines.cross_validation import make_folds, predict, without
+from ilpinfer.system.files import digest, write_atomically
+
+GAMMAS = (0.6, 0.9, 0.3, 0.1)
+"""Weights of the supervised model that are tried on folds; the first one is taken without folds, and of equally good ones."""
+FOLDS, CYCLES, POOL = 5, 2, 100
+"""Folds, and the most cycles and sequences of the pool in a trial."""
+LEAST = 10
+"""The fewest labelled sequences on which γ is chosen."""
+Progress = Callable[[int, int, int], None]
+"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are; or 0 and the same for trials on folds."""
 
 
 @dataclass(frozen=True)
-class CODL(Settings):
-    """Constraint-driven learning (Chang, Ratinov, Roth 2007, Figure 2) and its baselines.
+class Cycle:
+    """Figures of one cycle.
+
+    Parameters
+    ----------
+    number : int
+        Number of the cycle, from 1.
+    changed : float
+        Share of the unlabelled sequences whose labels differ from those of the cycle before.
+    violations : dict of str to int
+        Number of violations of each rule by the labels of the unlabelled sequences.
+    left_out : int
+        Number of sequences for which no labelling keeps the hard rules.
+    ways : dict of str to int
+        Number of sequences by E-step; more than one E-step if some sequences have too many joint states.
+    held_out : dict of str to Measures
+        Measures "without rules" and "with rules"; empty without held-out sequences.
+
+    Examples
+    --------
+    >>> Cycle(1, 0.5, {"one title": 2}, 0, {"top-k": 10}, {}).changed
+    0.5
+    """
+
+    number: int
+    changed: float
+    violations: dict[str, int]
+    left_out: int
+    ways: dict[str, int]
+    held_out: dict[str, Measures]
+
+
+@dataclass(frozen=True)
+class CODLResult:
+    """The result of `CODL.fit`.
+
+    Parameters
+    ----------
+    model, supervised : HMM, SecondOrderHMM, CRF or Chain
+        Model after the last cycle, and model learnt from the labelled sequences only.
+    before : dict of str to Measures
+        Measures of the supervised model on held-out sequences, as in `Cycle.held_out`.
+    trace : tuple of Cycle
+        The cycles.
+    tried : tuple of Tried
+        Weights γ that were tried on folds; empty if none was chosen.
+    made : dict of str to object
+        Settings with the reason of their choice, versions, and fingerprints of data and rules.
+
+    Examples
+    --------
+    >>> from ilpinfer.learning import CODL
+    >>> labelled = [(["Ada", "Lovelace", "1843"], ["name", "name", "year"])]
+    >>> result = CODL(cycles=1).fit(labelled, [["Alan", "Turing", "1936"]])
+    >>> result.model.labels.names, len(result.trace)
+    (('name', 'year'), 1)
+    """
+
+    model: Model
+    supervised: Model
+    before: dict[str, Measures]
+    trace: tuple[Cycle, ...]
+    tried: tuple[Tried, ...]
+    made: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The model's file, as `load_model` reads it, with `made` beside the model."""
+        return text_of({**record_of(self.model), "made": self.made})
+
+    def save(self, path: str | Path) -> None:
+        """Write the model's file. It appears under its name only when it is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
+        write_atomically(path, self.text)
+
+
+@dataclass(frozen=True)
+class CODL:
+    """Constraint-driven learning (Chang, Ratinov, Roth 2007, Figure 2).
 
     λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
-    (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these).
+    (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these), where λ are the relative counts of a hidden Markov model, or
+    the scores of a conditional random field.
 
-    The parameters are those of `ilpinfer.learning.codl_records.Settings`. Where γ, the mixing and the weight on penalties are not
-    given, the best of a small grid on folds of the labelled sequences is taken, and the result has the figures of each.
+    Parameters
+    ----------
+    k : int, default 1
+        Number K of labellings of each sequence.
+    gamma : float, optional
+        Weight γ of the supervised model, from 0 to 1. If not given, it is chosen on folds of the labelled sequences, or is 0.6
+        where these are too few for folds. The paper has 0.1 and does not say which model it multiplies.
+    cycles : int, default 5
+        Number of cycles; 0 for the supervised model.
+    e_step : str, default "top-k"
+        A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more than 200 000 joint states,
+        and others as long, get 100 sampled labellings; the trace counts them.
+
+    Raises
+    ------
+    ValueError
+        For invalid names and numbers.
 
     Examples
     --------
@@ -48,35 +157,17 @@ class CODL(Settings):
     [1.0, 0.0]
     """
 
-    @classmethod
-    def of(cls, baseline: str, **settings: Any) -> "CODL":
-        """The settings of a baseline, with further settings.
+    k: int = 1
+    gamma: float | None = None
+    cycles: int = 5
+    e_step: str = "top-k"
 
-        Parameters
-        ----------
-        baseline : str
-            A name from `BASELINES`.
-        **settings : object
-            Further settings.
-
-        Returns
-        -------
-        CODL
-            The learner.
-
-        Raises
-        ------
-        ValueError
-            For an unknown baseline, and for settings that contradict it.
-        """
-        one_of(baseline, "baseline", BASELINES)
-        own = BASELINES[baseline]
-        for name, value in settings.items():
-            if name in own and own[name] != value:
-                raise ValueError(
-                    f"{name} is {value!r}, but {baseline} has {own[name]!r}; leave one of them out"
-                )
-        return cls(**{**settings, **own})
+    def __post_init__(self) -> None:
+        one_of(self.e_step, "E-step", E_STEPS)
+        if self.gamma is not None:
+            number(self.gamma, "gamma", 0, 1)
+        whole(self.k, "k", 1)
+        whole(self.cycles, "cycles", 0)
 
     def fit(
         self,
@@ -84,11 +175,16 @@ class CODL(Settings):
         unlabelled: Iterable[Sequence[str]],
         rules: Rules = (),
         *,
+        kind: str = "hmm",
+        options: Mapping[str, Any] | None = None,
         scheme: str = "",
         held_out: Sequence[Labelled] = (),
+        seed: int = 0,
         progress: Progress | None = None,
     ) -> CODLResult:
         """Learn a model from labelled and unlabelled sequences.
+
+        Labellings always obey schemes that mark ends, such as IOBES.
 
         Parameters
         ----------
@@ -98,13 +194,17 @@ class CODL(Settings):
             Tokens of each unlabelled sequence.
         rules : Rules, optional
             Rules with their penalties, nats.
+        kind, options : str or mapping of str to object, optional
+            Kind of the model and its options; see `ilpinfer.models.training.train`.
         scheme : str, optional
             Scheme of the labels; inferred where not given.
         held_out : sequence of Labelled, optional
             Labelled sequences on which the model is evaluated after each cycle, with and without the rules.
+        seed : int, default 0
+            Seed of folds and samples.
         progress : Progress, optional
             Function of the cycle, counted from 1, the number of sequences labelled so far in it and their
-            total; of 0, the number of models learnt so far and their total while settings are tried on folds.
+            total; of 0, the number of models learnt so far and their total while γ is tried on folds.
 
         Returns
         -------
@@ -114,110 +214,192 @@ class CODL(Settings):
         Raises
         ------
         ValueError
-            For no labelled or unlabelled sequences, a single label, rules that do not fit the labels, and
-            models under which no unlabelled sequence has a labelling.
+            For no labelled or unlabelled sequences, a single label, rules that do not fit the labels, an E-step from which the
+            kind does not learn, and models under which no unlabelled sequence has a labelling.
         """
-        given = compiler_of(rules)
+        learner, given = learner_of(kind, options or {}), compiler_of(rules)
+        whole(seed, "seed", 0)
+        if self.e_step == "posterior" and not learner.fractions:
+            raise ValueError(f"{kind} learns from labellings only: take the E-step top-k")
         labels, texts, ids = encode(labelled, scheme)
         if len(labels) < 2:
             raise ValueError(f"every token is labelled {labels.names[0]!r}; expected at least two labels")
         pool = self._pool(unlabelled)
         given.compiled(labels).warn()
-        data = Data(labels, texts, ids, pool, given)
+        data = Data(labels, texts, ids, pool, given, learner, seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
-            settings, tried, choice = choose(self, data, progress)
-            run = CODLState(settings, data, tuple(held_out), progress)
+            codl, trials, choice = self._choose(data, progress)
+            loop = Loop(codl, data, tuple(held_out), progress)
             for _ in range(self.cycles):
-                run.cycle()
-        made = provenance(settings.plain, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
-        return CODLResult(
-            run.model, run.supervised, run.before, tuple(run.trace), tried, made | {"choice": choice}
-        )
+                loop.cycle()
+        settings = {**asdict(codl), "kind": kind, "options": dict(options or {}), "seed": seed}
+        made = provenance(settings, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
+        trace = tuple(loop.trace)
+        return CODLResult(loop.model, loop.supervised, loop.before, trace, trials, made | {"choice": choice})
 
     def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
         texts = list[tuple[str, ...]]()
-        for number, text in enumerate(unlabelled):
+        for place, text in enumerate(unlabelled):
             if isinstance(text, str):
                 raise ValueError(
-                    f"sequence {number} of the pool is the text {text!r:.60}; expected a list of tokens"
+                    f"sequence {place} of the pool is the text {text!r:.60}; expected a list of tokens"
                 )
             texts.append(tuple(text))
         if not texts and self.cycles:
             raise ValueError("the pool is empty: give unlabelled sequences, or take 0 cycles")
-        pool = check_texts(texts) if texts else []
-        if self.pool_size is None or self.pool_size >= len(pool):
-            return pool
-        chosen = np.random.default_rng(self.seed).choice(len(pool), self.pool_size, replace=False)
-        return [pool[place] for place in sorted(chosen.tolist())]
+        return check_texts(texts) if texts else []
 
+    def _choose(self, data: "Data", progress: Progress | None) -> tuple["CODL", tuple[Tried, ...], str]:
+        """With a γ that is given or the best on folds; all that were tried, and the reason."""
+        usual, sequences = replace(self, gamma=GAMMAS[0]), len(data.texts)
+        if self.gamma is not None:
+            return self, (), "given"
+        if not self.cycles:
+            return usual, (), "without cycles"
+        if sequences < LEAST:
+            few = f"{sequences} labelled sequences are too few for folds; {LEAST} are needed"
+            return usual, (), f"default: {few}"
+        chosen = np.random.default_rng(data.seed).permutation(len(data.pool))[:POOL]
+        some = data._replace(pool=[data.pool[place] for place in sorted(chosen.tolist())])
+        candidates = {f"gamma {gamma:g}": replace(self, gamma=gamma) for gamma in GAMMAS}
+        done = count(1)
 
-GRID = (("probabilities", 0.5), ("probabilities", 0.1), ("counts", 0.6), ("counts", 0.3))
-"""Mixings and γ that are tried beside the default."""
-SOFTER = ("counts", 0.4, 1 / 3)
-"""Mixing, γ and weight on the penalties that are tried too where the posterior is that under rules."""
-FOLDS, CYCLES, POOL = 5, 2, 100
-"""Folds, and the most cycles and sequences of the pool in a trial."""
-LEAST = 10
-"""The fewest labelled sequences on which settings are chosen."""
+        def fit(codl: CODL, fold: Sequence[int]) -> Loop:
+            left = without(fold, sequences)
+            texts, ids = [data.texts[n] for n in left], [data.ids[n] for n in left]
+            loop = Loop(codl, some._replace(texts=texts, ids=ids), (), None)
+            for _ in range(min(self.cycles, CYCLES)):
+                loop.cycle()
+            if progress is not None:
+                progress(0, next(done), len(candidates) * FOLDS)
+            return loop
 
+        def score(loop: Loop, fold: Sequence[int]) -> Totals:
+            return loop.counts([(data.texts[n], data.named(data.ids[n])) for n in fold])
 
-def choose(
-    given: Settings, data: Data, progress: Progress | None
-) -> tuple[Settings, tuple[TriedSettings, ...], str]:
-    """The given settings, or the best of the grid; all that were tried, and the reason."""
-    default, number = given.complete, len(data.texts)
-    if not given.is_open:
-        return default, (), "given"
-    if number < LEAST:
-        few = f"{number} labelled sequences are too few for folds; {LEAST} are needed"
-        return default, (), f"default: {few}"
-    grid = candidates(default, bool(data.rules.rules.items))
-    tried = list[TriedSettings]()
-    folds = make_folds(range(number), FOLDS, default.seed)
-    done = count(1)
-
-    def advance() -> None:
-        if progress is not None:
-            progress(0, next(done), len(grid) * FOLDS)
-
-    for mixing, gamma, weight in grid:
-        settings = replace(default, mixing=mixing, gamma=gamma, penalty_weight=weight)
         try:
-            measures = _measured(settings, data, folds, advance)
+            folds = make_folds(range(sequences), FOLDS, data.seed)
+            selection = select(candidates, fit, score, folds, largest(accuracy_and_half_f1))
         except ValueError as error:
-            return default, tuple(tried), f"default: folds cannot be learnt from: {error}"
-        tried.append(TriedSettings(gamma, mixing, weight, measures))
-    best = max(tried, key=lambda each: each.value)
-    why = f"the best of {len(tried)} on {FOLDS} folds of {number} labelled sequences"
-    return replace(default, **best.settings), tuple(tried), why
+            return usual, (), f"default: folds cannot be learnt from: {error}"
+        why = f"the best of {len(candidates)} on {FOLDS} folds of {sequences} labelled sequences"
+        return candidates[selection.chosen], tried(selection.trials), why
 
 
-def candidates(default: Settings, has_rules: bool) -> list[tuple[str, float, float]]:
-    """Mixing, γ and weight on penalties: the default, then the grid; a mixing that the learner lacks stands for its first one."""
-    mixings = default.own_learner.mixings
-    result = [(mixings[0], GAMMA, 1.0)]
-    result += [(mixing if mixing in mixings else mixings[0], gamma, 1.0) for mixing, gamma in GRID]
-    if default.e_step == "posterior" and default.constrained and has_rules:
-        result.append(SOFTER)
-    return list(dict.fromkeys(result))
+def accuracy_and_half_f1(counts: Totals) -> float:
+    """Token accuracy plus half the F1 of spans, of counts (N, 6)."""
+    accuracy, f1, _ = shares(counts.sum(axis=0), len(counts)).tolist()
+    return float(accuracy + f1 / 2)
 
 
-def _measured(
-    settings: Settings, data: Data, folds: Sequence[Sequence[int]], advance: Callable[[], None]
-) -> dict[str, Measures]:
-    """Measures of models of the folds, each on what it has not seen."""
-    chosen = np.random.default_rng(settings.seed).permutation(len(data.pool))[:POOL]
-    pool = [data.pool[place] for place in sorted(chosen.tolist())]
-    pairs = dict[str, list[Pair]]()
-    for fold in folds:
-        left = without(fold, len(data.texts))
-        texts, ids = [data.texts[place] for place in left], [data.ids[place] for place in left]
-        held_out = [(data.texts[place], [data.labels.names[k] for k in data.ids[place]]) for place in fold]
-        run = CODLState(settings, data._replace(texts=texts, ids=ids, pool=pool), (), None)
-        for _ in range(min(settings.cycles, CYCLES)):
-            run.cycle()
-        for name, predicted in run.predictions(held_out).items():
-            pairs.setdefault(name, []).extend(predicted)
-        advance()
-    return {name: Measures.of(evaluate(each)) for name, each in pairs.items()}
+class Data(NamedTuple):
+    """Labelled texts with the ids of their labels, the unlabelled ones, rules, how models are learnt, and the seed of samples."""
+
+    labels: LabelSet
+    texts: list[tuple[str, ...]]
+    ids: list[Integers]
+    pool: list[tuple[str, ...]]
+    rules: RuleCompiler
+    learner: Learner
+    seed: int
+
+    def named(self, ids: Integers) -> list[str]:
+        return [self.labels.names[k] for k in ids]
+
+
+class Loop:
+    """Models and labels of the pool, cycle by cycle."""
+
+    def __init__(
+        self, codl: CODL, data: Data, held_out: Sequence[Labelled], progress: Progress | None
+    ) -> None:
+        self.codl, self.data, self.held_out, self.progress = codl, data, held_out, progress
+        self.pool = dict(enumerate(data.pool, len(data.texts)))
+        self.learn = data.learner.prepare(data.labels, [*data.texts, *data.pool])
+        self.supervised = self.learn(
+            WeightedLabellings.alike(place, y[None]) for place, y in enumerate(data.ids)
+        )
+        self.model = self.supervised
+        own = (C.valid_scheme(name="labels keep to their scheme"),) if data.labels.scheme in CLOSED else ()
+        known = data.rules.rules
+        self.scheme, self.used = RuleSet(own), replace(known, items=(*known.items, *own))
+        self.compiled = compiler_of(self.used)
+        self.best = dict[int, Integers]()
+        self.broken = dict[int, dict[str, int]]()
+        self.before = self._measures()
+        self.trace: list[Cycle] = []
+
+    def cycle(self) -> None:
+        codl, number = self.codl, len(self.trace) + 1
+        expectation = Expectation(codl.e_step, codl.k, self.compiled, (self.data.seed, number))
+        made, ways = expectation.estimates(self.model, self.pool, self._advance(number))
+        if not made:
+            raise ValueError(
+                "no sequence of the pool has a labelling that keeps the hard rules: give them penalties, or smooth the model"
+            )
+        before, self.best = self.best, {place: each.best for place, each in made.items()}
+        changed = {
+            place
+            for place, path in self.best.items()
+            if place not in before or not np.array_equal(before[place], path)
+        }
+        gamma, of_pool = codl.gamma or 0.0, self.learn(made.values())
+        if gamma == 1:
+            self.model = self.supervised
+        else:
+            self.model = self.data.learner.mix(self.supervised, of_pool, gamma) if gamma else of_pool
+        self.trace.append(
+            Cycle(
+                number,
+                len(changed) / len(self.pool),
+                self._violations(changed),
+                ways.pop(NO_LABELLING, 0),
+                dict(sorted(ways.items())),
+                self._measures(),
+            )
+        )
+
+    def _violations(self, changed: Collection[int]) -> dict[str, int]:
+        """How often the labels of the pool break each rule; only changed labels are counted again."""
+        result = dict[str, int]()
+        for place, path in self.best.items():
+            if place in changed:
+                problem = self.data.rules.quietly(self.supervised.trellis(self.pool[place]))
+                self.broken[place] = {rule.name: int(rule.violations(path)) for rule in problem.rules}
+            for name, violations in self.broken[place].items():
+                result[name] = result.get(name, 0) + violations
+        return result
+
+    def _measures(self) -> dict[str, Measures]:
+        if not self.held_out:
+            return {}
+        ends = {"without rules": self.scheme}
+        if self.data.rules.rules.items:
+            ends["with rules"] = self.used
+        return {
+            name: Measures.of(evaluate(predict(self.model, self.held_out, rules)))
+            for name, rules in ends.items()
+        }
+
+    def counts(self, pairs: Sequence[Labelled]) -> Totals:
+        """(n, 6) counts of labellings under the rules."""
+        counter = LabelCounter(self.data.labels)
+        found = predict(self.model, pairs, self.used)
+        return np.array([counter.count_names(each.predicted, each.gold).totals() for each in found])
+
+    def _advance(self, number: int) -> Callable[[], None]:
+        done = count(1)
+        return lambda: None if self.progress is None else self.progress(number, next(done), len(self.pool))
+
+
+def provenance(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:
+    """How a model is made, as plain values without date or place."""
+    return {
+        "by": "CODL",
+        "settings": dict(settings),
+        "versions": {"ilpinfer": version("ilpinfer"), "numpy": version("numpy")},
+        "labelled": digest(labelled),
+        "unlabelled": digest(pool),
+        "rules": digest(str(rules)),
+    }

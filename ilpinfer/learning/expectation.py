@@ -28,12 +28,11 @@ class WeightedLabellings:
     place: int
     paths: Integers  # (n, T)
     weights: Floats
-    confidence: float = inf
 
     @classmethod
-    def alike(cls, place: int, paths: Integers, confidence: float = inf) -> "WeightedLabellings":
+    def alike(cls, place: int, paths: Integers) -> "WeightedLabellings":
         """Weight 1/n each, as Figure 2 of CODL has it."""
-        return cls(place, paths, np.full(len(paths), 1 / len(paths)), confidence)
+        return cls(place, paths, np.full(len(paths), 1 / len(paths)))
 
     @property
     def best(self) -> Integers:
@@ -60,7 +59,6 @@ class Expectations:
     place: int
     labels: Floats  # (T, K)
     edges: Floats
-    confidence: float = inf
 
     @property
     def best(self) -> Integers:
@@ -77,11 +75,12 @@ Estimate = WeightedLabellings | Expectations
 """A sequence whose labels are estimated."""
 E_STEPS: Mapping[str, str] = {
     "top-k": "the K best labellings, exactly, with weight 1/K each",
-    "beam": "the K best labellings in a beam of width K, with weight 1/K each",
-    "weighted-top-k": "the K best labellings, exactly, with weights in proportion to exp(score)",
     "posterior": "probabilities p(y) ∝ exp(score(y)) under the rules, exactly",
 }
 NO_LABELLING = "no labelling"
+WEIGHTED = "weighted-top-k"
+"""Stands in for the posterior where it can neither be summed nor sampled: the best labellings with weights in proportion to exp(score)."""
+MOST_WEIGHTED = 10
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,10 @@ class Expectation:
     name: str
     k: int
     rules: RuleCompiler
-    budget: int
-    samples: int
-    seed: tuple[int, ...]
-    gap: bool = False
+    seed: tuple[int, ...] = (0,)
+    budget: int = 200_000
+    """Limit on the joint states of a sequence; those with more, and others as long, get sampled labellings."""
+    samples: int = 100
 
     def estimates(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]], advance: Callable[[], None]
@@ -111,29 +110,22 @@ class Expectation:
     def _best(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
     ) -> Iterator[tuple[str, Estimate | None]]:
-        top = max(self.k, 2 if self.gap else 1)
-        if self.name == "beam":
-            decoder = Decoder(self.rules, model=model, method="beam", width=top)
-        else:
-            decoder = Decoder(self.rules, model=model)
-        if top == 1 and self.name != "beam":
+        decoder = Decoder(self.rules, model=model)
+        if self.k == 1:
             for place, solution in zip(texts, decoder.decode_texts(texts.values()), strict=True):
                 yield self._answer(place, [solution])
             return
         for place, text in texts.items():
-            yield self._answer(place, decoder.decode(model.trellis(tuple(text)), top=top))
+            yield self._answer(place, decoder.decode(model.trellis(tuple(text)), top=self.k))
 
     def _answer(self, place: int, solutions: Sequence[Solution]) -> tuple[str, Estimate | None]:
         paths = [(s.path, s.score) for s in solutions if s.path is not None and s.score > -inf]
         if not paths:
             return NO_LABELLING, None
-        confidence = paths[0][1] - paths[1][1] if len(paths) > 1 else inf
-        ids = np.array([path for path, _ in paths[: self.k]])
-        if self.name in ("top-k", "beam"):
-            return self.name, WeightedLabellings.alike(place, ids, confidence)
-        return "weighted-top-k", WeightedLabellings(
-            place, ids, _shares([score for _, score in paths[: self.k]]), confidence
-        )
+        if self.name == "top-k":
+            return self.name, WeightedLabellings.alike(place, np.array([path for path, _ in paths]))
+        shares = _shares([score for _, score in paths])
+        return WEIGHTED, WeightedLabellings(place, np.array([path for path, _ in paths]), shares)
 
     def _posterior(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
@@ -153,7 +145,7 @@ class Expectation:
             if (drawn := self._sampled(place, trellis)) is not None:
                 yield "sampled", drawn
             else:
-                yield self._answer(place, decoder.decode(trellis, top=max(self.k, 10)))
+                yield self._answer(place, decoder.decode(trellis, top=max(self.k, MOST_WEIGHTED)))
 
     def _sampled(self, place: int, trellis: Trellis) -> WeightedLabellings | None:
         """WeightedLabellings drawn under the rules that fold, with importance weights exp(-penalty) of the other rules."""
@@ -170,9 +162,7 @@ class Expectation:
         if not len(kept):
             return None
         order = kept[np.argsort(-scores[kept], kind="stable")]
-        weights = _shares(scores[order])
-        result = WeightedLabellings(place, paths[order], weights)
-        return replace(result, confidence=float(result.nodes(len(trellis.labels)).max(axis=1).mean()))
+        return WeightedLabellings(place, paths[order], _shares(scores[order]))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
         """Exact probabilities; None where no labelling keeps the hard rules."""
@@ -191,7 +181,7 @@ class Expectation:
                 return None
             labels, edges, _ = product.probabilities(edges=True)
             edges = edges.sum(axis=0)
-        return Expectations(place, labels, edges, float(labels.max(axis=1).mean()))
+        return Expectations(place, labels, edges)
 
 
 def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
@@ -207,9 +197,3 @@ def _shares(scores: Sequence[float] | Floats) -> Floats:
     """Weights in proportion to exp(score), with the sum 1."""
     weights = np.exp(np.asarray(scores) - max(scores))
     return np.asarray(weights / weights.sum())
-
-
-def most_confident(estimates: Mapping[int, Estimate], number: int) -> list[int]:
-    """The places of the estimates of greatest confidence, in their order; of equal ones the first."""
-    ordered = sorted(estimates.values(), key=lambda each: (-each.confidence, each.place))
-    return sorted(each.place for each in ordered[:number])

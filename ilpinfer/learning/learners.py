@@ -1,4 +1,4 @@
-"""Learners: how a model is learnt from estimated labels, and mixed with another."""
+"""Learners of models from estimated labels, for constraint-driven learning."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,34 +12,35 @@ from formulations import LabelSet
 from formulations.arguments import one_of
 from formulations.dtypes import Floats, Integers
 from ilpinfer.learning.expectation import Estimate, WeightedLabellings
+from ilpinfer.models.chain import Chain, summed
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.emissions import Emissions, words_of
-from ilpinfer.models.hmm.model import CountedHMM, of_weights
+from ilpinfer.models.hmm.model import of_weights
 from ilpinfer.models.hmm.smoothing import as_smoothing
-from ilpinfer.models.mixture import MIXINGS, Mixture, Part
 from ilpinfer.models.training import KINDS
 
+Model = HMM | SecondOrderHMM | CRF | Chain
 Texts = Sequence[Sequence[str]]
-Learn = Callable[[Iterable[Estimate]], Part]
+Learn = Callable[[Iterable[Estimate]], Model]
 """Makes a model of estimates of the texts that the learner was prepared with."""
 
 
 class Learner(Protocol):
-    """A way to learn models, for `ilpinfer.learning.CODL`."""
+    """A way to learn models of one kind, and to mix two of them."""
 
     @property
-    def mixings(self) -> tuple[str, ...]: ...
-    @property
-    def fractions(self) -> bool: ...
+    def fractions(self) -> bool:
+        """Whether it learns from probabilities of labels."""
+        ...
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
         """A function that learns from estimates, whose places are those of the texts."""
         ...
 
-    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        """γ times the supervised model and 1 - γ times the pool's."""
+    def mix(self, supervised: Any, pool: Any, gamma: float) -> Model:
+        """γ times the supervised model and 1 - γ times the pool's, for γ strictly between 0 and 1."""
         ...
 
 
@@ -49,7 +50,6 @@ class CountingLearner:
 
     kind: type[HMM] | type[SecondOrderHMM]
     arguments: Mapping[str, Any]
-    mixings: tuple[str, ...] = (*MIXINGS, "counts")
     fractions: bool = True
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
@@ -69,26 +69,26 @@ class CountingLearner:
         )
         return of_weights(self.kind, labels, empty, weighted, smoothing)
 
-    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        if mixing != "counts" or not 0 < gamma < 1:
-            return _mixture(supervised, pool, gamma, mixing)
-        assert isinstance(supervised, HMM | SecondOrderHMM)
-        assert isinstance(pool, HMM | SecondOrderHMM)
-        return mix_counts(supervised, pool, gamma)
+    def mix(self, supervised: Any, pool: Any, gamma: float) -> Model:
+        """The model of the counts (γ·c / C + (1 - γ)·c' / C')·(C + C'), where C and C' are the tokens that each model counted."""
+        sizes = supervised.emissions.counts.sum(), pool.emissions.counts.sum()
+        shares = zip((gamma, 1 - gamma), sizes, strict=True)
+        weights = [share * sum(sizes) / size for share, size in shares]
 
+        def mixed(first: Floats, second: Floats) -> Floats:
+            return np.asarray(weights[0] * first + weights[1] * second)
 
-def mix_counts(one: HMM | SecondOrderHMM, other: CountedHMM, gamma: float) -> HMM | SecondOrderHMM:
-    """A model of the counts (γ·c / C + (1 - γ)·c' / C')·(C + C'), where C and C' are the tokens that each model counted."""
-    sizes = one.emissions.counts.sum(), other.emissions.counts.sum()
-    weights = [share * sum(sizes) / size for share, size in zip((gamma, 1 - gamma), sizes, strict=True)]
-
-    def mixed(first: Floats, second: Floats) -> Floats:
-        return np.asarray(weights[0] * first + weights[1] * second)
-
-    end = None if one.end is None or other.end is None else mixed(one.end, other.end)
-    emissions = replace(one.emissions, counts=mixed(one.emissions.counts, other.emissions.counts))
-    start, transitions = mixed(one.start, other.start), mixed(one.transitions, other.transitions)
-    return replace(one, start=start, end=end, transitions=transitions, emissions=emissions)
+        result: HMM | SecondOrderHMM = replace(
+            supervised,
+            **{
+                name: mixed(getattr(supervised, name), getattr(pool, name))
+                for name in ("start", "end", "transitions")
+            },
+            emissions=replace(
+                supervised.emissions, counts=mixed(supervised.emissions.counts, pool.emissions.counts)
+            ),
+        )
+        return result
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,6 @@ class DiscriminativeLearner:
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     copies: int = 10
-    mixings: tuple[str, ...] = ("scores",)
     fractions: bool = False
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
@@ -115,8 +114,9 @@ class DiscriminativeLearner:
         crf = CRF.train(pairs, scheme=labels.notation, **self.arguments)
         return replace(crf, labels=labels, learnt=sorted_labels(crf.learnt, labels.names))
 
-    def mix(self, supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-        return _mixture(supervised, pool, gamma, mixing)
+    def mix(self, supervised: Any, pool: Any, gamma: float) -> Model:
+        """The sum of the weighted scores."""
+        return summed([Chain.of(supervised), Chain.of(pool)], [gamma, 1 - gamma])
 
 
 def repetitions(weights: Floats, copies: int) -> list[int]:
@@ -127,13 +127,6 @@ def repetitions(weights: Floats, copies: int) -> list[int]:
     for place in left[: copies - sum(result)]:
         result[place] += 1
     return result
-
-
-def _mixture(supervised: Part, pool: Part, gamma: float, mixing: str) -> Part | Mixture:
-    """The mixture, or the one model that has all the weight."""
-    if gamma in (0, 1):
-        return supervised if gamma == 1 else pool
-    return Mixture((supervised, pool), (gamma, 1 - gamma), mixing)
 
 
 def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:

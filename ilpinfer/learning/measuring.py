@@ -1,6 +1,6 @@
 """Counts of candidates, removal of those below the thresholds or in contradiction, and choice of the least confidence."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -16,7 +16,8 @@ from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule
 from ilpinfer.learning.rule_families import FAMILIES
 from ilpinfer.learning.rule_trials import claims, contradict, count_trials, violations
-from ilpinfer.learning.sample import FoldCounts, Sample, Thresholds, cost, gain, gains, survives
+from ilpinfer.learning.sample import FoldCounts, Sample, Thresholds, cost, gain, survives
+from ilpinfer.learning.selection import largest, select
 from ilpinfer.learning.wrong_labellings import WrongLabellings
 
 
@@ -147,23 +148,68 @@ def without_contradictions(
     return kept, [DroppedCandidates("contradictory", len(dropped), tuple(dropped))] if dropped else []
 
 
-GRID = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
+GRID = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6)
+"""Least confidences that are tried; of equally good ones the highest is taken."""
 
 
 def choose_confidence(
-    samples: Sequence[Sample],
+    samples: Mapping[str, Sample],
     families: Sequence[str],
     smoothing: float,
     wrong: WrongLabellings,
     wrong_table: LabelArrays,
-) -> float:
-    """The highest confidence whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
-    table, fold = samples[0].table, samples[0].fold
-    counts = cache(lambda statement: count(table, statement, fold))
+) -> str:
+    """The name of the sample whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
+    first = next(iter(samples.values()))
+    table, fold_of = first.table, first.fold
+    counts = cache(lambda statement: count(table, statement, fold_of))
     more = cache(partial(_more_violations, table, wrong, wrong_table))
-    ranked = [(_share_below(sample, families, smoothing, wrong, counts, more), sample) for sample in samples]
-    best = max(ranked, key=lambda pair: (round(pair[0], 6), pair[1].thresholds.confidence))
-    return best[1].thresholds.confidence
+    proposed = cache(lambda name: [each for family in families for each in FAMILIES[family](samples[name])])
+    folds = [np.flatnonzero(fold_of == fold).tolist() for fold in range(int(fold_of.max()) + 1)]
+
+    def fit(name: str, fold: Sequence[int]) -> Taught:
+        return list(_taught(proposed(name), counts, samples[name].thresholds, smoothing, fold_of[fold[0]]))
+
+    def score(rules: Taught, fold: Sequence[int]) -> Floats:
+        """(n, 2) for each sequence the wrong labellings that rules rank below the right one, and all of them."""
+        chosen = np.flatnonzero(np.isin(wrong.sequence, fold))
+        excess = np.zeros(len(chosen))
+        for statement, penalty in rules:
+            excess += penalty * more(statement)[chosen]
+        below = np.where(excess > 0, 1.0, 0.5 * (excess == 0))
+        owner = np.searchsorted(fold, wrong.sequence[chosen])
+        columns = [np.bincount(owner, weights, minlength=len(fold)) for weights in (below, None)]
+        return np.stack(columns, axis=1)
+
+    def share(scores: Floats) -> float:
+        below, number = scores.sum(axis=0)
+        return round(float(below / number), 6) if number else 0.0
+
+    return select({name: name for name in samples}, fit, score, folds, largest(share)).chosen
+
+
+Taught = Sequence[tuple[Template, float]]
+"""Statements with penalties."""
+
+
+def _taught(
+    proposed: Iterable[tuple[Rule, float]],
+    counts_of: Callable[[Template], FoldCounts],
+    t: Thresholds,
+    smoothing: float,
+    fold: int,
+) -> Iterator[tuple[Template, float]]:
+    """The rules that reach the thresholds on the sequences of the other folds, with the penalties that these teach."""
+    for rule, base in proposed:
+        counts = counts_of(rule.statement)
+        held, broken = (int(side.sum() - side[fold]) for side in (counts.held, counts.broken))
+        least = t.support * (len(counts.held) - 1) / len(counts.held)
+        if (
+            held + broken >= least
+            and held >= t.confidence * (held + broken)
+            and gain(held, broken, base) >= t.gain
+        ):
+            yield rule.statement, cost(held, broken, smoothing)
 
 
 def _name(statement: Template) -> str:
@@ -178,28 +224,3 @@ def _more_violations(
     """(S,) violations that each wrong labelling has more than the right one."""
     right = violations(table, statement)[wrong.sequence]
     return (violations(wrong_table, statement) - right).astype(np.int16)
-
-
-def _share_below(
-    sample: Sample,
-    families: Sequence[str],
-    smoothing: float,
-    wrong: WrongLabellings,
-    counts_of: Callable[[Template], FoldCounts],
-    more: Callable[[Template], NDArray[np.int16]],
-) -> float:
-    """The share of wrong labellings that cost more than the right one, held out."""
-    t, folds = sample.thresholds, int(sample.fold.max()) + 1
-    excess: Floats = np.zeros((folds, len(wrong)))
-    for family in families:
-        for rule, base in FAMILIES[family](sample):
-            counts = counts_of(rule.statement)
-            held, broken = (side.sum() - side for side in (counts.held, counts.broken))
-            taught = held + broken >= t.support * (folds - 1) / folds
-            taught &= held >= t.confidence * (held + broken)
-            taught &= gains(held, broken, base) >= t.gain
-            for fold in np.flatnonzero(taught):
-                penalty = cost(int(held[fold]), int(broken[fold]), smoothing)
-                excess[fold] += penalty * more(rule.statement)
-    own = excess[sample.fold[wrong.sequence], np.arange(len(wrong))]
-    return float(((own > 0) + 0.5 * (own == 0)).mean()) if len(own) else 0.0

@@ -7,8 +7,7 @@ import numpy as np
 
 from formulations.dtypes import Floats
 from ilpinfer.evaluation.counts import Totals
-from ilpinfer.learning.perceptron import LARGEST, FittedWeights
-from ilpinfer.learning.training_set import Pool, TrainingSet
+from ilpinfer.learning.task import TOP, WITHIN, Pool, Task
 
 
 def errors(counts: Totals, measure: str) -> Floats:
@@ -22,47 +21,48 @@ def errors(counts: Totals, measure: str) -> Floats:
 
 @dataclass(frozen=True)
 class MinimumRisk:
-    """Minimum-risk training (Smith and Eisner 2006) with a Gaussian prior.
+    """Minimum-risk training (Smith and Eisner 2006) with a Gaussian prior around the weights to start with.
 
-    w minimises the mean of Σ_y p(y) · errors(y) over sequences, plus strength / 2 · ‖w‖², where p(y) is proportional to
+    w minimises the mean of Σ_y p(y) · errors(y) over sequences, plus strength / 2 · ‖w - start‖², where p(y) is proportional to
     exp(score + w · activations) over the best labellings without soft rules, and those that other w have led to.
     """
 
     towards: str = "spans"
     strength: float = 0.01
-    top: int = 10
-    within: float = 8.0
+    top: int = TOP
+    within: float = WITHIN
     """Nats: labellings that score less than the best one by more are left out."""
     least: float = 0.1
     """Nats: smaller weights are 0 in the end, as hundreds of them change little and make decoding slow."""
     rounds: int = 2
     iterations: int = 200
 
-    def fit(self, data: TrainingSet, start: Floats, places: Sequence[int]) -> FittedWeights:
+    def fit(self, task: Task, start: Floats, places: Sequence[int]) -> Floats:
+        """(W,) weights of a task, learnt from the examples at some places."""
         places = list(places)
-        data.add_best(places, self.top, self.within)
+        task.add_best(places, self.top, self.within)
         weights, labellings = start, -1
         for number in range(self.rounds):
             if number:
-                data.decode(weights, places)
-            pools = [pool for pool in data.pools(places) if len(pool.scores)]
+                task.decode(weights, places)
+            pools = [pool for pool in task.pools(places) if len(pool.scores)]
             if labellings == (labellings := sum(len(pool.scores) for pool in pools)):
                 break
-            weights = self._minimum(pools, data, start)
+            weights = self._minimum(pools, task, start)
             weights = np.where(np.abs(weights) < self.least, 0.0, weights)
-        return FittedWeights(weights, np.abs(weights) >= LARGEST)
+        return weights
 
-    def _minimum(self, pools: Sequence[Pool], data: TrainingSet, start: Floats) -> Floats:
+    def _minimum(self, pools: Sequence[Pool], task: Task, start: Floats) -> Floats:
         from scipy.optimize import minimize
 
         risk = Risk(pools, self.towards)
 
         def objective(weights: Floats) -> tuple[float, Floats]:
             value, slope = risk.of(weights)
-            return value + self.strength / 2 * float(weights @ weights), slope + self.strength * weights
+            away = weights - start
+            return value + self.strength / 2 * float(away @ away), slope + self.strength * away
 
-        least = np.maximum(data.signed, -LARGEST)
-        bounds = [(low, LARGEST) for low in least.tolist()]
+        bounds = list(zip(task.least.tolist(), task.most.tolist(), strict=True))
         options = {"maxiter": self.iterations}
         result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         weights: Floats = np.asarray(result.x)

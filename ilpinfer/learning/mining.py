@@ -225,8 +225,8 @@ class RuleMiner:
     ) -> float:
         if self.confidence != "cross-validated":
             return float(self.confidence)
-        samples = [self._sample(table, fold, confidence) for confidence in GRID]
-        return choose_confidence(samples, self.families, self.smoothing, wrong, wrong_table)
+        samples = {f"{confidence:g}": self._sample(table, fold, confidence) for confidence in GRID}
+        return float(choose_confidence(samples, self.families, self.smoothing, wrong, wrong_table))
 
     def _rule_set(
         self,

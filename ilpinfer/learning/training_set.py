@@ -1,6 +1,6 @@
 """Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,8 +13,10 @@ from formulations.labels.reading import Reading
 from formulations.messages import counted
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.decoding.decoder import Decoder
+from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.activations import Activations
+from ilpinfer.learning.task import LARGEST, TOP, WITHIN, Move, Pool
 
 EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
 SMALLEST = 1e-4
@@ -46,12 +48,10 @@ class ScoredExample:
 class TrainingSet:
     """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
 
-    def __init__(
-        self, examples: Sequence[ScoredExample], rules: RuleSet, advance: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, examples: Sequence[ScoredExample], rules: RuleSet) -> None:
         examples = instances(examples, ScoredExample, "examples", EXPECTED)
         _check(examples)
-        self.examples, self.rules, self.advance = list(examples), rules, advance
+        self.examples, self.rules = list(examples), rules
         pairs = list(zip(unique_names(rules), rules, strict=True))
         self.items = [item for _, item in pairs if is_learnt(item)]
         self.names = [name for name, item in pairs if is_learnt(item)]
@@ -64,7 +64,7 @@ class TrainingSet:
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
         self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
         self._trials: dict[int, Integers] = {}
-        none = Pool(np.zeros(0), np.zeros((0, len(self.items))), np.zeros((0, 6), np.int64))
+        none = Pool(np.zeros(0), np.zeros((0, len(self.items))), np.zeros((0, 6), np.int64), np.zeros(0))
         self._pools = [none] * len(examples)
 
     def __len__(self) -> int:
@@ -78,9 +78,32 @@ class TrainingSet:
         )
 
     @cached_property
-    def signed(self) -> Floats:
-        """(R,) the least weight of each item: 0 for rules, -inf for features."""
-        return np.array([-np.inf if isinstance(item, Feature) else 0.0 for item in self.items])
+    def least(self) -> Floats:
+        """(R,) the least weight of each item: 0 for rules."""
+        return np.array([-LARGEST if isinstance(item, Feature) else 0.0 for item in self.items])
+
+    @cached_property
+    def most(self) -> Floats:
+        return np.full(len(self.items), LARGEST)
+
+    def started(self, factor: float) -> Floats:
+        """(R,) penalties times the factor, within the cap; features keep their weights. All are 0 with the factor 0."""
+        if not factor:
+            return np.zeros_like(self.given)
+        return np.where(self.least == 0, np.minimum(factor * self.given, LARGEST), self.given)
+
+    def counted(self, places: Sequence[int]) -> Floats:
+        """(R,) penalties by `smoothed_penalty`; features keep their weights (Learning plus Inference)."""
+        applicable, broken = sum(
+            (self.gold_trials(place) for place in places), np.zeros((len(self.items), 2), np.int64)
+        ).T
+        trials = zip(self.items, self.given.tolist(), broken.tolist(), applicable.tolist(), strict=True)
+        return np.array(
+            [
+                weight if isinstance(item, Feature) else smoothed_penalty(b, n, weight)
+                for item, weight, b, n in trials
+            ]
+        )
 
     def with_weights(self, weights: Floats, reasons: Sequence[str] = ()) -> RuleSet:
         """The rule set with other penalties and weights, and R reasons where given; items of weight 0 are left out."""
@@ -110,9 +133,8 @@ class TrainingSet:
         for place, solution in zip(together, solutions, strict=True):
             ids = solution.ids if solution.has_labelling else None
             if ids is not None:
-                self._seen[place].setdefault(ids.tobytes(), ids)
+                self.see(place, ids)
             best[place] = ids
-            self.advance()
         return [best[place] for place in chosen]
 
     @cached_property
@@ -122,6 +144,49 @@ class TrainingSet:
         pools = (example.trellis.lattice.pool for example in self.examples)
         return [numbers.setdefault(pool.tobytes() if len(pool) == 1 else b"", len(numbers)) for pool in pools]
 
+    def prepare(self, start: Floats, places: Sequence[int], margin: float) -> None:
+        """Decode with the weights that steps begin with and without any; for a margin, also add the best few labellings."""
+        for weights in {each.tobytes(): each for each in (start, np.zeros_like(start))}.values():
+            self.decode(weights, places)
+        if margin:
+            self.add_best(places, TOP, WITHIN)
+
+    def grow(self, weights: Floats, places: Sequence[int]) -> bool:
+        """Decode with weights; whether a labelling is new."""
+        before = sum(len(self._seen[place]) for place in places)
+        self.decode(weights, places)
+        return sum(len(self._seen[place]) for place in places) > before
+
+    def move(self, place: int, weights: Floats, margin: float) -> Move | None:
+        """From the best labelling of the pool, by score plus margin times wrong tokens, to gold; None if both count the same."""
+        pool = self.pool(place)
+        if not len(pool.scores):
+            return None
+        values = pool.scores + pool.activations @ weights + margin * pool.wrong
+        best, gold = int(np.argmax(values)), self.gold_activations[place]
+        change = gold - pool.activations[best]
+        where = np.flatnonzero(change)
+        behind = float(values[best] - self._gold_scores[place] - gold @ weights) if margin else 0.0
+        return Move(where, change[where], behind) if len(where) else None
+
+    @cached_property
+    def _gold_scores(self) -> list[float]:
+        """The score of each gold labelling by the model; inf where it lacks a label, so that no step has a margin to reach."""
+        return [
+            example.trellis.score(example.gold)
+            if {*example.gold} <= {*example.trellis.labels.names}
+            else np.inf
+            for example in self.examples
+        ]
+
+    def see(self, place: int, ids: LabelIds) -> None:
+        """Add a labelling to the pool of an example."""
+        self._seen[place].setdefault(ids.tobytes(), ids)
+
+    def labellings(self, place: int) -> list[LabelIds]:
+        """The labellings of the pool of an example."""
+        return list(self._seen[place].values())
+
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
         """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
         decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
@@ -129,14 +194,13 @@ class TrainingSet:
         for place, few in zip(places, lists, strict=True):
             for ids, score in zip(few.ids, few.scores, strict=True):
                 if score >= few.scores[0] - within:
-                    self._seen[place].setdefault(ids.tobytes(), ids)
-            self.advance()
+                    self.see(place, ids)
 
-    def pool(self, place: int) -> "Pool":
+    def pool(self, place: int) -> Pool:
         """The labellings of one example that any weights have led to, in the order in which they were met."""
         return self.pools([place])[0]
 
-    def pools(self, places: Sequence[int]) -> list["Pool"]:
+    def pools(self, places: Sequence[int]) -> list[Pool]:
         """The same of several examples, which is faster at once."""
         new = [
             (place, list(self._seen[place].values())[len(self._pools[place].scores) :]) for place in places
@@ -151,9 +215,15 @@ class TrainingSet:
                     np.array([trellis.score(ids) for ids in some]),
                     rows[begin:end],
                     np.array([self.counts(place, ids) for ids in some]),
+                    np.array([self._wrong(place, ids) for ids in some], float),
                 )
                 self._pools[place] = self._pools[place].extended(more)
         return [self._pools[place] for place in places]
+
+    def _wrong(self, place: int, ids: LabelIds) -> int:
+        """How many labels are not those of gold."""
+        names, gold = self.examples[place].trellis.labels.names, self.examples[place].gold
+        return sum(names[k] != y for k, y in zip(ids, gold, strict=True))
 
     def activations(self, place: int, ids: Integers) -> Floats:
         """(R,) activations of the items in a labelling of one example."""
@@ -200,24 +270,6 @@ class TrainingSet:
         chosen = list(range(len(self)) if places is None else places)
         labellings = self.decode(weights, chosen)
         return np.array([self.counts(i, ids) for i, ids in zip(chosen, labellings, strict=True)])
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    scores: Floats
-    activations: Floats  # (n, R)
-    counts: Totals
-
-    def extended(self, other: "Pool") -> "Pool":
-        return Pool(
-            np.concatenate([self.scores, other.scores]),
-            np.concatenate([self.activations, other.activations]),
-            np.concatenate([self.counts, other.counts]),
-        )
-
-    def best(self, weights: Floats) -> int:
-        """The place of the best labelling under weights (R,)."""
-        return int(np.argmax(self.scores + self.activations @ weights))
 
 
 def is_learnt(item: Rule | Feature) -> bool:

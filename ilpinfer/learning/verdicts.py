@@ -1,4 +1,4 @@
-"""Trials of algorithms and of single rules on held-out sequences, and which rules stay."""
+"""Differences on held-out sequences: of candidates, and of labellings with and without a rule; and which rules stay."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,47 +9,12 @@ from formulations import Feature, Rule
 from formulations.dtypes import Floats
 from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.measures import Measures, losses
-from ilpinfer.learning.perceptron import FittedWeights
+from ilpinfer.learning.selection import Folds, Trial
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
-from ilpinfer.pipelines.cross_validation import without
-
-Fit = Callable[[TrainingSet, Floats, Sequence[int]], FittedWeights]
-"""Learns from a training set, weights (R,) to start with, and the places of the examples to learn from."""
+from ilpinfer.learning.updates import FittedWeights
 
 MARGIN = 2.0
-"""Standard errors by which an algorithm has to differ."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An algorithm on held-out folds; `refused` is why it cannot be chosen."""
-
-    algorithm: str
-    measures: Measures
-    refused: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One algorithm, fitted without each fold in turn."""
-
-    folds: tuple[tuple[int, ...], ...]
-    weights: tuple[Floats, ...]
-    counts: Totals
-
-    @classmethod
-    def of(cls, data: TrainingSet, fit: Fit, folds: Sequence[Sequence[int]]) -> "Trial":
-        """Fit without each fold, and label it."""
-        counts = np.zeros((len(data), 6), np.int64)
-        weights = []
-        for fold in folds:
-            weights.append(fit(data, data.given, without(fold, len(data))).weights)
-            counts[list(fold)] = data.measure(weights[-1], fold)
-        return cls(tuple(tuple(fold) for fold in folds), tuple(weights), counts)
-
-    @property
-    def measures(self) -> Measures:
-        return Measures.of_counts(self.counts)
+"""Standard errors by which one candidate has to differ from another."""
 
 
 def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:
@@ -99,7 +64,7 @@ class Ablation:
 
 
 def ablate(
-    data: TrainingSet, weights: Sequence[Floats], folds: Sequence[Sequence[int]], items: Iterable[int]
+    data: TrainingSet, weights: Sequence[Floats], folds: Folds, items: Iterable[int]
 ) -> dict[int, Ablation]:
     """The effect of leaving out each of some items, on sequences where a known labelling breaks it."""
     concerned = [[set(data.concerned(place)) for place in fold] for fold in folds]
@@ -124,7 +89,7 @@ def ablate(
 def indispensable(
     data: TrainingSet,
     weights: Sequence[Floats],
-    folds: Sequence[Sequence[int]],
+    folds: Folds,
     ablations: Mapping[int, Ablation],
     useless: Callable[[Ablation], bool],
 ) -> dict[int, Ablation]:
@@ -152,9 +117,7 @@ def _without(weights: Floats, items: Sequence[int]) -> Floats:
     return result
 
 
-def _alike(
-    data: TrainingSet, weights: Sequence[Floats], others: Sequence[Floats], folds: Sequence[Sequence[int]]
-) -> bool:
+def _alike(data: TrainingSet, weights: Sequence[Floats], others: Sequence[Floats], folds: Folds) -> bool:
     """Whether the labellings of all folds are the same under other weights."""
     return all(
         _same(a, b)
@@ -168,7 +131,7 @@ def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 
 
 NONE = "no rules"
-"""The algorithm that leaves all soft rules and features out."""
+"""Leaves all soft rules and features out."""
 ENOUGH_SEQUENCES = 20
 """Sequences to which a rule applies before it is said to change nothing."""
 
@@ -202,21 +165,26 @@ class Verdict:
 
 
 def verdicts(
-    data: TrainingSet, trial: Trial | None, weights: Floats, algorithm: str, measure: str, prune: bool
+    data: TrainingSet,
+    trial: Trial[FittedWeights] | None,
+    folds: Folds,
+    weights: Floats,
+    chosen: str,
+    measure: str,
+    prune: bool,
 ) -> tuple[Verdict, ...]:
     """The effect of each item on held-out sequences, and whether it is kept."""
     ablations: dict[int, Ablation] = {}
     if trial is not None and prune:
         items = np.flatnonzero(np.abs(weights) >= SMALLEST).tolist()
-        ablations = ablate(data, trial.weights, trial.folds, items)
-        ablations |= indispensable(
-            data, trial.weights, trial.folds, ablations, lambda each: _reason(each, measure)[1]
-        )
+        of_folds = [each.weights for each in trial.fitted]
+        ablations = ablate(data, of_folds, folds, items)
+        ablations |= indispensable(data, of_folds, folds, ablations, lambda each: _reason(each, measure)[1])
     result = []
     for j, (item, name) in enumerate(zip(data.items, data.names, strict=True)):
         weight = float(weights[j])
         if abs(weight) < SMALLEST:
-            reason, leaves = _without_weight(item, algorithm), True
+            reason, leaves = _without_weight(item, chosen), True
         elif j in ablations:
             reason, leaves = _reason(ablations[j], measure)
         else:
@@ -226,11 +194,11 @@ def verdicts(
     return tuple(result)
 
 
-def _without_weight(item: Rule | Feature, algorithm: str) -> str:
-    """Why an algorithm gives an item no weight."""
-    if algorithm == NONE:
+def _without_weight(item: Rule | Feature, chosen: str) -> str:
+    """Why an item has no weight."""
+    if chosen == NONE:
         return "no penalties were clearly better than no rules on held-out sequences"
-    if algorithm == "log-odds":
+    if chosen == "counts":
         return "penalty 0: gold breaks it wherever it applies"
     if isinstance(item, Feature):
         return "weight 0: predictions have it no more and no less often than gold"

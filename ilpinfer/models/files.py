@@ -16,11 +16,10 @@ from ilpinfer.system.files import digest, write_atomically
 from ilpinfer.system.storage import open_bytes
 
 FORMATS: Mapping[str, str] = {
-    "ilpinfer-corrected": "ilpinfer.models.corrected:Corrected",
+    "ilpinfer-chain": "ilpinfer.models.chain:Chain",
     "ilpinfer-crf": "ilpinfer.models.crf:CRF",
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
     "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",
-    "ilpinfer-mixture": "ilpinfer.models.mixture:Mixture",
 }
 """Which class reads a format, by import path; it has `VERSION` and `from_body`."""
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from support.scored import RULES, activation, labellings, learnt_items, named, scored, spans
 
-from ilpinfer.learning import PenaltyLearner
+from ilpinfer.learning import WeightLearner
 from ilpinfer.learning.minimum_risk import MinimumRisk, Risk
-from ilpinfer.learning.perceptron import LARGEST
+from ilpinfer.learning.task import LARGEST
 from ilpinfer.learning.training_set import TrainingSet
 
 MEASURES = ("tokens", "spans", "sequences", "all", "f2")
@@ -58,8 +58,8 @@ def test_no_weight_nearby_is_better(measure):
     examples = [scored(seed, T=3) for seed in range(6)]
     data = TrainingSet(examples, RULES)
     learner = MinimumRisk(measure, strength=0.02, top=81, within=math.inf, least=0.0)
-    weights, capped = learner.fit(data, np.zeros(len(data.items)), range(6))
-    assert (weights >= data.signed).all() and weights.any() and not capped.any()
+    weights = learner.fit(data, np.zeros(len(data.items)), range(6))
+    assert (weights >= data.least).all() and weights.any()
 
     def objective(some):
         return plain_risk(examples, some, measure) + 0.01 * float(some @ some)
@@ -68,7 +68,7 @@ def test_no_weight_nearby_is_better(measure):
     assert best < objective(np.zeros(len(weights)))
     random = np.random.default_rng(0)
     for _ in range(10):
-        near = np.clip(weights + random.normal(0, 0.05, len(weights)), data.signed, LARGEST)
+        near = np.clip(weights + random.normal(0, 0.05, len(weights)), data.least, LARGEST)
         assert best <= objective(near) + 1e-4
 
 
@@ -87,12 +87,10 @@ def test_the_best_few_within_a_distance_and_those_of_other_weights_are_in_the_po
 
 def test_as_an_algorithm_of_the_learner():
     examples = [scored(seed, T=3) for seed in range(12)]
-    learnt = PenaltyLearner("risk", measure="spans", folds=3, prune=False).fit(examples, RULES)
-    assert [each.algorithm for each in learnt.candidates] == ["no rules", "risk"]
+    learnt = WeightLearner("risk", measure="spans", folds=3, prune=False).fit(examples, RULES)
+    assert [each.name for each in learnt.tried] == ["no rules", "risk"]
     data = TrainingSet(examples, RULES)
-    expected, _ = MinimumRisk().fit(data, np.zeros(len(data.items)), range(12))
-    few, _ = MinimumRisk(least=2.0, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
+    expected = MinimumRisk().fit(data, np.zeros(len(data.items)), range(12))
+    few = MinimumRisk(least=2.0, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
     assert 0 < np.count_nonzero(few) < np.count_nonzero(expected) and np.abs(few[few != 0]).min() >= 2
     assert [each.learnt for each in learnt.verdicts] == pytest.approx(expected.tolist(), abs=1e-3)
-    tried = PenaltyLearner(folds=3).fit(examples, RULES).candidates
-    assert "risk" not in {each.algorithm for each in tried}

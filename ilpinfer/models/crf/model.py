@@ -17,7 +17,7 @@ from ilpinfer.models.crf.attribute_check import check_template, share
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.items import checked_items
-from ilpinfer.models.crf.templates import load_template, template_names
+from ilpinfer.models.crf.templates import load_template, read_template, template_names, template_source
 from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
 from ilpinfer.models.crf.weights import KEYS, Weights, read_weights, weights_body
 from ilpinfer.models.files import ModelFile
@@ -333,26 +333,12 @@ class CRF(ModelFile):
         }
 
     def _template_source(self) -> dict[str, Any] | None:
-        if self.template is None:
-            return None
-        if not self.template.source:
-            raise ValueError("this template was not read by load_template, so that it cannot be saved")
-        return dict(self.template.source)
+        return None if self.template is None else template_source(self.template)
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> "CRF":
         plain_values.table(body, KEYS, "the model")
         labels = plain_values.label_set(body)
         weights = read_weights(body, labels)
-        template = None if body["template"] is None else _template(body["template"])
+        template = None if body["template"] is None else read_template(body["template"])
         return cls(labels, weights, template)
-
-
-def _template(source: Any) -> Template:
-    """The template of a model file, which holds its lists of words and names no other file."""
-    plain_values.table(source, source if isinstance(source, dict) else (), "the template")
-    for section in ("words", "phrases"):
-        lists = source.get(section)
-        if isinstance(lists, dict) and any(isinstance(words, dict) for words in lists.values()):
-            raise ValueError(f"the template's {section} are in another file")
-    return load_template(source)

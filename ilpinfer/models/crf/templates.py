@@ -19,6 +19,7 @@ from formulations.rulefiles.loading import LARGEST
 from formulations.rulefiles.toml_text import NotToml, loads, locate
 from formulations.tokens.regular_expressions import Expression
 from ilpinfer.core.rule_compiler import Rules
+from ilpinfer.models import plain_values
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.crf.features import (
@@ -96,6 +97,23 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
     except Unreadable as error:
         raise TemplateError(f"{source}: the template cannot be read: {error}") from None
     return _parse(text, path.parent, str(source))
+
+
+def template_source(template: Template) -> dict[str, Any]:
+    """A template as plain values, for model files; ValueError where it was not read by `load_template`."""
+    if not template.source:
+        raise ValueError("this template was not read by load_template, so that it cannot be saved")
+    return dict(template.source)
+
+
+def read_template(source: Any) -> Template:
+    """The template of a model file, which holds its lists of words and names no other file."""
+    plain_values.table(source, source if isinstance(source, dict) else (), "the template")
+    for section in ("words", "phrases"):
+        lists = source.get(section)
+        if isinstance(lists, dict) and any(isinstance(words, dict) for words in lists.values()):
+            raise ValueError(f"the template's {section} are in another file")
+    return load_template(source)
 
 
 def with_rules(template: Template, rules: Rules, window: str = "[-1..1]") -> Template:

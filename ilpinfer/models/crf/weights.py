@@ -28,6 +28,15 @@ class Weights:
     weights: Floats  # (N,)
     transitions: Floats  # (K, K)
 
+    @classmethod
+    def of(
+        cls, labels: tuple[str, ...], attributes: tuple[str, ...], table: Floats, transitions: Floats
+    ) -> "Weights":
+        """The weights of a table (A, K); those of 0 are left out."""
+        rows, targets = np.nonzero(table)
+        begins = np.searchsorted(rows, np.arange(len(attributes) + 1))
+        return cls(labels, attributes, begins, targets, table[rows, targets], transitions)
+
     def __repr__(self) -> str:
         sizes = f"{counted(len(self.labels), 'label')}, {counted(len(self.attributes), 'attribute')}, {counted(len(self.weights), 'weight')}"
         return f"Weights({sizes})"
@@ -88,26 +97,32 @@ KEYS = ("labels", "scheme", "template", "attributes", *ARRAYS)
 
 
 def weights_body(weights: Weights) -> dict[str, str]:
-    arrays = {name: getattr(weights, name).astype(kind) for name, kind in ARRAYS.items()}
-    return {name: base64.b64encode(array.tobytes()).decode("ascii") for name, array in arrays.items()}
+    return {name: array_text(getattr(weights, name), kind) for name, kind in ARRAYS.items()}
 
 
-def read_weights(body: Mapping[str, Any], labels: LabelSet) -> Weights:
-    """The weights of a model file; ValueError where they do not fit the labels and each other."""
+def array_text(array: NDArray[Any], kind: str = "<f8") -> str:
+    return base64.b64encode(array.astype(kind).tobytes()).decode("ascii")
+
+
+def read_weights(body: Mapping[str, Any], labels: LabelSet, forbids: bool = False) -> Weights:
+    """The weights of a model file, of which some may be -inf; ValueError where they do not fit the labels and each other."""
     attributes = plain_values.texts(body["attributes"], "attributes")
-    arrays: dict[str, Any] = {name: _array(body[name], kind, name) for name, kind in ARRAYS.items()}
+    arrays: dict[str, Any] = {
+        name: read_array(body[name], kind, name, forbids) for name, kind in ARRAYS.items()
+    }
     _check_arrays(arrays, len(labels), len(attributes))
     arrays["transitions"] = arrays["transitions"].reshape(len(labels), len(labels))
     return Weights(labels.names, attributes, **arrays)
 
 
-def _array(value: Any, kind: str, what: str) -> NDArray[Any]:
+def read_array(value: Any, kind: str, what: str, forbids: bool = False) -> NDArray[Any]:
+    """An array of finite numbers, or of such and -inf."""
     text = plain_values.text(value, what)
     try:
         result = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
     except ValueError as error:
         raise ValueError(f"{what}: not an array in base64 ({error})") from None
-    if not np.isfinite(result).all():
+    if not (np.isfinite(result) | (forbids & (result == -np.inf))).all():
         raise ValueError(f"{what} holds a number that is not finite")
     return result.astype(result.dtype.newbyteorder("="))
 

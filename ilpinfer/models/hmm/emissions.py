@@ -1,7 +1,7 @@
 """Emissions of a hidden Markov model: P(word | label), for words of the training data and for unknown words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smooth
-from ilpinfer.models.hmm.vocabulary import CLASSES, Vocabulary
+from ilpinfer.models.hmm.vocabulary import CLASSES, UNSEEN, Vocabulary, named_place, named_word
 
 _HALF = Smoothing("additive", 0.5)
 _FINER = Smoothing("witten-bell")
@@ -80,6 +80,12 @@ class Emissions:
         with np.errstate(divide="ignore"):
             return np.log(_refine(probabilities, parent, often, self.counts, self.smoothing))
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the rows of `log_probabilities`, as `Vocabulary.attributes` has them."""
+        unseen = [named_place(keys) for places in reversed(self._places) for keys in places] or [UNSEEN]
+        return (*map(named_word, self.words), *unseen)
+
     def body(self) -> dict[str, Any]:
         return {
             "smoothing": [self.smoothing.method, self.smoothing.amount],
@@ -93,8 +99,7 @@ class Emissions:
     @classmethod
     def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
         plain_values.table(body, ("smoothing", "vocabulary", "words"), "emissions")
-        known = plain_values.table(body["vocabulary"], [f.name for f in fields(Vocabulary)], "vocabulary")
-        vocabulary = Vocabulary(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
+        vocabulary = Vocabulary.from_body(body["vocabulary"])
         words = body["words"]
         if not isinstance(words, dict) or not words:
             raise ValueError("words: expected an object with at least one word")

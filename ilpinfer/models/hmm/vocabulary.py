@@ -1,11 +1,14 @@
 """Words that training has not seen: token classes, shapes and suffixes, from coarse to fine."""
 
+import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from formulations.arguments import one_of
 from formulations.caches import remembered
+from ilpinfer.models import plain_values
 
 CLASSES: tuple[tuple[str, str], ...] = (
     ("year", r"(?:19|20)\d\d"),
@@ -95,6 +98,30 @@ class Vocabulary:
     def ladder(self, word: str) -> tuple[str, ...]:
         """Keys of a word from its class to the finest, empty for uniform."""
         return _ladder(word, self.by)
+
+    def attributes(self, token: str) -> list[str]:
+        """Names of a token's word, and of an unseen word in each of its places of the ladder, finest first."""
+        word = self.word(token)
+        keys = self.ladder(word)
+        return [named_word(word), *(named_place(keys[:depth]) for depth in range(len(keys), 0, -1)), UNSEEN]
+
+    @classmethod
+    def from_body(cls, body: Any) -> "Vocabulary":
+        known = plain_values.table(body, [each.name for each in fields(cls)], "vocabulary")
+        return cls(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
+
+
+WORD, UNSEEN = "word ", "unseen"
+"""How names of attributes begin; the second is also that of the only unseen word without classes."""
+
+
+def named_word(word: str) -> str:
+    return WORD + word
+
+
+def named_place(keys: Sequence[str]) -> str:
+    """The name of the unseen word in a place of the ladder."""
+    return f"{UNSEEN} {json.dumps(keys, ensure_ascii=False)}"
 
 
 def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
