@@ -30,6 +30,10 @@ def best_few(example, rules):
     return [ids for ids in first if example.trellis.score(ids) >= example.trellis.score(first[0]) - 8]
 
 
+def score_of(example, names, weights, row):
+    return example.trellis.score(names) + sum(map(math.prod, zip(weights, row, strict=True)))
+
+
 def plain_steps(examples, rules, start, *, name, rate, epochs, decay, margin, seed):
     """The algorithm of the docstring, in lists and loops; decoding goes over all labellings."""
     items = learnt_items(rules)
@@ -51,11 +55,8 @@ def plain_steps(examples, rules, start, *, name, rate, epochs, decay, margin, se
             for n in random.permutation(len(examples)).tolist():
                 example, row = examples[n], rows[n]
 
-                def score(names, row):
-                    return example.trellis.score(names) + sum(map(math.prod, zip(w, row, strict=True)))
-
                 value = {
-                    y: score(named(example, y), a)
+                    y: score_of(example, named(example, y), w, a)
                     + margin * sum(x != g for x, g in zip(named(example, y), example.gold, strict=True))
                     for y, a in row.items()
                 }
@@ -64,7 +65,7 @@ def plain_steps(examples, rules, start, *, name, rate, epochs, decay, margin, se
                 change = [t - a for t, a in zip(target, row[guess], strict=True)]
                 step = rate / (1 + decay * epoch)
                 if margin:
-                    behind = value[guess] - score(list(example.gold), target)
+                    behind = value[guess] - score_of(example, list(example.gold), w, target)
                     step = 0.0 if behind < 1e-5 else min(step, behind / max(1, sum(c * c for c in change)))
                 for j, item in enumerate(items):
                     low = 0.0 if hasattr(item, "penalty") else -30.0

@@ -7,8 +7,7 @@ import pytest
 from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.corpus.examples import InputNotice
-from ilpinfer.learning import CODL, RuleMiner
-from ilpinfer.learning.penalties import PenaltyLearner
+from ilpinfer.learning import CODL, RuleMiner, WeightLearner
 from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.training import train
 
@@ -111,4 +110,4 @@ def test_mining():
 @pytest.mark.parametrize("odd", [(["a"], ["X"]), None, "a", []])
 def test_the_learner_names_what_it_learns_from(odd):
     with pytest.raises(ValueError, match=r"examples\[0\] is .*; expected a ScoredExample"):
-        PenaltyLearner().fit([odd], RuleSet((C.at_most_runs("X", 1, penalty=1.0),)))
+        WeightLearner().fit([odd], RuleSet((C.at_most_runs("X", 1, penalty=1.0),)))

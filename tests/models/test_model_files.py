@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.errors import ModelError
-from ilpinfer.learning import JointLearner
+from ilpinfer.learning.all_features import AllFeatures
+from ilpinfer.learning.updates import Update
+from ilpinfer.models.chain import Chain, summed
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
-from ilpinfer.models.mixture import Mixture
 
 ONE = [(["a", "b", "a"], ["x", "y", "x"]), (["c", "b"], ["y", "x"])]
 OTHER = [(["b", "b", "c"], ["x", "y", "y"]), (["a"], ["y"]), (["a", "c"], ["x", "x"])]
@@ -22,13 +24,10 @@ def trained(kind, pairs=ONE):
     return kind.train(pairs, **({"parameters": {"max_iterations": 5}} if kind is CRF else {}))
 
 
-def mixed(kind, mixing="scores"):
-    return Mixture((trained(kind), trained(kind, OTHER)), (0.25, 0.75), mixing)
-
-
 def corrected(kind):
-    learner = JointLearner("perceptron", epochs=2)
-    return learner.fit(ONE + OTHER, trained(kind), [C.at_most_runs("x", 1, penalty=0.5)]).model
+    rules = RuleSet((C.at_most_runs("x", 1, penalty=0.5),))
+    task = AllFeatures(ONE + OTHER, trained(kind), rules)
+    return task.corrected(Update("perceptron", epochs=2).fit(task, task.places).weights)
 
 
 MODELS = {
@@ -44,11 +43,18 @@ MODELS = {
         1,
     ),
     "crf": (lambda: trained(CRF), "ilpinfer-crf", 2),
-    "mixture of probabilities": (lambda: mixed(HMM, "probabilities"), "ilpinfer-mixture", 1),
-    "mixture of second order": (lambda: mixed(SecondOrderHMM), "ilpinfer-mixture", 1),
-    "mixture of crf": (lambda: mixed(CRF), "ilpinfer-mixture", 1),
-    "corrected hmm": (lambda: corrected(HMM), "ilpinfer-corrected", 1),
-    "corrected crf": (lambda: corrected(CRF), "ilpinfer-corrected", 1),
+    "hmm without smoothing as a chain": (
+        lambda: Chain.of(HMM.train(ONE, emissions="none", transitions="none")),
+        "ilpinfer-chain",
+        1,
+    ),
+    "sum of crf": (
+        lambda: summed([Chain.of(trained(CRF)), Chain.of(trained(CRF, OTHER))], [0.25, 0.75]),
+        "ilpinfer-chain",
+        1,
+    ),
+    "corrected hmm": (lambda: corrected(HMM), "ilpinfer-chain", 1),
+    "corrected crf": (lambda: corrected(CRF), "ilpinfer-chain", 1),
 }
 
 

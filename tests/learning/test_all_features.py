@@ -18,8 +18,12 @@ from formulations import Feature, LabelSet, RuleSet
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import Decoder
-from ilpinfer.learning import JointLearner, JointSearch
-from ilpinfer.learning.perceptron import LARGEST
+from ilpinfer.learning import WeightLearner
+from ilpinfer.learning.all_features import AllFeatures
+from ilpinfer.learning.minimum_risk import Risk
+from ilpinfer.learning.task import LARGEST
+from ilpinfer.learning.updates import Update
+from ilpinfer.models.chain import Chain
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
 from ilpinfer.pipelines.cross_validation import make_folds
@@ -35,6 +39,8 @@ RULES = RuleSet(
 )
 ITEMS = [(item, lambda y, x, item=item: activation(item, y, x, LabelSet(NAMES))) for item in RULES]
 SETTINGS = {"rate": 0.3, "epochs": 3, "margin": 0.8}
+STEPS = {"start": 1.0, "decay": 0.0}
+"""Steps begin with the given penalties, and their rate stays."""
 WORDS = ["red", "green", "blue", "7", "8"]
 
 
@@ -84,7 +90,7 @@ def plain(pairs, model, items, kept, *, update, rate, epochs, margin, seed, scor
     rng, scorers = np.random.default_rng(seed), scorers or [model] * len(pairs)
     weights = defaultdict(float)
     for number, (item, _) in enumerate(items):
-        weights["item", number] = weight_of(item)
+        weights["item", number] = item.weight if isinstance(item, Feature) else min(item.penalty, LARGEST)
     total, steps, unproved, apart = defaultdict(float), [], 0, math.inf
     known = [{*scorer.labels.names} for scorer in scorers]
     scored = [place for place, (_, gold) in enumerate(pairs) if {*gold} <= known[place]]
@@ -132,27 +138,38 @@ def weight_of(item):
     return item.weight if isinstance(item, Feature) else item.penalty
 
 
-def weights_of(learnt, model):
-    """The same weights, read from the result."""
-    found, names = learnt.model, learnt.model.labels.names
-    result = {}
-    for k, name in enumerate(names):
-        result["start", name], result["end", name] = found.start[k], found.end[k]
-        result |= {("step", name, other): found.transitions[k, j] for j, other in enumerate(names)}
-    known = model.words if isinstance(model, HMM) else model.learnt.attributes
-    for row, attribute in enumerate(known):
-        result |= {("attribute", attribute, name): found.attributes[row, k] for k, name in enumerate(names)}
-    return result
+def fit(task, *, update, **settings):
+    return Update(update, **{**STEPS, **settings}).fit(task, task.places)
 
 
-def check(pairs, model, learnt, items, expected):
-    for key, value in weights_of(learnt, model).items():
+def vector(task, weights):
+    """Weights by name, in the order of the task."""
+    names = task.model.labels.names
+    keys = [("start", name) for name in names] + [("end", name) for name in names]
+    keys += [("step", one, other) for one in names for other in names]
+    for attribute in task.attributes:
+        keys += [("attribute", attribute.removeprefix("word "), name) for name in names]
+    keys += [("item", number) for number in range(len(task.data.items))]
+    return dict(zip(keys, weights.tolist(), strict=True))
+
+
+def check(task, learnt, expected):
+    """The weights, and that the model and rules have them."""
+    found = vector(task, learnt.weights)
+    assert set(expected) <= set(found)
+    for key, value in found.items():
         assert value == pytest.approx(expected.get(key, 0.0), abs=1e-5), key
-    own = {item.name or str(item.title): item for item in learnt.rules}
-    for number, (item, _) in enumerate(items):
-        kept = own.get(item.name or str(item.title))
-        value = 0.0 if kept is None else weight_of(kept)
-        assert value == pytest.approx(expected["item", number], abs=2e-4)
+    model, rules = task.corrected(learnt.weights), task.rules(learnt.weights)
+    words = tuple(dict.fromkeys(word for each in task.data.examples for word in each.trellis.tokens))
+    names = task.model.labels.names
+    for labels in ((names[0],) * len(words), (names * len(words))[: len(words)]):
+        own = phi(task.model, task.model, words, labels, [])
+        corrections = sum(found[key] * times for key, times in own.items() if times)
+        before = task.model.trellis(words).score(list(labels))
+        assert model.trellis(words).score(list(labels)) == pytest.approx(before + corrections, abs=1e-4)
+    kept = [weight_of(item) for item in rules if weight_of(item) != math.inf]
+    items = [value for key, value in found.items() if key[0] == "item" and abs(value) >= 1e-4]
+    assert kept == pytest.approx(items)
 
 
 @pytest.mark.parametrize("update", ["perceptron", "margin"])
@@ -164,20 +181,22 @@ def test_scorers_may_lack_labels_of_the_model_or_have_more(kind, update):
     assert (fewer.labels.names, scorers[-1].labels.names[-1]) == (("a", "b"), "d")
     settings = {**SETTINGS, "update": update, "seed": 2}
     expected, steps, *_ = plain(pairs, model, ITEMS, lambda y, x: "d" not in y, scorers=scorers, **settings)
-    learnt = JointLearner(**settings).fit(pairs, model, RULES, scorers=scorers)
-    assert (learnt.steps, learnt.unscored) == (steps, sum("c" in gold for _, gold in pairs[:7]))
-    assert sum(steps) and learnt.unscored and learnt.model.base is model
-    assert steps != JointLearner(**settings).fit(pairs, model, RULES).steps
-    check(pairs, model, learnt, ITEMS, expected)
+    task = AllFeatures(pairs, model, RULES, scorers)
+    learnt, unscored = fit(task, **settings), len(pairs) - len(task.places)
+    assert (learnt.steps, unscored) == (steps, sum("c" in gold for _, gold in pairs[:7]))
+    assert sum(steps) and unscored
+    assert steps != fit(AllFeatures(pairs, model, RULES), **settings).steps
+    check(task, learnt, expected)
 
 
 def test_where_no_scorer_knows_the_labels_nothing_is_learnt():
     pairs = [(["red"], ["a"]), (["blue"], ["b"])]
     scorers = [HMM.train(pairs[1:]), HMM.train(pairs[:1])]
     rules = RuleSet((C.at_most_runs("b", 1, penalty=0.7),))
-    learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), rules, scorers=scorers)
-    assert (learnt.unscored, learnt.steps, learnt.rules) == (2, (0, 0), rules)
-    assert not learnt.model.attributes.any()
+    task = AllFeatures(pairs, HMM.train(pairs), rules, scorers)
+    learnt = fit(task, update="margin", epochs=2)
+    assert (task.places, learnt.steps, task.rules(learnt.weights)) == ([], (0, 0), rules)
+    assert not learnt.weights[: task.size].any()
 
 
 @st.composite
@@ -221,41 +240,86 @@ def test_updates_under_rules_of_every_kind(problem):
 
     means, steps, unproved, apart = plain(pairs, model, items, kept, **given)
     assume(apart > 1e-4)
-    learnt = JointLearner(**given).fit(pairs, model, stated)
-    assert (learnt.steps, learnt.unproved) == (steps, unproved)
-    check(pairs, model, learnt, items, means)
-    kept = [item for item in learnt.rules if getattr(item, "hard", False)]
+    task = AllFeatures(pairs, model, stated)
+    learnt = fit(task, **given)
+    assert (learnt.steps, task.unproved) == (steps, unproved)
+    check(task, learnt, means)
+    kept = [item for item in task.rules(learnt.weights) if getattr(item, "hard", False)]
     assert kept == [case.rule for case in hard]
 
 
-def test_the_best_of_the_folds_is_taken():
+@pytest.mark.parametrize("measure", ["tokens", "f0.5"])
+def test_the_best_of_the_folds_is_taken(measure):
     pairs = corpus(5, 20)
-    search = JointSearch("tokens", folds=3, rate=0.3, epochs=2)
-    result = search.fit(pairs, HMM.train, RULES)
-    assert [each.algorithm for each in result.candidates] == ["apart", "perceptron", "margin"]
+    learner = WeightLearner(measure=measure, folds=3, rate=0.3, epochs=2)
+    result = learner.fit_model(pairs, HMM.train, RULES)
+    assert [each.name for each in result.tried] == ["apart", "perceptron", "margin"]
     folds = make_folds(range(20), 3, 0)
     models = [HMM.train([pair for place, pair in enumerate(pairs) if place not in fold]) for fold in folds]
     scorers = {place: model for fold, model in zip(folds, models, strict=True) for place in fold}
-    for candidate in result.candidates:
+    for tried in result.tried:
         right = total = 0
         for fold, base in zip(folds, models, strict=True):
             seen = [place for place in range(20) if place not in fold]
             model, rules = base, RULES
-            if candidate.algorithm != "apart":
-                learner, some = JointLearner(candidate.algorithm, 0.3, 2), [pairs[place] for place in seen]
-                own = [scorers[place] for place in seen]
-                model, rules, *_ = learner.fit(some, base, RULES, scorers=own)
+            if tried.name != "apart":
+                some, own = [pairs[place] for place in seen], [scorers[place] for place in seen]
+                task = AllFeatures(some, base, RULES, own)
+                weights = fit(task, update=tried.name, rate=0.3, epochs=2).weights
+                model, rules = task.corrected(weights), task.rules(weights)
             for place in fold:
                 words, gold = pairs[place]
                 found = Decoder(rules, model=model).decode_tokens(words).labels
                 right += sum(x == y for x, y in zip(found, gold, strict=True))
                 total += len(gold)
-        assert candidate.measures.accuracy == pytest.approx(right / total)
-    best = max(result.candidates, key=lambda each: each.measures.accuracy)
-    assert result.chosen == best.algorithm
+        assert tried.measures.accuracy == pytest.approx(right / total)
+    if measure == "tokens":
+        best = max(result.tried, key=lambda each: each.measures.accuracy)
+        assert result.chosen == best.name
+
+
+def test_an_update_that_is_asked_for_is_taken():
+    result = WeightLearner("margin", folds=2, epochs=1).fit_model(corpus(5), HMM.train, RULES)
+    assert ([each.name for each in result.tried], result.chosen) == (["apart", "margin"], "margin")
+    assert isinstance(result.model, Chain)
+
+
+def test_counts_of_all_features_leave_the_model_as_it_was_trained():
+    pairs = corpus(3)
+    task = AllFeatures(pairs, HMM.train(pairs), RULES)
+    weights = Update("counts").fit(task, task.places).weights
+    assert not weights[: task.size].any()
+    assert weights[task.size :].tolist() == task.data.counted(range(len(pairs))).tolist()
+
+
+@pytest.mark.parametrize("kind", ["hmm", "crf"])
+def test_risk_of_all_features_is_that_of_all_labellings(kind):
+    """With pools of all labellings, against sums over them; and learning lowers it."""
+    pairs = corpus(7, 6)
+    model = train(kind, pairs)
+    task = AllFeatures(pairs, model, RULES)
+    task.add_best(task.places, 3**5, math.inf)
+    risk, items = Risk(task.pools(task.places), "tokens"), [(item, added) for item, added in ITEMS]
+    weights = np.random.default_rng(0).normal(size=len(task.least)) / 3
+    named, expected = vector(task, weights), 0.0
+    for words, gold in pairs:
+        worth, errors = [], []
+        for names in product(NAMES, repeat=len(words)):
+            own = phi(model, model, words, names, items)
+            added = sum(named[key] * times for key, times in own.items() if times)
+            worth.append(model.trellis(words).score(list(names)) + added)
+            errors.append(sum(x != y for x, y in zip(names, gold, strict=True)))
+        shares = np.exp(np.array(worth) - max(worth))
+        expected += float(shares @ errors / shares.sum()) / len(pairs)
+    assert risk.of(weights)[0] == pytest.approx(expected, abs=1e-4)
+    start = task.started(1.0)
+    learnt = Update("risk", measure="tokens", start=1.0).fit(task, task.places).weights
+    assert risk.of(learnt)[0] < risk.of(start)[0]
 
 
 def test_sequences_that_no_labelling_satisfies_are_left_out_and_counted():
     pairs = corpus(2)
-    learnt = JointLearner(epochs=2).fit(pairs, HMM.train(pairs), [C.at_least_tokens("b", 3)])
-    assert learnt.unproved == 2 * sum(len(words) < 3 for words, _ in pairs)
+    rules = RuleSet((C.at_least_tokens("b", 3),))
+    task = AllFeatures(pairs, HMM.train(pairs), rules)
+    fit(task, update="margin", epochs=2)
+    assert task.unproved == 2 * sum(len(words) < 3 for words, _ in pairs)
