@@ -17,8 +17,10 @@ from benchmarks.study import Cell, Row, Sources, Study
 from formulations import RuleSet, load_rules
 from formulations import constraints as C
 from ilpinfer import learning
-from ilpinfer.learning.perceptron import log_odds
+from ilpinfer.learning.all_features import AllFeatures
 from ilpinfer.learning.training_set import TrainingSet
+from ilpinfer.learning.updates import Update
+from ilpinfer.learning.weights import TOGETHER as STEPS
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.training import rewrite
 
@@ -73,12 +75,12 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     given = load_rules("citations")
     given = replace(given, items=(*given, C.valid_scheme()))
     with_order = replace(given, items=(*given, *load_rules("citations-order")))
-    counted, learner = TrainingSet(examples, given), learning.PenaltyLearner(seed=cell.draw)
+    counted, learner = TrainingSet(examples, given), learning.WeightLearner(seed=cell.draw)
     learnt, ordered = learner.fit(examples, given), learner.fit(examples, with_order)
     rule_sets = (
         counted.with_weights(0 * counted.given),
         given,
-        counted.with_weights(log_odds(counted, counted.given, range(cell.size))),
+        counted.with_weights(counted.counted(range(cell.size))),
         learnt.rules,
         ordered.rules,
     )
@@ -89,19 +91,19 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         if name in results:
             verdicts = results[name].verdicts
             left_out = sum(not verdict.learnt for verdict in verdicts)
-            row |= {"algorithm": results[name].algorithm, "left_out": left_out, "rules": len(verdicts)}
+            row |= {"algorithm": results[name].chosen, "left_out": left_out, "rules": len(verdicts)}
         yield row
-    joint = learning.JointLearner(seed=cell.draw)
-    fits: dict[str, learning.JointWeights | learning.JointChoice] = {
-        HELD_OUT: joint.fit(training, model, given, scorers=scorers),
-        OWN: joint.fit(training, model, given),
-    }
+    update = Update("margin", **STEPS, seed=cell.draw)
+    for name, own in ((HELD_OUT, scorers), (OWN, ())):
+        task = AllFeatures(training, model, given, own)
+        weights = update.fit(task, task.places).weights
+        row = measured(task.corrected(weights), test, task.rules(weights))
+        unscored = len(training) - len(task.places)
+        yield row | {"penalties": name, "algorithm": update.name, "left_out": unscored}
     if cell.size <= sources(smoke=MOST_CHOSEN, sample=MOST_CHOSEN, full=SIZES[-1]):
-        fits[BEST] = learning.JointSearch(seed=cell.draw).fit(training, make, given)
-    for name, fit in fits.items():
-        row = measured(fit.model, test, fit.rules)
-        chosen = fit.chosen if isinstance(fit, learning.JointChoice) else joint.update
-        yield row | {"penalties": name, "algorithm": chosen, "left_out": fit.unscored}
+        best = learner.fit_model(training, make, given)
+        row = measured(best.model or model, test, best.rules)
+        yield row | {"penalties": BEST, "algorithm": best.chosen, "left_out": best.unscored}
 
 
 def measured(model: SequenceModel, test: Sequence[Labelled], rules: RuleSet) -> Row:
@@ -192,8 +194,8 @@ STUDY = Study(
     "and a CRF",
     rules="`citations`, and `citations-order` beside it in the last column; labels keep their scheme in every column",
     methods="exact decoding; `check` has the penalties that `ilpinfer check --write` suggests from gold labels; learnt are "
-    "those of `PenaltyLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
-    "corrections of the model's scores and penalties together, from proved optima, by `JointSearch` and `JointLearner` with their default rates",
+    "those of `WeightLearner` on the training references alone, each scored by a model that was trained without its part. All weights: "
+    "corrections of the model's scores and penalties together, from proved optima, by `WeightLearner.fit_model`, and by its margin alone",
     limits="none; every labelling is proved to be the best one, and the proof is rechecked",
     seeds="the number of the draw, for the references, the folds and the learner; 1, 3, 20 draws at the three scales "
     "(smoke: the usual HMM of 5 references, 10 references decoded)",

@@ -15,15 +15,15 @@ from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet
 from ilpinfer.learning import ScoredExample, held_out_examples
 from ilpinfer.learning.minimum_risk import MinimumRisk
-from ilpinfer.learning.perceptron import Perceptron
 from ilpinfer.learning.training_set import TrainingSet
+from ilpinfer.learning.updates import Update
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.cross_validation import make_folds
 
 FOLDS = 4
 HARD_SECONDS, MANY_SECONDS = 0.1, 1.0
-LEARNER = Perceptron()
-"""From penalties of 0, as `PenaltyLearner("perceptron", prune=False)` in the end."""
+LEARNER = Update("perceptron")
+"""From penalties of 0, as `WeightLearner("perceptron", prune=False)` in the end."""
 RISK = MinimumRisk(strength=0.01, top=10, within=8.0, least=0.1, rounds=1)
 PENALTIES, TRAINING = ("penalties", "training")
 SCHEME = "labels keep their scheme"
@@ -97,12 +97,15 @@ def scored(model: SequenceModel, pairs: Sequence[Labelled], places: Iterable[int
     return [ScoredExample(model.trellis(pairs[place][0]), pairs[place][1]) for place in places]
 
 
-def learnt(examples: Sequence[ScoredExample], rules: RuleSet, learner: Perceptron | MinimumRisk) -> RuleSet:
+def learnt(examples: Sequence[ScoredExample], rules: RuleSet, learner: Update | MinimumRisk) -> RuleSet:
     """The rules whose penalty is not 0 after learning."""
     data = TrainingSet(examples, rules)
     if not data.items:
         return rules
-    return data.with_weights(learner.fit(data, 0 * data.given, range(len(data))).weights)
+    places = range(len(data))
+    if isinstance(learner, Update):
+        return data.with_weights(learner.fit(data, places).weights)
+    return data.with_weights(learner.fit(data, 0 * data.given, places))
 
 
 def outcome(

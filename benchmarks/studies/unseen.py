@@ -65,7 +65,7 @@ STUDY = Study(
     rules="`citations`, 9.21 nats each; labels of the best HMM keep their scheme in every column",
     methods="sup: labelled references alone; H&W&C: rules in learning, γ = 0.9 of probabilities, 1000 citations of Rexa as the pool; "
     "posterior: the posterior under rules in the E-step, γ = 0.6 of counts, the other references as the pool. None of these is the default of "
-    "`ilpinfer codl`, which chooses settings on folds. Rules in the end: exact decoding, every optimum rechecked",
+    "`ilpinfer codl`, which chooses γ on folds. Rules in the end: exact decoding, every optimum rechecked",
     seeds="the number of the draw",
     measures="right tokens and F1 of exact spans in per cent, without and with rules in the end",
     parts=(REPORTED, UNSEEN),

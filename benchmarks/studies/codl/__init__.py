@@ -14,7 +14,7 @@ STUDY = Study(
     rules="`citations`, 9.21 nats each; labels of the best HMM keep their scheme in every column",
     methods="H: hard EM; W: weighted with the supervised model, which has γ = 0.9 (and 0.1) as the paper does not say what its γ = 0.1 "
     "multiplies; C: rules in the E-step; 5 cycles; top 50: fifty exact labellings a sequence, where the paper has a beam. Probabilities "
-    "are mixed, in other settings counts. Rules in the end: exact decoding",
+    "are mixed, in other settings counts, as `CODL` does. Rules in the end: exact decoding",
     limits="none; every optimum is rechecked",
     seeds="the number of the draw; 1, 3, 20 draws at the three scales. Smoke: N = 5, pools and tests of 10. Sample: Table 2 whole, "
     "elsewhere N = 5 and 20; all settings at N = 20. Full: N = 5, 10, 15, 20, 25, and both HMMs",

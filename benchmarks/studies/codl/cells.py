@@ -4,11 +4,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 from benchmarks.data.evaluations import beside_gold, in_percent, rechecked, statuses
 from benchmarks.data.models import trained
 from benchmarks.studies.codl import tasks
+from benchmarks.studies.codl.baselines import Baseline
 from benchmarks.study import Cell, Row, Sources
 from formulations import RuleSet
 from formulations import constraints as C
@@ -16,31 +16,27 @@ from ilpinfer.learning import CODL
 from ilpinfer.models.sequence_model import SequenceModel
 
 SUPERVISED = "sup"
-LOOPS: Mapping[str, Mapping[str, Any]] = {
-    "H": {"gamma": 0.0, "constrained": False},
-    "H&W": {"gamma": 0.9, "constrained": False},
-    "H&W&C": {"gamma": 0.9},
-    "H&W, γ = 0.1": {"gamma": 0.1, "constrained": False},
-    "H&W&C, γ = 0.1": {"gamma": 0.1},
-    "top 50": {"gamma": 0.9, "k": 50},
-    "top 10": {"gamma": 0.9, "k": 10},
-    "beam 10": {"gamma": 0.9, "k": 10, "e_step": "beam"},
-    "counts": {"gamma": 0.6, "mixing": "counts"},
-    "chosen": {},
-    "soft EM": {"gamma": 0.6, "mixing": "counts", "e_step": "posterior", "constrained": False},
-    "posterior": {"gamma": 0.6, "mixing": "counts", "e_step": "posterior"},
-    "posterior, softer": {"gamma": 0.4, "mixing": "counts", "e_step": "posterior"},
-    "posterior, chosen": {"e_step": "posterior"},
-    "self-training": {
-        "gamma": None,
-        "mixing": "counts",
-        "constrained": False,
-        "relabel": False,
-        "confidence": 0.2,
-    },
-    "high confidence": {"gamma": 0.6, "mixing": "counts", "confidence": 0.5},
+LOOPS: Mapping[str, CODL | Baseline] = {
+    "H": CODL(gamma=0.0),
+    "H&W": Baseline(),
+    "H&W&C": Baseline(),
+    "H&W, γ = 0.1": Baseline(gamma=0.1),
+    "H&W&C, γ = 0.1": Baseline(gamma=0.1),
+    "top 50": Baseline(k=50),
+    "top 10": Baseline(k=10),
+    "beam 10": Baseline(k=10, beam=True),
+    "counts": CODL(gamma=0.6),
+    "chosen": CODL(),
+    "soft EM": CODL(gamma=0.6, e_step="posterior"),
+    "posterior": CODL(gamma=0.6, e_step="posterior"),
+    "posterior, softer": CODL(gamma=0.4, e_step="posterior"),
+    "posterior, chosen": CODL(e_step="posterior"),
+    "self-training": Baseline(gamma=None, mixing="counts", share=0.2, relabel=False),
+    "high confidence": Baseline(gamma=0.6, mixing="counts", share=0.5),
 }
-"""Settings of `CODL`."""
+"""How models are learnt; those of the library mix counts."""
+UNRULED = ("H", "H&W", "H&W, γ = 0.1", "soft EM", "self-training")
+"""Without rules in the E-step."""
 SOFTER = {"changes only after punctuation": 3.0}
 """Penalties of the E-step of "posterior, softer", in nats."""
 COLUMNS = (SUPERVISED, "H", "H&W", "H&W&C", "top 50")
@@ -95,8 +91,11 @@ def learnt(about: tasks.Task, cell: Cell, setting: str) -> SequenceModel:
         return trained("hmm", about.labelled, **options)
     softer = SOFTER if "softer" in setting else {}
     items = (replace(rule, penalty=softer.get(rule.name, rule.penalty)) for rule in about.rules.rules)
-    rules = replace(about.rules, items=tuple(items))
-    return CODL(options=options, **LOOPS[setting]).fit(about.labelled, about.pool, rules).model
+    rules = RuleSet(()) if setting in UNRULED else replace(about.rules, items=tuple(items))
+    loop = LOOPS[setting]
+    if isinstance(loop, CODL):
+        return loop.fit(about.labelled, about.pool, rules, options=options).model
+    return loop.fit(about.labelled, about.pool, rules, options)
 
 
 def evaluated(model: SequenceModel, about: tasks.Task, rules: RuleSet) -> Row:
