@@ -87,17 +87,14 @@ ENTRANCES = {
     "ilpinfer.learning.CODL.fit": lambda rules: (
         learning.CODL(cycles=1).fit(PAIRS, [["x", "y"]], rules).model.trellis(("x", "y")).edges.tolist()
     ),
-    "ilpinfer.learning.PenaltyLearner.fit": lambda rules: (
-        learning.PenaltyLearner(epochs=1)
+    "ilpinfer.learning.WeightLearner.fit": lambda rules: (
+        learning.WeightLearner(epochs=1)
         .fit([ScoredExample(TRELLIS, tuple(BEST))] * 5, rules)
         .rules.rules[0]
         .penalty
     ),
-    "ilpinfer.learning.JointLearner.fit": lambda rules: (
-        learning.JointLearner(epochs=1).fit(PAIRS, HMM_OF_PAIRS, rules).rules.rules[0].penalty
-    ),
-    "ilpinfer.learning.JointSearch.fit": lambda rules: (
-        learning.JointSearch(folds=2, epochs=1).fit(PAIRS, HMM.train, rules).rules.rules[0].penalty
+    "ilpinfer.learning.WeightLearner.fit_model": lambda rules: (
+        learning.WeightLearner(folds=2, epochs=1).fit_model(PAIRS, HMM.train, rules).rules.rules[0].penalty
     ),
     "ilpinfer.models.crf.templates.with_rules": lambda rules: (
         with_rules(load_template("general"), rules).source
@@ -118,14 +115,12 @@ ELSEWHERE = {
 RECORDS = (
     "Batch",
     "Comparison",
-    "LearntPenalties",
+    "LearntWeights",
     "MinedRules",
     "DroppedCandidates",
     "Instance",
     "Reference",
     "RulesFirst",
-    "JointChoice",
-    "JointWeights",
 )
 """Results, which hold rules."""
 
