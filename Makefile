@@ -71,7 +71,7 @@ random: $(READY)  ## slow and random tests, with more examples: half an hour or 
 PROBLEMS = tests/decoding/test_given.py::test_the_best_labelling_that_has_them \
   tests/decoding/test_questions.py::test_against_all_labellings \
   tests/decoding/test_predicates.py::test_the_best_labellings_under_functions \
-  tests/learning/test_joint.py::test_updates_under_rules_of_every_kind
+  tests/learning/test_all_features.py::test_updates_under_rules_of_every_kind
 problems: $(READY)  ## 5000 random problems each of known labels, questions, predicates and joint learning, against brute force
 	ILPINFER_EXAMPLES=5000 $(VENV)/bin/python -m pytest -m "" --hypothesis-show-statistics $(PROBLEMS)
 
