@@ -1,8 +1,10 @@
 """Learning with constraints: rules and penalties from labelled sequences, models from few of them."""
 
-from ilpinfer.learning.codl import CODL, CODLResult, Cycle
+from ilpinfer.learning.codl import CODL, CODLResult
+from ilpinfer.learning.codl_loop import Cycle
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples, held_out_models
+from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
@@ -10,7 +12,7 @@ from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
-from ilpinfer.learning.weights import LearntWeights, WeightLearner
+from ilpinfer.learning.weights import WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
 
 __all__ = [

@@ -1,74 +1,36 @@
 """Constraint-driven learning: a model from few labelled sequences, many unlabelled ones, and rules."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from formulations import LabelSet, RuleSet
-from formulations import constraints as C
+from formulations import RuleSet
 from formulations.arguments import number, one_of, whole
-from formulations.dtypes import Integers
 from formulations.errors import RuleNotice
-from formulations.labels.schemes import CLOSED
-from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
-from ilpinfer.evaluation.counts import LabelCounter, Totals, shares
-from ilpinfer.evaluation.evaluation import evaluate
-from ilpinfer.learning.expectation import E_STEPS, NO_LABELLING, Expectation, WeightedLabellings
-from ilpinfer.learning.learners import Learner, Model, learner_of
+from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.evaluation.counts import Totals, shares
+from ilpinfer.learning.codl_loop import Cycle, Data, Loop, Progress
+from ilpinfer.learning.expectation import E_STEPS
+from ilpinfer.learning.learners import Model, learner_of
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.selection import Tried, largest, select, tried
 from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.sequences import Labelled, check_texts, encode
-from ilpinfer.pipelines.cross_validation import make_folds, predict, without
+from ilpinfer.pipelines.cross_validation import make_folds, without
 from ilpinfer.system.files import digest, write_atomically
 
-GAMMAS = (0.6, 0.9, 0.3, 0.1)
+GAMMAS = (0.6, 0.9, 0.3)
 """Weights of the supervised model that are tried on folds; the first one is taken without folds, and of equally good ones."""
 FOLDS, CYCLES, POOL = 5, 2, 100
 """Folds, and the most cycles and sequences of the pool in a trial."""
 LEAST = 10
 """The fewest labelled sequences on which γ is chosen."""
-Progress = Callable[[int, int, int], None]
-"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are; or 0 and the same for trials on folds."""
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """Figures of one cycle.
-
-    Parameters
-    ----------
-    number : int
-        Number of the cycle, from 1.
-    changed : float
-        Share of the unlabelled sequences whose labels differ from those of the cycle before.
-    violations : dict of str to int
-        Number of violations of each rule by the labels of the unlabelled sequences.
-    left_out : int
-        Number of sequences for which no labelling keeps the hard rules.
-    ways : dict of str to int
-        Number of sequences by E-step; more than one E-step if some sequences have too many joint states.
-    held_out : dict of str to Measures
-        Measures "without rules" and "with rules"; empty without held-out sequences.
-
-    Examples
-    --------
-    >>> Cycle(1, 0.5, {"one title": 2}, 0, {"top-k": 10}, {}).changed
-    0.5
-    """
-
-    number: int
-    changed: float
-    violations: dict[str, int]
-    left_out: int
-    ways: dict[str, int]
-    held_out: dict[str, Measures]
 
 
 @dataclass(frozen=True)
@@ -230,7 +192,7 @@ class CODL:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
             codl, trials, choice = self._choose(data, progress)
-            loop = Loop(codl, data, tuple(held_out), progress)
+            loop = codl._loop(data, tuple(held_out), progress)
             for _ in range(self.cycles):
                 loop.cycle()
         settings = {**asdict(codl), "kind": kind, "options": dict(options or {}), "seed": seed}
@@ -250,7 +212,11 @@ class CODL:
             raise ValueError("the pool is empty: give unlabelled sequences, or take 0 cycles")
         return check_texts(texts) if texts else []
 
-    def _choose(self, data: "Data", progress: Progress | None) -> tuple["CODL", tuple[Tried, ...], str]:
+    def _loop(self, data: Data, held_out: Sequence[Labelled] = (), progress: Progress | None = None) -> Loop:
+        assert self.gamma is not None
+        return Loop(data, self.e_step, self.k, self.gamma, held_out, progress)
+
+    def _choose(self, data: Data, progress: Progress | None) -> tuple["CODL", tuple[Tried, ...], str]:
         """With a γ that is given or the best on folds; all that were tried, and the reason."""
         usual, sequences = replace(self, gamma=GAMMAS[0]), len(data.texts)
         if self.gamma is not None:
@@ -268,7 +234,7 @@ class CODL:
         def fit(codl: CODL, fold: Sequence[int]) -> Loop:
             left = without(fold, sequences)
             texts, ids = [data.texts[n] for n in left], [data.ids[n] for n in left]
-            loop = Loop(codl, some._replace(texts=texts, ids=ids), (), None)
+            loop = codl._loop(some._replace(texts=texts, ids=ids))
             for _ in range(min(self.cycles, CYCLES)):
                 loop.cycle()
             if progress is not None:
@@ -291,106 +257,6 @@ def accuracy_and_half_f1(counts: Totals) -> float:
     """Token accuracy plus half the F1 of spans, of counts (N, 6)."""
     accuracy, f1, _ = shares(counts.sum(axis=0), len(counts)).tolist()
     return float(accuracy + f1 / 2)
-
-
-class Data(NamedTuple):
-    """Labelled texts with the ids of their labels, the unlabelled ones, rules, how models are learnt, and the seed of samples."""
-
-    labels: LabelSet
-    texts: list[tuple[str, ...]]
-    ids: list[Integers]
-    pool: list[tuple[str, ...]]
-    rules: RuleCompiler
-    learner: Learner
-    seed: int
-
-    def named(self, ids: Integers) -> list[str]:
-        return [self.labels.names[k] for k in ids]
-
-
-class Loop:
-    """Models and labels of the pool, cycle by cycle."""
-
-    def __init__(
-        self, codl: CODL, data: Data, held_out: Sequence[Labelled], progress: Progress | None
-    ) -> None:
-        self.codl, self.data, self.held_out, self.progress = codl, data, held_out, progress
-        self.pool = dict(enumerate(data.pool, len(data.texts)))
-        self.learn = data.learner.prepare(data.labels, [*data.texts, *data.pool])
-        self.supervised = self.learn(
-            WeightedLabellings.alike(place, y[None]) for place, y in enumerate(data.ids)
-        )
-        self.model = self.supervised
-        own = (C.valid_scheme(name="labels keep to their scheme"),) if data.labels.scheme in CLOSED else ()
-        known = data.rules.rules
-        self.scheme, self.used = RuleSet(own), replace(known, items=(*known.items, *own))
-        self.compiled = compiler_of(self.used)
-        self.best = dict[int, Integers]()
-        self.broken = dict[int, dict[str, int]]()
-        self.before = self._measures()
-        self.trace: list[Cycle] = []
-
-    def cycle(self) -> None:
-        codl, number = self.codl, len(self.trace) + 1
-        expectation = Expectation(codl.e_step, codl.k, self.compiled, (self.data.seed, number))
-        made, ways = expectation.estimates(self.model, self.pool, self._advance(number))
-        if not made:
-            raise ValueError(
-                "no sequence of the pool has a labelling that keeps the hard rules: give them penalties, or smooth the model"
-            )
-        before, self.best = self.best, {place: each.best for place, each in made.items()}
-        changed = {
-            place
-            for place, path in self.best.items()
-            if place not in before or not np.array_equal(before[place], path)
-        }
-        gamma, of_pool = codl.gamma or 0.0, self.learn(made.values())
-        if gamma == 1:
-            self.model = self.supervised
-        else:
-            self.model = self.data.learner.mix(self.supervised, of_pool, gamma) if gamma else of_pool
-        self.trace.append(
-            Cycle(
-                number,
-                len(changed) / len(self.pool),
-                self._violations(changed),
-                ways.pop(NO_LABELLING, 0),
-                dict(sorted(ways.items())),
-                self._measures(),
-            )
-        )
-
-    def _violations(self, changed: Collection[int]) -> dict[str, int]:
-        """How often the labels of the pool break each rule; only changed labels are counted again."""
-        result = dict[str, int]()
-        for place, path in self.best.items():
-            if place in changed:
-                problem = self.data.rules.quietly(self.supervised.trellis(self.pool[place]))
-                self.broken[place] = {rule.name: int(rule.violations(path)) for rule in problem.rules}
-            for name, violations in self.broken[place].items():
-                result[name] = result.get(name, 0) + violations
-        return result
-
-    def _measures(self) -> dict[str, Measures]:
-        if not self.held_out:
-            return {}
-        ends = {"without rules": self.scheme}
-        if self.data.rules.rules.items:
-            ends["with rules"] = self.used
-        return {
-            name: Measures.of(evaluate(predict(self.model, self.held_out, rules)))
-            for name, rules in ends.items()
-        }
-
-    def counts(self, pairs: Sequence[Labelled]) -> Totals:
-        """(n, 6) counts of labellings under the rules."""
-        counter = LabelCounter(self.data.labels)
-        found = predict(self.model, pairs, self.used)
-        return np.array([counter.count_names(each.predicted, each.gold).totals() for each in found])
-
-    def _advance(self, number: int) -> Callable[[], None]:
-        done = count(1)
-        return lambda: None if self.progress is None else self.progress(number, next(done), len(self.pool))
 
 
 def provenance(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:

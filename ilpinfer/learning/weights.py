@@ -10,13 +10,13 @@ import numpy as np
 from formulations import LabelSet, RuleSet
 from formulations.arguments import whole
 from formulations.messages import counted
-from formulations.plain_values import PlainValues
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.all_features import AllFeatures
 from ilpinfer.learning.held_out import held_out_models
+from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import check_measure, value
-from ilpinfer.learning.selection import Trial, Tried, largest, select, tried
+from ilpinfer.learning.selection import Trial, largest, select, tried
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet, is_learnt
 from ilpinfer.learning.updates import FittedWeights, Update
 from ilpinfer.learning.verdicts import MARGIN, NONE, Verdict, difference, verdicts, worse
@@ -34,82 +34,6 @@ FEW_SEQUENCES = 50
 """Sequences from which on penalties must beat no rules by two standard errors, and be no worse by any measure."""
 TOGETHER: Mapping[str, Any] = {"rate": 0.1, "epochs": 10, "start": 1.0, "decay": 0.0}
 """Steps of all features together; those of rules alone are the defaults of `Update`."""
-
-
-@dataclass(frozen=True)
-class LearntWeights(PlainValues):
-    """The result of `WeightLearner.fit` and `WeightLearner.fit_model`.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
-    chosen : str
-        Update that was taken, "no rules" or "apart".
-    tried : tuple of Tried
-        What was tried on held-out folds.
-    verdicts : tuple of Verdict
-        Result for each soft rule and feature; empty for all features together.
-    capped : tuple of str
-        Names of items whose weight reached the cap, such as rules that every labelling breaks and gold keeps.
-    sequences : int
-        Number of examples.
-    unlabelled : int, default 0
-        Number of examples for which no labelling keeps the hard rules.
-    model : HMM, CRF or Chain, optional
-        Model that all features were learnt of, with corrected scores; None for rules alone.
-    unproved : int, default 0
-        Number of moves that were left out because a sequence had no proved optimum.
-    unscored : int, default 0
-        Number of sequences that were left out because the models of the other folds lack some of their labels.
-
-    Examples
-    --------
-    >>> from formulations import RuleSet, Trellis, constraints as C
-    >>> from ilpinfer.learning import ScoredExample, WeightLearner
-    >>> trellis = Trellis([0.0, 0.5], [], labels=["a", "b"])
-    >>> examples = [ScoredExample(trellis, ("a",))] * 4
-    >>> WeightLearner().fit(examples, RuleSet((C.starts_with("a", penalty=0.1),))).sequences
-    4
-    """
-
-    rules: RuleSet
-    chosen: str
-    tried: tuple[Tried, ...]
-    verdicts: tuple[Verdict, ...] = ()
-    capped: tuple[str, ...] = ()
-    sequences: int = 0
-    unlabelled: int = 0
-    model: Base | Chain | None = None
-    unproved: int = 0
-    unscored: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "chosen": self.chosen,
-            "sequences": self.sequences,
-            "unlabelled": self.unlabelled,
-            "unproved": self.unproved,
-            "unscored": self.unscored,
-            "tried": [each.to_dict() for each in self.tried],
-            "rules": [
-                {
-                    "name": v.name,
-                    "given": v.given,
-                    "learnt": v.learnt,
-                    "changed": None if v.ablation is None else v.ablation.changed,
-                    "reason": v.reason,
-                }
-                for v in self.verdicts
-            ],
-            "capped": list(self.capped),
-        }
-
-    def __repr__(self) -> str:
-        if self.model is not None:
-            return f"LearntWeights({self.chosen}, {self.model})"
-        kept = sum(verdict.learnt != 0 for verdict in self.verdicts)
-        return f"LearntWeights({self.chosen}, {kept} of {len(self.verdicts)} rules kept)"
 
 
 @dataclass(frozen=True)

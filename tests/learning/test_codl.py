@@ -10,7 +10,7 @@ from support.oracles import labellings, score_units, snap, valid_scheme
 from formulations import constraints as C
 from formulations.problem.compiled_rules import unique_names
 from ilpinfer.learning import CODL, E_STEPS
-from ilpinfer.learning.codl import Loop
+from ilpinfer.learning.codl_loop import Loop
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
 

@@ -66,8 +66,8 @@ class Baseline:
             others = {place: text for place, text in unlabelled.items() if place not in kept}
             made = self.labelled(model, others, used)
             number = max(1, round(self.share * len(unlabelled)))
-            surest = sorted(made, key=lambda place, made=made: (-made[place].lead, place))[:number]
-            kept = dict(sorted({**kept, **{place: made[place].labellings for place in surest}}.items()))
+            surest = sorted((-each.lead, place) for place, each in made.items())[:number]
+            kept = dict(sorted({**kept, **{place: made[place].labellings for _, place in surest}}.items()))
             second: Any = learn(kept.values())
             tokens = sum(map(len, texts)), sum(len(unlabelled[place]) for place in kept)
             gamma = tokens[0] / sum(tokens) if self.gamma is None else self.gamma
@@ -97,7 +97,7 @@ def probabilities(one: HMM, other: HMM, gamma: float) -> Chain:
     def mean(first: Floats | None, second: Floats | None) -> Floats:
         assert first is not None
         assert second is not None
-        return np.logaddexp(first + np.log(gamma), second + np.log(1 - gamma))
+        return np.asarray(np.logaddexp(first + np.log(gamma), second + np.log(1 - gamma)))
 
     p, q = one.parameters, other.parameters
     table = mean(one.emissions.log_probabilities, other.emissions.log_probabilities)
