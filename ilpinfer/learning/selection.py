@@ -14,6 +14,8 @@ Candidate = TypeVar("Candidate")
 Fitted = TypeVar("Fitted")
 Folds = Sequence[Sequence[int]]
 """The places of the sequences of each fold; every place is in one of them."""
+MARGIN = 2.0
+"""Standard errors by which one candidate has to differ from another to be clearly better."""
 Scores = NDArray[Any]
 """(N, …) a row for each sequence, by what was fitted without it."""
 

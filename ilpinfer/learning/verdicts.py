@@ -9,12 +9,9 @@ from formulations import Feature, Rule
 from formulations.dtypes import Floats
 from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.measures import Measures, losses
-from ilpinfer.learning.selection import Folds, Trial
+from ilpinfer.learning.selection import MARGIN, Folds, Trial
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
 from ilpinfer.learning.updates import FittedWeights
-
-MARGIN = 2.0
-"""Standard errors by which one candidate has to differ from another."""
 
 
 def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:

@@ -16,10 +16,10 @@ from ilpinfer.learning.all_features import AllFeatures
 from ilpinfer.learning.held_out import held_out_models
 from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import check_measure, value
-from ilpinfer.learning.selection import Trial, largest, select, tried
+from ilpinfer.learning.selection import MARGIN, Trial, largest, select, tried
 from ilpinfer.learning.training_set import ScoredExample, TrainingSet, is_learnt
 from ilpinfer.learning.updates import FittedWeights, Update
-from ilpinfer.learning.verdicts import MARGIN, NONE, Verdict, difference, verdicts, worse
+from ilpinfer.learning.verdicts import NONE, Verdict, difference, verdicts, worse
 from ilpinfer.models.chain import Base, Chain
 from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequences import Labelled

@@ -63,7 +63,7 @@ def test_the_default_is_the_best_on_folds_where_there_are_enough(folder, cli):
     lines = [line.split() for line in out.splitlines()]
     assert lines[0][:3] == ["on", "held-out", "parts"]
     assert [line[1] for line in lines[1:4]] == GAMMAS
-    assert "settings: gamma 0.6 (the best of 3 on 5 folds of 12 labelled sequences)" in err
+    assert "settings: gamma 0.6 (of 3 on 5 folds of 12 labelled sequences)" in err
     made = json.loads(cli.done(learn("--json")).out)
     assert [each["name"] for each in made["tried"]] == [f"gamma {gamma}" for gamma in GAMMAS]
     assert cli.done(learn("--gamma 0.5")).err.count("settings: gamma 0.5 (given)") == 1

@@ -26,11 +26,9 @@ LOOPS: Mapping[str, CODL | Baseline] = {
     "top 10": Baseline(k=10),
     "beam 10": Baseline(k=10, beam=True),
     "counts": CODL(gamma=0.6),
-    "chosen": CODL(),
     "soft EM": CODL(gamma=0.6, e_step="posterior"),
     "posterior": CODL(gamma=0.6, e_step="posterior"),
     "posterior, softer": CODL(gamma=0.4, e_step="posterior"),
-    "posterior, chosen": CODL(e_step="posterior"),
     "self-training": Baseline(gamma=None, mixing="counts", share=0.2, relabel=False),
     "high confidence": Baseline(gamma=0.6, mixing="counts", share=0.5),
 }

@@ -83,8 +83,7 @@ def _pool(frame: DataFrame, report: Report) -> None:
     report.text(
         "Pairs are without / with rules in the end, %; processor seconds of a fit. Counts and posterior mix counts, of which the "
         "labelled references have 0.6; posterior has the rules in its E-step, soft EM has not; softer: 3 nats for changes without "
-        "punctuation in the E-step, and 0.4 of the counts. Both were chosen on draws from 100 on, which are not reported. Chosen: the default of `CODL`, "
-        "with the best weight of the labelled references on five folds of them."
+        "punctuation in the E-step, and 0.4 of the counts. Both were chosen on draws from 100 on, which are not reported."
     )
 
     def lines() -> Iterator[list[str]]:
