@@ -54,8 +54,8 @@ def test_rules(result):
     assert Path("new.toml").exists()
     mined = result("mine train.tsv --support 1 --folds 0 --gain 0 --output mined.toml")
     assert mined["sequences"] == 2 and mined["rules"]
-    learnt = result("learn train.tsv --rules rules.toml --kind hmm --algorithm given --output learnt.toml")
-    assert learnt["algorithm"] == "given"
+    learnt = result("learn train.tsv --rules rules.toml --kind hmm --update counts --output learnt.toml")
+    assert learnt["chosen"] == "counts"
 
 
 def test_learning_from_few_labels(result):
