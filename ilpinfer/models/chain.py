@@ -44,11 +44,11 @@ class Chain(ModelFile):
 
     @classmethod
     def of(cls, model: Base) -> "Chain":
-        """The chain of an HMM of first order, or of a CRF whose template sees line breaks."""
+        """The chain of an HMM of first order, or of a CRF with a template."""
         none = np.zeros(len(model.labels))
         if isinstance(model, CRF):
-            if model.template is None or model.without_line_breaks:
-                raise ValueError("scores are learnt of a crf with a template that sees line breaks")
+            if model.template is None:
+                raise ValueError("scores are learnt of a crf with a template")
             return cls(model.labels, none, none, model.learnt, model.template)
         p, emissions = model.parameters, model.emissions
         learnt = Weights.of(

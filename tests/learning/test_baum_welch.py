@@ -14,8 +14,8 @@ UNSMOOTHED = {"emissions": "none", "transitions": "none"}
 
 
 def learnt(cycles):
-    codl = CODL.of("soft-em", gamma=0.0, cycles=cycles, options=UNSMOOTHED)
-    return codl.fit(PAIRS, TEXTS).model
+    codl = CODL(gamma=0.0, cycles=cycles, e_step="posterior")
+    return codl.fit(PAIRS, TEXTS, options=UNSMOOTHED).model
 
 
 def parameters(hmm):
