@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import TRAIN, CommandLine, rule_text
+from support.command_line import TRAIN, rule_text
 
 from ilpinfer.models.files import load_model
 
@@ -93,23 +93,15 @@ def test_text_columns_and_json_are_the_same_pool(folder, cli):
 @pytest.mark.parametrize(
     "more",
     [
-        "--baseline hard-em",
-        "--baseline supervised",
-        "--baseline posterior --seed 3",
-        "--penalty-weight 0.5",
-        "--gamma tokens --mixing counts --e-step beam --k 3",
-        "--kind hmm2 --option alike=true",
-        "--kind crf --option max_iterations=3 --k 2 --cycles 2",
-        "--kind crf --option algorithm=averaged-perceptron --option max_iterations=3 --cycles 2",
-        "--scheme iobes --confidence 0.5",
-        "--scheme plain --pool-size 2",
+        "--baseline hard-em --kind hmm2 --option alike=true",
+        "--baseline supervised --scheme plain --pool-size 2",
+        "--baseline posterior --seed 3 --penalty-weight 0.5 --cycles 2",
+        "--gamma tokens --mixing counts --e-step beam --k 3 --scheme iobes --confidence 0.5 --cycles 2",
+        "--kind crf --option algorithm=averaged-perceptron --option max_iterations=3 --k 2 --cycles 2",
     ],
 )
-def test_every_option_learns_a_model_that_decodes_and_twice_the_same(folder, cli, more):
+def test_every_option_learns_a_model_that_decodes(folder, cli, more):
     cli.done(learn(more))
-    first = Path("m.json").read_bytes()
-    cli.done(learn(more))
-    assert Path("m.json").read_bytes() == first
     cli.done("decode train.tsv --model m.json --output out.jsonl")
 
 
@@ -132,8 +124,3 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
     Path("rules.toml").write_text(rule_text("at_least_tokens", field="pages", n=8))
     err = cli.done(learn()).err
     assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
-
-
-def test_output_may_be_a_pipe(folder, capfd):
-    out = CommandLine(capfd).done(learn("--output /dev/stdout")).out
-    assert '"format": "ilpinfer-mixture"' in out
