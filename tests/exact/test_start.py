@@ -60,7 +60,7 @@ def test_the_kernels_do_not_begin_again(few_steps, monkeypatch):
 
 
 @pytest.mark.parametrize("pool", [1, 5])
-@pytest.mark.parametrize("seed", range(10))
+@seeds(10)
 def test_an_open_sequence_keeps_its_machines_and_their_values(seed, pool):
     """Compared with ground rules that are packed anew, on all labellings: with scores for each step and with shared ones."""
     rng, labels, T = np.random.default_rng([seed, pool]), ["B-a", "I-a", "O"], 6
