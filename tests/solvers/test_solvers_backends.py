@@ -314,12 +314,6 @@ def test_worker_dies_with_its_parent_in_the_middle_of_a_solve(name: str, fork: b
             os.kill(int(child), signal.SIGKILL)
 
 
-def test_import_is_light() -> None:
-    heavy = "{'scipy', 'ortools', 'pulp'}"
-    code = f"import sys, ilpinfer.solvers; sys.exit(bool({heavy} & set(sys.modules)))"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
-
-
 def test_texts_say_the_same_program(tmp_path: Path) -> None:
     """HiGHS's own readers find the optimum of brute force in both texts."""
     programs = [small(seed) for seed in range(20)]
