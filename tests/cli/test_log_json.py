@@ -127,6 +127,7 @@ def test_errors(folder, cli, command, code, message, place):
 def test_tables_for_people_do_not_come_between(folder, capfd):
     """With an output that is -, they are on standard error."""
     code, out, err = CommandLine(capfd)("train train.tsv --output - --cross-validate 2 --log-json")
+    settings.configure()
     assert (code, json.loads(out)["format"]) == (0, "ilpinfer-hmm")
     told = [each["event"] for each in events(err)]
     assert (told[0], told[-1]) == ("progress", "summary") and "error" not in told
