@@ -217,7 +217,7 @@ def interrupted(monkeypatch, trellis, rules, **options):
     return result
 
 
-@seeds(40)
+@seeds(40, 2)
 def test_a_limit_counts_from_the_best_score(seed):
     trellis, rules = random_problem(seed)
     expected = by_enumeration(trellis, rules)

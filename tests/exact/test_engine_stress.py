@@ -72,7 +72,7 @@ def problem(rng, scores, longest: int = 18):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-@seeds(12)
+@seeds(12, 1)
 def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
     rng = np.random.default_rng([seed, *kind.encode()])
     trellis, rules = problem(rng, SCORES[kind])
