@@ -161,7 +161,7 @@ def test_steps_are_asked_for():
 
 def test_large_references_are_verified_and_worse_ones_refused():
     labels = labels_of_size(29)
-    trellis, rules = document(200, 0, labels, 2.0), document_rules(labels)
+    trellis, rules = document(100, 0, labels, 2.0), document_rules(labels)
     reference = make(trellis, rules)
     assert ilpinfer.verify(trellis, rules, ilpinfer.decode(trellis, rules))
     assert verify(reference, "meaning")

@@ -199,15 +199,6 @@ def test_an_empty_text_and_an_error_leave_no_headings(page):
     assert page.run(shown) == 0
 
 
-def test_the_page_fits_a_phone_and_the_dark(page):
-    colours = []
-    for dark in (False, True):
-        page.shape(400, 800, dark=dark)
-        assert page.run("document.documentElement.scrollWidth") == 400
-        colours.append(page.run("getComputedStyle(document.body).backgroundColor"))
-    assert colours == ["rgb(255, 255, 255)", "rgb(20, 24, 29)"]
-
-
 def test_a_problem_of_a_page_would_be_noticed(page):
     page.run("setTimeout(() => { missing(); }); void fetch('http://outside.test/').catch(() => 0)")
     page.run("new Promise((done) => setTimeout(done, 200))")
