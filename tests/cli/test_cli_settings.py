@@ -63,7 +63,7 @@ def test_help_and_versions_load_little():
     of_train, packages = map(str.split, ended.stderr.splitlines())
     modules = {f"ilpinfer.cli.{name}" for summaries in GROUPS.values() for name in summaries}
     assert modules & set(of_train) == {"ilpinfer.cli.train"}
-    assert set(packages) & (HEAVY | {"ilpinfer.kernels"}) == set() and ended.stdout.count("Usage: ") == 19
+    assert set(packages) & HEAVY == set() and ended.stdout.count("Usage: ") == 19
 
 
 def test_decoding_loads_only_the_templates_of_its_rules_and_nothing_for_other_inputs(tmp_path):
