@@ -76,14 +76,6 @@ def test_fsspec(folder, capsys):  # noqa: F811
     assert capsys.readouterr().out == expected
 
 
-def test_every_option_of_the_page_is_one():
-    from ilpinfer.cli.app import group
-
-    known = {name.removeprefix("--") for each in group().commands["reprocess"].params for name in each.opts}
-    text = re.sub(r"^(#SBATCH|dask) .*$", "", PAGE.read_text("utf-8"), flags=re.M)
-    assert set(re.findall(r"--([a-z][a-z-]+)", text)) <= known
-
-
 def test_a_decoder_is_cheap_to_send(names):
     import pickle
 

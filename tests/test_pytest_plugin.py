@@ -1,7 +1,5 @@
 """The plugin of pytest, as a user's project sees it."""
 
-from support.pages import blocks
-from support.places import ROOT
 from support.processes import python
 
 pytest_plugins = ["pytester"]
@@ -39,12 +37,6 @@ def test_a_right_decoder_passes(pytester):
     pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
 
 
-def test_the_example_of_the_page_passes(pytester):
-    (example,) = blocks((ROOT / "docs" / "references.md").read_text("utf-8"), "python")
-    pytester.makepyfile(example.text)
-    pytester.runpytest_subprocess("-q").assert_outcomes(passed=1)
-
-
 def test_a_wrong_decoder_fails_with_places_rules_and_nats(pytester):
     pytester.makepyfile(FAILING)
     result = pytester.runpytest_subprocess("-q")
@@ -58,13 +50,6 @@ def test_a_wrong_decoder_fails_with_places_rules_and_nats(pytester):
         ]
     )
     assert "fault_of" not in result.stdout.str()
-
-
-def test_the_fixture_is_documented(pytester):
-    result = pytester.runpytest_subprocess("--fixtures", "-q")
-    result.stdout.fnmatch_lines(
-        ["ilpinfer_references [[]session scope[]]*", "*references that come with the package*"]
-    )
 
 
 def test_nothing_heavy_is_imported_when_pytest_starts():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from support.tables import lines_of
 
-from benchmarks import figures
 from benchmarks.report import Report
 from benchmarks.studies import doors
 from benchmarks.studies.doors import calls, report, rivals
@@ -86,33 +85,3 @@ def test_new_words_look_like_the_known_ones():
     trellis = sentences(1).trellises[0]
     other = with_words(trellis, ["x"] * len(trellis))
     assert other.tokens[0] == "x" and (other.lattice.node == trellis.lattice.node).all()
-
-
-def test_other_pages_quote_the_first_table(tmp_path, monkeypatch):
-    timed = {"part": "batches", "sequences": 2, "tokens": 9, "nothing_broken": 1}
-    rows = [
-        timed | {"rules": rules, "way": way, "spent": spent * rules, "bare": 1.0}
-        for rules in (2, 6)
-        for way, spent in ((calls.BARE, 1.0), (calls.PADDED, 3.0))
-    ]
-    solved = {"part": "solvers", "data": "cbc", "rules": 2, "item": "0", "absent": ""}
-    rows += [
-        solved | {"method": method, "status": status, "seconds": seconds}
-        for method, status, seconds in (
-            ("auto", "optimal", 0.1),
-            ("bare Viterbi pass", "without rules", 0.01),
-            ("cbc", "optimal", 2.0),
-        )
-    ]
-    page = Report(tmp_path)
-    doors.STUDY.write(rows, page)
-    assert "50 % of the sentences" in page.markdown()
-    monkeypatch.setattr(figures, "_page", lambda study: page.markdown())
-    figures.tables_of.cache_clear()
-    chosen = f"{calls.PADDED} = a batch; CBC, same rules = CBC"
-    table = figures.table("doors", report.SHORT, "µs a sequence; × bare pass", chosen)
-    figures.tables_of.cache_clear()
-    assert table.splitlines()[2:] == [
-        "| a batch | 18 | 18 |",
-        "| CBC | 2000000 | 200 |".replace("2000000", "2 000 000"),
-    ]

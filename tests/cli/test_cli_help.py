@@ -89,10 +89,6 @@ def test_examples_are_commands_that_exist(names, here):
             pass
 
 
-def test_the_module_names_itself_as_the_program():
-    assert python("-m", "ilpinfer", "decode", "--help").stdout.startswith("Usage: ilpinfer decode ")
-
-
 def test_a_shell_completes_options():
     asked = {"COMP_WORDS": "ilpinfer decode --time", "COMP_CWORD": "2"}
     ended = python("-m", "ilpinfer", variables={"_ILPINFER_COMPLETE": "complete_bash", **asked})
@@ -122,12 +118,6 @@ def test_the_page_has_every_command_and_every_option():
             assert f"$ {line}\n" in section
     assert re.findall(r"^### (.*)$", text, re.M) == ["ilpinfer", *GROUPS]
     assert page().MARK in (DOCS / "command-line.md").read_text("utf-8")
-
-
-def test_texts_of_the_program_are_no_markup_on_the_page():
-    text = page().text
-    shown = text("a_b *c* [default: 1] <TAB> `x_y <z>`\n d")
-    assert shown == r"a\_b \*c\* \[default: 1\] \<TAB\> `x_y <z>` d"
 
 
 def test_the_page_states_the_json_of_every_command_that_has_it():

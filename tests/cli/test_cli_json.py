@@ -58,16 +58,6 @@ def test_rules(result):
     assert learnt["chosen"] == "counts"
 
 
-def test_learning_from_few_labels(result):
-    Path("pool.txt").write_text(
-        "Ada Lovelace . Notes on engines . 1843 .\nGrace Hopper . Compilers . 1952 .\n"
-    )
-    made = result("codl train.tsv pool.txt --cycles 2 --held-out train.tsv --output c.json")
-    assert [cycle["number"] for cycle in made["cycles"]] == [1, 2]
-    assert made["output"] == "c.json" and made["made"]["by"] == "CODL"
-    assert 0 <= made["supervised"]["without rules"]["accuracy"] <= 1
-
-
 def test_references(result):
     made = result("reference make scores.jsonl --rules rules.toml --output r.jsonl")
     assert made == {"output": "r.jsonl", "references": 1, "failures": []}
@@ -81,21 +71,6 @@ def test_references(result):
     Path("wrong.jsonl").write_text(json.dumps(record) + "\n")
     (finding,) = result("reference verify wrong.jsonl", code=1)["references"]
     assert not finding["holds"] and finding["reasons"]
-
-
-def test_corpora(result):
-    pytest.importorskip("pyarrow")
-    tried = result("reprocess scores.jsonl --output out --dry-run --jobs 1")
-    assert tried["sequences"] == 1 and tried["processes"] == 1 and not Path("out").exists()
-    made = result("reprocess scores.jsonl --output out --jobs 1")
-    counts = {"files": 1, "sequences": 1, "proved": 1, "unproved": 0, "failed": 0, "rejected": 0}
-    assert made == {"output": "out", "finished": True, "found": 0, "checked": 0, "decoded": 1, **counts}
-
-
-def test_the_demonstration(result):
-    shown = result("demo --items 3")
-    assert shown["items"] == 3
-    assert [line["method"] for line in shown["methods"]] == ["auto", "highs", "beam", "viterbi"]
 
 
 def test_the_option_before_the_command(folder, cli):

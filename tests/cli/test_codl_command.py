@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command_line import TRAIN, CommandLine, rule_text
+from support.command_line import TRAIN, rule_text
 
 from ilpinfer.learning.expectation import Expectation
 from ilpinfer.models.files import load_model
@@ -87,22 +87,16 @@ def test_text_columns_and_json_are_the_same_pool(folder, cli):
 @pytest.mark.parametrize(
     "more",
     [
-        "--gamma 0",
-        "--cycles 0",
-        "--e-step posterior --seed 3",
-        "--k 3",
-        "--kind hmm2 --option alike=true",
-        "--kind crf --option max_iterations=3 --k 2 --cycles 2",
-        "--kind crf --option algorithm=averaged-perceptron --option max_iterations=3 --cycles 2",
-        "--scheme iobes --gamma 0.5",
-        "--scheme plain --cycles 1",
+        "--gamma 0 --cycles 2",
+        "--e-step posterior --seed 3 --cycles 2",
+        "--kind hmm2 --option alike=true --k 3 --cycles 2",
+        "--kind crf --option algorithm=averaged-perceptron --option max_iterations=3 --k 2 --cycles 2",
+        "--scheme iobes --gamma 0.5 --cycles 1",
+        "--scheme plain --cycles 0",
     ],
 )
-def test_every_option_learns_a_model_that_decodes_and_twice_the_same(folder, cli, more):
+def test_every_option_learns_a_model_that_decodes(folder, cli, more):
     cli.done(learn(more))
-    first = Path("m.json").read_bytes()
-    cli.done(learn(more))
-    assert Path("m.json").read_bytes() == first
     cli.done("decode train.tsv --model m.json --output out.jsonl")
 
 
@@ -120,8 +114,3 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
     Path("rules.toml").write_text(rule_text("at_least_tokens", field="pages", n=8))
     err = cli.done(learn()).err
     assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
-
-
-def test_output_may_be_a_pipe(folder, capfd):
-    out = CommandLine(capfd).done(learn("--output /dev/stdout")).out
-    assert '"format": "ilpinfer-hmm"' in out

@@ -13,7 +13,7 @@ def workplace():
         yield
 
 
-@settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300, 16), suppress_health_check=list(HealthCheck))
 @given(rng=st.randoms(use_true_random=False))
 def test_changed_input_is_refused_in_one_line_or_taken(workplace, rng):
     name, shown, _, result = fuzz.case(rng, fuzz.in_process)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.command_line import SCORES, rows
+from support.command_line import SCORES, CommandLine, rows
 from support.family import wait_until
 from support.processes import python
 from test_interrupts import AT_IMPORT
@@ -124,13 +124,12 @@ def test_errors(folder, cli, command, code, message, place):
     assert error["event"] == "error" and message in error["message"]
 
 
-def test_tables_for_people_do_not_come_between(folder, cli):
+def test_tables_for_people_do_not_come_between(folder, capfd):
     """With an output that is -, they are on standard error."""
-    ended = python(
-        "-m", "ilpinfer", "train", "train.tsv", *["--output", "-", "--cross-validate", "2", "--log-json"]
-    )
-    assert (ended.returncode, json.loads(ended.stdout)["format"]) == (0, "ilpinfer-hmm")
-    told = [each["event"] for each in events(ended.stderr)]
+    code, out, err = CommandLine(capfd)("train train.tsv --output - --cross-validate 2 --log-json")
+    settings.configure()
+    assert (code, json.loads(out)["format"]) == (0, "ilpinfer-hmm")
+    told = [each["event"] for each in events(err)]
     assert (told[0], told[-1]) == ("progress", "summary") and "error" not in told
 
 

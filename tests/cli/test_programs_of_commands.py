@@ -107,28 +107,6 @@ def test_the_map_reads_a_solution_back_without_the_trellis(folder, cli):
     assert first["labels"] == ["START", "title"]
 
 
-def test_odd_names_of_labels_and_rules_go_through_a_solver(folder, cli):
-    names = ["a b", 'say "hi"', "x[1]", "<é>", "日本", "e5", "END"]
-    scores = {
-        "emissions": [[0, -1, 0, 0.5, 0, 0, 0]] * 3,
-        "transitions": [[0.1] * 7] * 7,
-        "label_names": names,
-    }
-    Path("odd.jsonl").write_text(json.dumps({**scores, "tokens": ["a", "b", "c"]}))
-    Path("odd.toml").write_text(
-        f'fields = {json.dumps(names, ensure_ascii=False)}\n[[rule]]\nname = "no <é> [here] \\"ever\\""\n'
-        'template = "at_most_tokens"\nfield = "<é>"\nn = 1\npenalty = 2.5\n',
-        "utf-8",
-    )
-    own = "odd.jsonl --rules odd.toml --scheme plain"
-    cli.done(f"export {own} --output out")
-    assert Path("out/0001.lp").read_bytes().isascii()
-    highs([Path("out/0001.lp")], 1)
-    (row,) = json.loads(cli.done(f"export {own} --check out/0001.sol --json").out)
-    assert row["status"] == "optimal" and row["violations"] == {'no <é> [here] "ever"': 0}
-    assert row["labels"].count("<é>") == 1
-
-
 @pytest.fixture
 def exported(folder, cli):
     """Two programs with their solutions."""

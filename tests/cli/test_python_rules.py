@@ -42,10 +42,16 @@ def test_a_method_that_takes_no_functions_is_refused_before_anything_is_decoded(
     )
 
 
-@pytest.mark.parametrize("form", ["{}.py", "{}.py:RULES", "{}:RULES", "{}:HARD"])
-@pytest.mark.parametrize("more", [(), ("--method", "lds", "--time-limit", "5"), ("--jobs", "2")])
+@pytest.mark.parametrize(
+    ("form", "more"),
+    [
+        *((form, "") for form in ("{}.py", "{}.py:RULES", "{}:RULES", "{}:HARD")),
+        ("{}.py", "--method lds --time-limit 5"),
+        ("{}:HARD", "--jobs 2"),
+    ],
+)
 def test_decode(cli, files, form, more):
-    result = cli("decode", "in.jsonl", "--rules", form.format(files), *more, "--output", "out.jsonl")
+    result = cli(f"decode in.jsonl --rules {form.format(files)} {more} --output out.jsonl")
     assert result.code == 0, result.err
     with open("out.jsonl") as lines:
         solution = ilpinfer.Solution.from_dict(

@@ -86,7 +86,7 @@ def test_errors_are_one_line_and_never_empty(error, words):
 
 @pytest.mark.parametrize(
     "error",
-    [ValueError("v"), RuntimeError("r"), OSError("o"), KeyError("k"), MemoryError(), SolverError("s")],
+    [ValueError("v"), MemoryError(), SolverError("s")],
 )
 @pytest.mark.parametrize("wanted", [False, True])
 def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypatch, error, wanted):
@@ -114,16 +114,16 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")])
 @pytest.mark.parametrize(("place", "commands", "name"), [(place, *each) for place, each in PLACES.items()])
-def test_errors_without_a_place_get_one(folder, cli, monkeypatch, error, place, commands, name):
+def test_errors_without_a_place_get_one(folder, cli, monkeypatch, place, commands, name):
     def broken(*_, **__):
         raise error
 
     monkeypatch.setattr(place, broken)
-    for command in commands.split():
-        err = cli.failed(f"{command} scores.jsonl --rules rules.toml --model hmm.json --output {command}")
-        assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
+    for error in (MemoryError(), RecursionError("deep"), OSError(5, "Input/output error")):
+        for command in commands.split():
+            err = cli.failed(f"{command} scores.jsonl --rules rules.toml --model hmm.json --output {command}")
+            assert err.splitlines()[-1] == f"ilpinfer: {name}: {describe(error)}"
     assert not list(Path().glob("decode*"))
 
 

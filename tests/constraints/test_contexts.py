@@ -49,7 +49,7 @@ def check(machine: Machine, context: Machine, labels: int, length: int) -> bool:
     return smaller is not None
 
 
-@pytest.mark.parametrize("length", [1, 3, 5])
+@pytest.mark.parametrize("length", [1, 3, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_machine_in_a_context_counts_the_same_where_that_is_kept(length):
     tokens, made = ["x"] * length, 0
     for labels in (BIO, LabelSet(("a", "b", "O"))):

@@ -63,7 +63,7 @@ def test_checker_machines_and_oracle_agree(name, labels, one, other):
 
 @pytest.mark.parametrize("penalty", [0.5, math.inf])
 @pytest.mark.parametrize("name", TEMPLATES)
-@pytest.mark.parametrize(("labels", "one", "other"), PAIRS[:6])
+@pytest.mark.parametrize(("labels", "one", "other"), PAIRS[:3])
 def test_programs_count_the_same(name, labels, one, other, penalty):
     rng, K = np.random.default_rng(len(name)), len(labels)
     rule = getattr(C, name)(one, other, penalty=penalty)

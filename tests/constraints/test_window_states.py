@@ -54,7 +54,7 @@ def test_windows_are_counted_together(rule):
 @pytest.mark.parametrize("n", [0, 1, 2, 11])
 @pytest.mark.parametrize("penalty", [1.0, np.inf])
 def test_machines_of_all_windows_count_the_excess(n, width, penalty):
-    for T in (1, 2, 3, 5, 7):
+    for T in (1, 2, 3, 6):
         trellis = Trellis.from_emissions(np.zeros((T, 2)), np.zeros((2, 2)), labels=["a", "O"])
         rule = C.at_most_in_window("a", n, width=width, penalty=penalty)
         (ground,) = compile_problem(trellis, [rule]).rules

@@ -55,10 +55,6 @@ def test_registered_decoders_are_methods():
     assert ilpinfer.methods()[-1].function is not constant
 
 
-def test_what_runs_in_a_process_has_to_be_sent_there():
-    ilpinfer.register_method("mine", constant, process=True)
-
-
 def test_entry_points_have_their_name_and_that_of_their_package(monkeypatch):
     points = [
         EntryPoint("greedier", "test_configurations:constant", registry.GROUP),

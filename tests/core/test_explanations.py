@@ -17,7 +17,7 @@ from support.effort import at_most, examples
 from support.strategies import UNIT, Problem, cases, instances
 
 import ilpinfer
-from formulations import LabelSet, RuleSet, Trellis, load_rules
+from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.automata.machine import MOST_STATES
 from formulations.problem.compiled_rules import compile_problem
@@ -163,19 +163,6 @@ def test_what_a_labelling_breaks_where_and_what_it_would_have_been():
     assert changed.broken == ()
 
 
-def test_solutions_can_be_sent_to_another_process():
-    trellis = Trellis([1.0, 0.0], [[[1.0, 0.0], [0.0, 0.0]]], labels=["a", "b"], tokens=["u", "v"])
-    rules = [
-        C.logic("forall t: b(t)", penalty=0.1),
-        C.matches("a b*", penalty=0.1),
-        C.tag_at("b", words=["x"]),
-    ]
-    for decode in (ilpinfer.decode, ilpinfer.decode_two_phase):
-        solution = pickle.loads(pickle.dumps(decode(trellis, rules)))
-        broken = sum(count > 0 for count in solution.violations.values())
-        assert str(solution.explain()).count("violation") == broken
-
-
 def least_violations(problem) -> int | None:
     """Of all labellings that the scores allow."""
     possible = [y for y in problem.labellings if problem.units(y) is not None]
@@ -309,16 +296,6 @@ def test_relaxations_are_cheapest_where_rules_count_tokens_to_relabel(instance, 
     assert sum(far[chosen] for _, far in counts) == least
 
 
-def test_the_cheapest_way_out_of_a_hamming_rule():
-    trellis = Trellis.from_emissions([[0.0] * 3] * 5, [[0.0] * 3] * 3, labels=LabelSet(("a", "b", "O")))
-    rules = [
-        C.adjacency("a", "b", distance="hamming", name="next"),
-        C.exactly_tokens("a", 3),
-        C.at_most_tokens("b", 0),
-    ]
-    assert ilpinfer.decode(trellis, rules).infeasibility.relaxation == {"next": 1}
-
-
 def test_tokens_of_a_conflict():
     labels = LabelSet(("a", "b"))
     trellis = Trellis.from_emissions(
@@ -372,15 +349,6 @@ def test_check_says_how_often_and_how_rules_relate(gold, cli):
     out = cli.done("check rules.toml gold.tsv").out
     assert "one: follows from each once" in out and "never: never applies here" in out
     assert "one: broken in line 6 at token 2 'Trees' [t]" in out
-
-
-def test_check_shows_kinds_and_prefixes(gold, cli):
-    out = cli.done("check rules.toml").out
-    assert "linear: a row" in out and "needs auxiliary variables" in out
-    rows = json.loads(cli.done("check rules.toml --json --length 9").out)
-    assert [row["partial"] for row in rows] == ["exact", "exact", "", "exact", "exact"]
-    for entry in ("citations", "newswire", "case-law"):
-        assert cli.output(f"check {entry}").count("\n") > len(load_rules(entry))
 
 
 def test_decode_explains_on_request(gold, cli):

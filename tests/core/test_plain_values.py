@@ -15,9 +15,8 @@ from support.trellises import random_trellis
 import ilpinfer
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.certificate import Certificate, Phases, Rest, proof
+from ilpinfer.core.certificate import Certificate, Rest, proof
 from ilpinfer.core.explanation import Explanation
-from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.trees import Leaf, Split, TooManyCases, tree_of
 
@@ -107,12 +106,6 @@ def test_a_tree_of_too_many_leaves_is_refused():
         tree_of(values)
 
 
-def test_phases_are_read_back():
-    phases = Phases(Leaf(), (0, 1), Split((0,), (1,), 0, Leaf(), Leaf()), 7)
-    assert Phases.from_dict(through_json(phases.to_dict())) == phases
-    assert Phases.from_dict(Phases(Leaf()).to_dict()) == Phases(Leaf())
-
-
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 def test_saved_files_are_read_back_and_written_as_before(suffix, tmp_path):
     trellis, rules = small(), hard_rules()
@@ -163,12 +156,6 @@ def test_explanations_are_read_back():
     for without, gain in ((None, -math.inf), (item.labels if hasattr(item, "labels") else ("a",), math.inf)):
         other = Explanation((replace(item, without=without, gain=gain),), {"r": (1, 2)})
         assert Explanation.from_dict(through_json(other.to_dict())) == other
-
-
-def test_incumbents_are_read_back():
-    for score in (-math.inf, 1.5):
-        incumbent = Incumbent(0.25, score, {"r": 2})
-        assert Incumbent.from_dict(through_json(incumbent.to_dict())) == incumbent
 
 
 def test_a_solution_of_two_phases_says_so(tmp_path):

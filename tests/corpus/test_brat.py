@@ -64,11 +64,6 @@ def test_a_document_is_a_sequence(tmp_path):
     assert notices == []
 
 
-def test_a_text_without_annotations_beside_it_is_columns_as_before(tmp_path):
-    (tmp_path / "a.txt").write_text("Ada\tB-name\nslept\tO\n")
-    assert found(tmp_path)[0] == [(["Ada", "slept"], ["B-name", "O"], 1)]
-
-
 def test_an_empty_file_of_annotations_says_that_there_are_none(tmp_path):
     assert found(document(tmp_path, "Ada slept\n", ""))[0] == [(["Ada", "slept"], ["O", "O"], 1)]
 
@@ -119,15 +114,4 @@ def test_a_folder_has_one_notice_a_kind(here):
     assert sorted(notices) == [
         ".: spans that overlap longer ones, or earlier ones of the same length, are left out: notes-a.ann: T2: 'Ada' at 0-3, and 2 more",
         ".: spans without any token are left out: notes-a.ann: T3: ' ' at 3-4, and 2 more",
-    ]
-
-
-def test_other_files_of_a_folder_have_one_notice_a_kind(here):
-    Path("many").mkdir()
-    for name in "abc":
-        Path(f"many/{name}.conll").write_text("Ada B-P\nslept O\n")
-    _, notices = found_examples("many")
-    assert notices == [
-        "many/a.conll: no tabs; columns are separated by spaces",
-        "many: no tabs; columns are separated by spaces: so in 2 more files",
     ]

@@ -1,6 +1,5 @@
 """CoNLL-U: words, labels of any column, and sentences written back with nothing else changed."""
 
-import itertools
 import warnings
 
 import pytest
@@ -8,7 +7,6 @@ from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
 from ilpinfer.corpus.writing import WriteOptions, write
 
 SENTENCES = """\
@@ -69,11 +67,6 @@ def test_words_are_tokens_and_parts_of_speech_labels(tmp_path):
 )
 def test_labels_are_of_the_column_that_was_named(tmp_path, column, labels):
     assert found(file(tmp_path), column) == (list(zip(FORMS, labels)), [])
-
-
-def test_tokens_may_be_of_another_column(tmp_path):
-    sentences, _ = found(file(tmp_path), "lemma,upos")
-    assert sentences[0] == (["ir", "a", "el", "mar", "."], UPOS[0])
 
 
 def test_further_columns_go_with_the_tokens_by_name_and_number(tmp_path):
@@ -172,14 +165,6 @@ def test_files_with_columns_of_their_own(tmp_path):
     assert found(path, "tag")[0][0] == (["Ada", "slept"], ["N", "V"])
     write(read(path, notify=print), tmp_path / "out.conllu")
     assert (tmp_path / "out.conllu").read_text().rstrip() == PLUS.rstrip()
-
-
-def test_sentences_come_one_by_one(tmp_path):
-    path = file(tmp_path, SENTENCES * 20_000)
-    with open_stream(path, CorpusForm(), lambda _: None) as stream:
-        first = list(itertools.islice(stream, 3))
-        assert stream._lines.size < path.stat().st_size / 2
-    assert [list(each.tokens) for each in first] == [*FORMS, FORMS[0]]
 
 
 def test_labels_that_no_cell_can_hold(tmp_path):

@@ -77,20 +77,6 @@ def test_a_scheme_that_was_asked_for(scheme, expected):
     assert convert_all([("B-a", "I-a", "O")], scheme) == [expected]
 
 
-@pytest.mark.parametrize("scheme", ["iob1", "iobes", "bilou", "biluo", "bmes"])
-def test_models_of_other_schemes_are_trained_and_keep_them(scheme, folder, cli):
-    assert "notice" not in cli.done(f"train train.tsv --scheme {scheme} --output other.json").err
-    Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    _, out, err = cli.done(f"decode train.tsv --model other.json --rules valid.toml --scheme {scheme}")
-    assert "notice" not in err
-    for line in out.splitlines():
-        labels = json.loads(line)["labels"]
-        assert oracles.valid_scheme(labels, labels, LabelSet(tuple(set(labels)), scheme).scheme) == 0
-    Path("found.jsonl").write_text(out)
-    assert "B-author as" not in cli.output(f"evaluate found.jsonl train.tsv --scheme {scheme}")
-    cli.done(f"check valid.toml --scheme {scheme}")
-
-
 def test_biluo_labels_keep_their_scheme():
     names = ("L-PER", "U-PER", "B-PER", "I-PER")
     trellis = Trellis.from_emissions(10 * np.eye(4), np.zeros((4, 4)), labels=names)

@@ -134,16 +134,6 @@ def test_the_same_in_python(folder):
     assert [pair.predicted for pair in predict(crf, pairs)] == [pair.gold for pair in predict(crf, pairs)]
 
 
-def test_a_column_by_its_name_in_the_header(folder, cli):
-    table = CONLL.replace("-DOCSTART- -X- -X- O\n\n", "word pos chunk ner\n").replace(" ", "\t")
-    Path("train.txt").write_text(table)
-    Path("pos.toml").write_text('features = ["pos[-1..1]"]\n[columns]\npos = "pos"\n')
-    cli.done(f"{TRAIN.replace('1,4', 'word,ner')} --output m.json")
-    Path("new.txt").write_text("tag\tpos\tword\nO\tNNP\tMaria\nO\tNNP\tSol\nO\tVBD\tsang\n")
-    cli.done("decode new.txt --model m.json --output o.jsonl")
-    assert rows(Path("o.jsonl"))[0]["labels"] == EXPECTED[0]
-
-
 def test_input_without_the_column_is_refused_in_one_line(folder, cli):
     cli.done(f"{TRAIN} --output m.json")
     Path("two.tsv").write_text("Maria\tB-PER\nsang\tO\n")

@@ -1,16 +1,13 @@
 """Files of sequences: columns of other separators and numbers, JSON of other forms, and what is refused by name."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from support.corpora import pairs, read_with_notices
-from support.places import ROOT
 
 from ilpinfer.corpus.sequences import InputNotice, read
-from ilpinfer.corpus.streams import SUFFIXES
-from ilpinfer.corpus.writing import BY_SUFFIX, write
+from ilpinfer.corpus.writing import write
 
 CONLL = """\
 -DOCSTART- -X- -X- O
@@ -133,10 +130,3 @@ def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, cli, 
     )
     assert cli.refused(arguments) == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
     cli.done("evaluate x.jsonl x.jsonl")
-
-
-def test_the_page_on_formats_names_every_suffix_and_installs_its_extras():
-    page = (ROOT / "docs" / "data.md").read_text("utf-8")
-    assert not [suffix for suffix in {*BY_SUFFIX, *SUFFIXES} if f"`{suffix}`" not in page]
-    extras = re.search(r"pip install 'ilpinfer\[([a-z,]+)\]'", page)[1]
-    assert sorted(extras.split(",")) == sorted(re.findall(r"\| `(\w+)` \|$", page, re.M))

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +13,10 @@ import numpy as np
 import pytest
 from support.checks import GENERAL_METHODS
 from support.command_line import SCORES, run
-from support.kernel_calls import outcomes
 from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import LabelSet, RuleSet, Trellis
+from formulations import RuleSet, Trellis
 from formulations import constraints as C
 from formulations.errors import RuleNotice
 from formulations.problem.compiled_rules import CompiledRules, compile_problem
@@ -26,7 +24,6 @@ from formulations.problem.problem import Problem
 from ilpinfer import Decoder
 from ilpinfer.core import rule_compiler
 from ilpinfer.core.solution import Solution
-from ilpinfer.exact.compiled import tables_of
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
 
@@ -116,11 +113,6 @@ def test_without_labels_each_label_set_is_compiled_once(counted):
         given = trellis(seed, labels=sets[seed % 2])
         assert decoder.decode(given).labels == ilpinfer.decode(given, RULES).labels
     assert decoder.labels is None and counted["rules"] == 2
-
-
-def test_it_says_what_it_is():
-    assert repr(Decoder(RULES, ["a", "b"])) == "Decoder(2 rules, labels a, b (plain), method auto)"
-    assert repr(Decoder(RULES, method="beam")) == "Decoder(2 rules, any labels, method beam)"
 
 
 def test_a_solution_is_read_by_several_threads_at_once():
@@ -294,12 +286,6 @@ def test_a_value_that_is_not_the_rules_is_an_error():
         solution_of(Solution, Result(np.zeros(12, np.int64), 7, value=7), lying, Deadline())
 
 
-def test_label_sets_are_taken_as_they_are():
-    labels = LabelSet(("B-a", "I-a", "O"), "iob1")
-    given = Trellis(np.zeros(3), np.zeros((2, 3, 3)), labels=labels)
-    assert Decoder([C.at_most_runs("a", 1)], labels).decode(given).has_labelling
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_batches_without_a_call_of_a_kernel(threads):
     """Second order is left to the engine, and so is a hard rule on tokens that are not there."""
@@ -309,11 +295,3 @@ def test_batches_without_a_call_of_a_kernel(threads):
     silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
     rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
     assert [row.error for row in rows] == ["NoTokens"] * 5
-
-
-@pytest.mark.parametrize("penalty", [1.5, math.inf])
-def test_hard_and_soft_rules_are_decoded_by_the_kernel(penalty):
-    given = trellis(0)
-    rules = rule_compiler.compiler_of([C.at_most_runs("a", 1, penalty=penalty)])
-    [outcome] = outcomes(tables_of(rules, given.labels), [given])
-    assert outcome is not None and outcome.proved

@@ -62,18 +62,18 @@ def undirected(trellises, rules):
 
 @pytest.mark.examples
 def test_random_problems_against_brute_force():
-    tally = stress.run(4000 if STRICT else 120, 1)
+    tally = stress.run(4000 if STRICT else 30, 1)
     assert not tally.findings
-    assert tally.cases["all"] >= 120 and tally.cases["label setting"] and tally.cases["infeasible"]
+    assert tally.cases["all"] >= 30 and tally.cases["label setting"] and tally.cases["infeasible"]
 
 
 @pytest.mark.examples
 @pytest.mark.parametrize("passes", [0, limits.PASSES])
 def test_short_sequences_against_brute_force(monkeypatch, passes):
     monkeypatch.setattr(limits, "PASSES", passes)
-    tally = stress.run(2000 if STRICT else 60, 5 + passes, longest=3)
+    tally = stress.run(2000 if STRICT else 20, 5 + passes, longest=3)
     assert not tally.findings
-    assert tally.cases["all"] >= 60 and tally.cases["optimal"] > 30
+    assert tally.cases["all"] >= 20 and tally.cases["optimal"] > 8
 
 
 @pytest.mark.parametrize("labels", [["a"], ["O"], ["B-a"]])
@@ -141,7 +141,7 @@ def test_machines_count_as_far_as_the_sequence_is_long():
 def test_trellises_share_a_pool_of_several_entries(entries):
     rng, decoder, given = np.random.default_rng(entries), Decoder(READING, LABELS), []
     pool = rng.integers(-(2**21), 2**21, (entries, 3, 3))
-    for n in range(60):
+    for n in range(24):
         T = int(rng.integers(1, 7)) if n % 4 else entries + 1
         steps = rng.integers(0, entries, T - 1) if n % 4 else np.arange(entries)
         lattice = Lattice(rng.integers(-(2**21), 2**21, (T, 3)), pool, steps)

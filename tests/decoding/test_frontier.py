@@ -123,7 +123,7 @@ def whole_frontier(trellis, rules):
     return frontier, expected
 
 
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
     problem = compile_problem(*random_problem(seed))
     weights = Weighting(problem)
@@ -147,7 +147,7 @@ def test_there_are_points_that_no_weight_finds_among_the_random_ones():
     assert sum(len(points) - len(corners(points)) for points in frontiers) >= 10
 
 
-@seeds(12)
+@seeds(12, 2)
 @pytest.mark.parametrize("tau", [1.0, 0.95, 0.8, 0.3])
 def test_two_phases_land_on_the_frontier(seed, tau):
     trellis, rules = random_problem(seed)
@@ -157,7 +157,7 @@ def test_two_phases_land_on_the_frontier(seed, tau):
     assert (point.cost, point.score) == (solution.penalty, solution.model_score + solution.feature_score)
 
 
-@seeds(12)
+@seeds(12, 2)
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 7.0])
 def test_one_phase_lands_on_the_hull(seed, weight):
     trellis, rules = random_problem(seed)
@@ -217,7 +217,7 @@ def interrupted(monkeypatch, trellis, rules, **options):
     return result
 
 
-@seeds(40)
+@seeds(40, 2)
 def test_a_limit_counts_from_the_best_score(seed):
     trellis, rules = random_problem(seed)
     expected = by_enumeration(trellis, rules)
@@ -257,12 +257,12 @@ def test_an_interrupted_search_says_what_it_has_proved(monkeypatch):
     assert any(p.proved for p in points) and any(not p.proved for p in points)
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 3))
+@seeds(14)
 def test_gaps_that_stay_open(seed, monkeypatch):
     """Neither label setting nor a solver closes a gap: points that are best at a weight are proved all the same."""
     monkeypatch.setattr(limits, "WIDTHS", ())
     monkeypatch.setattr(TwoPhaseSearch, "at_floor", lambda *_: None)
-    trellis, rules = random_problem(seed)
+    trellis, rules = random_problem(3 * seed)
     frontier, expected = decode_frontier(trellis, rules), by_enumeration(trellis, rules)
     check_claims(frontier, expected)
     assert frontier.complete or frontier.reason == "a solver gave no answer"

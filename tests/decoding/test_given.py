@@ -63,7 +63,7 @@ def forgeries(known: dict[int, str], trellis: Trellis):
     yield from ({**known, t: names[0]} for t in range(len(trellis)) if t not in known)
 
 
-@settings(max_examples=examples(5000, 60))
+@settings(max_examples=examples(5000, 25))
 @drawn(corrected())
 def test_the_best_labelling_that_has_them(case):
     problem, told = case

@@ -37,7 +37,7 @@ def documents(number: int, longest: int = 5) -> list[Trellis]:
 
 @pytest.mark.parametrize("rules", [SOFT, HARD_ONE], ids=["soft", "hard"])
 def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
-    decoder, trellises, handed = ilpinfer.Decoder(rules), documents(60), handovers.total()
+    decoder, trellises, handed = ilpinfer.Decoder(rules), documents(24), handovers.total()
     together = decoder.decode_many(trellises)
     lists = decoder.decode_many(trellises, top=3)
     broken = 0
@@ -51,7 +51,7 @@ def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
         counts = (rule.violations(one.labels, tokens=trellis.tokens) for rule in rules)
         assert list(one.violations.values()) == list(counts)
         broken += any(one.violations.values())
-    assert broken > 10
+    assert broken > 4
     assert handovers.total() == handed
 
 

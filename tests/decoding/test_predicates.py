@@ -229,7 +229,7 @@ def test_counts_of_numpy_are_whole_numbers():
 
 
 @pytest.mark.parametrize("penalty", [math.inf, UNIT, 1.0])
-@seeds(12, 3)
+@seeds(12, 1)
 def test_the_first_of_many_ties_is_found(seed, penalty):
     """All labellings have the same score, but not their prefixes, so that a beam search meets others than the first."""
     rng, K, T = np.random.default_rng(seed), 3, 6

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.checks import check_optimum
-from support.effort import examples
+from support.effort import examples, seeds
 from support.strategies import near_ties, problems
 from support.trellises import random_trellis
 
@@ -23,7 +23,7 @@ def rules(penalty):
     return [C.at_most_runs("a", 1, penalty=penalty), C.at_least_tokens("b", 3, penalty=penalty)]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6, 1)
 @pytest.mark.parametrize("before, now", [(0.1, 3.0), (3.0, 0.1), (0.1, math.inf), (math.inf, 0.1)])
 def test_a_solution_of_other_penalties_is_valued_anew(seed, before, now):
     scores = random_trellis(seed, 6)

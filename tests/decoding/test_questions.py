@@ -36,7 +36,7 @@ def expected(ranked, shape, least=0.0):
     return chances, entropies, changes
 
 
-@settings(max_examples=examples(5000, 60))
+@settings(max_examples=examples(5000, 12))
 @drawn(
     corrected(problems(st.floats(-5, 5)) | problems(NEAR_TIES)),
     st.sampled_from((0.0, 0.2)),

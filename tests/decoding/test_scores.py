@@ -53,7 +53,7 @@ def batches(draw):
     return arrays, padded, mask, transitions, ends, known, given_
 
 
-@settings(max_examples=examples(4000, 60), deadline=None)
+@settings(max_examples=examples(4000, 24), deadline=None)
 @given(batches(), st.sampled_from([1, 2]))
 def test_a_batch_is_what_each_sequence_is(batch, threads):
     arrays, padded, mask, transitions, ends, known, given_ = batch

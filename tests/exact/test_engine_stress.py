@@ -72,7 +72,7 @@ def problem(rng, scores, longest: int = 18):
 
 
 @pytest.mark.parametrize("kind", SCORES)
-@seeds(12)
+@seeds(12, 1)
 def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
     rng = np.random.default_rng([seed, *kind.encode()])
     trellis, rules = problem(rng, SCORES[kind])
@@ -93,7 +93,7 @@ def test_routes_agree_and_their_proofs_hold(monkeypatch, kind, seed):
             assert by_solver or not optimum.has_labelling or (solution.ids == optimum.ids).all(), route
 
 
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_second_order_scores_that_look_at_one_label_before_are_first_order(seed):
     rng = np.random.default_rng(seed)
     trellis, rules = problem(rng, lambda rng, shape: 0.25 * rng.integers(-9, 9, shape), longest=10)

@@ -115,7 +115,7 @@ def far_ahead(T, seed):
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4, 1)
 def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
     for name in ("PASSES", "LEAST_STEPS", "BEAMS"):
         monkeypatch.setattr(limits, name, 0)
@@ -141,7 +141,7 @@ def test_a_large_product_is_verified_and_no_forged_one(seed, monkeypatch):
 
 def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
     monkeypatch.setattr(limits, "KEYS_OF_TOKEN", 0)
-    for seed in range(0, 20, 2):
+    for seed in range(0, 20, 5):
         problem, ranked = drawn(seed)
         after = by_product(priced(begun(problem)), 1)
         assert not after.closed
@@ -149,9 +149,9 @@ def test_searches_that_the_checker_could_not_follow_are_no_proofs(monkeypatch):
 
 
 @pytest.mark.parametrize("make", [drawn, ordered])
-@pytest.mark.parametrize("seed", range(0, 40, 4))
+@seeds(10, 2)
 def test_the_plain_checker_accepts_products(make, seed):
-    problem, ranked = make(seed)
+    problem, ranked = make(4 * seed)
     state = priced(begun(problem))
     after = by_product(state, 64) if make == drawn else in_contexts(state)
     tables = tables_of(problem)

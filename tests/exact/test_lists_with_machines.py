@@ -56,11 +56,11 @@ def test_lists_and_machines_find_the_optimum_and_prove_it(seed, most, monkeypatc
 
 def test_most_are_complete_with_machines_inside():
     complete, inside = 0, 0
-    for seed in range(60):
+    for seed in range(20):
         state = decomposed(compile_problem(*drawn(seed)))
         complete += state.closed
         inside += "machine" in state.words
-    assert complete > 40 and inside > 10
+    assert complete > 12 and inside > 3
 
 
 def test_equal_names_and_their_lengths_are_proved_in_a_document():

@@ -36,6 +36,14 @@ def check(case, here, top, paths, values, result, marks):
     return len(expected)
 
 
+@pytest.mark.parametrize("top", [1, 10])
+def test_one_seed(top):
+    case = cases(20)[0]
+    lists, values, results, marks = case.run_few(top)
+    for n, here in enumerate(case.sequences()):
+        check(case, here, top, lists[n], values[n], results[n], marks[n])
+
+
 @pytest.mark.parametrize("top", [1, 2, 3, 10, 50, 5000])
 def test_the_best_few_labellings_in_order(top):
     codes, numbers, taken_up = set(), set(), 0

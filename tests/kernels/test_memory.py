@@ -28,7 +28,6 @@ print(hard.relaxation.multiply([0], 64).total == 0)
 """
 CALLS = {
     "search": "search.advance(ENDLESS)",
-    "one thread": "kernels.decode_best(tables, batch, (0, 0, 0), 1, buffer, 1, no_end)",
     "two threads": "kernels.decode_best(tables, batch, (0, 0, 0), 1, buffer, 2, no_end)",
 }
 

@@ -42,19 +42,19 @@ WITHOUT_ORDER = {
 }
 
 
-@pytest.mark.parametrize("form", ORDERED)
 @pytest.mark.parametrize("entrance", ENTRANCES)
-def test_names_with_an_order(entrance, form):
-    found = ENTRANCES[entrance](ORDERED[form])
-    if isinstance(found, LabelSet):
-        assert found.names == NAMES and all(type(name) is str for name in found.names)
+def test_names_with_an_order(entrance):
+    for form, names in ORDERED.items():
+        found = ENTRANCES[entrance](names)
+        if isinstance(found, LabelSet):
+            assert found.names == NAMES and all(type(name) is str for name in found.names), form
 
 
-@pytest.mark.parametrize("form", WITHOUT_ORDER)
 @pytest.mark.parametrize("entrance", ENTRANCES)
-def test_names_without_an_order(entrance, form):
-    with pytest.raises(ValueError, match="which has no order: a score belongs to a label by its place"):
-        ENTRANCES[entrance](WITHOUT_ORDER[form])
+def test_names_without_an_order(entrance):
+    for names in WITHOUT_ORDER.values():
+        with pytest.raises(ValueError, match="which has no order: a score belongs to a label by its place"):
+            ENTRANCES[entrance](names)
 
 
 @pytest.mark.parametrize(

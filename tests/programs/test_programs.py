@@ -139,13 +139,6 @@ def test_floors_are_right_for_both_signs_and_rounded_up(best, tau, bound, floor)
     assert score_floor(best, tau, bound) == floor
 
 
-def test_floors_that_make_no_sense():
-    with pytest.raises(ValueError, match=r"tau is 1\.5"):
-        score_floor(0, 1.5, "odds")
-    with pytest.raises(ValueError, match="expected 'relative' or 'odds'"):
-        score_floor(0, 0.5, "absolute")
-
-
 def two_phase_case(shift: float) -> Trellis:
     """Two tokens; the best labelling breaks the rule, the next best is two grid units below."""
     unit = 2.0**-20

@@ -3,7 +3,6 @@
 import math
 import pickle
 import re
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -460,15 +459,6 @@ def test_readers_of_files_add_the_constant(constant, tmp_path):
         assert [answer and answer[0] for answer in answers] == pytest.approx([best, -best], rel=1e-9)
 
 
-def test_files_are_written_whole_or_not_at_all(tmp_path):
-    program = formulate(random_trellis())
-    with pytest.raises(OSError, match="No such file"):
-        program.write(tmp_path / "nowhere" / "x.lp")
-    assert list(tmp_path.iterdir()) == []
-    program.write(str(tmp_path / "X.LP"))
-    assert [path.name for path in tmp_path.iterdir()] == ["X.LP"]
-
-
 def test_infeasible_programs_are_infeasible_in_files(tmp_path):
     trellis = Trellis([0.0, 0.0], np.zeros((1, 2, 2)), labels=["a", "b"])
     impossible = formulate(trellis, [C.at_least_runs("a", 9)])
@@ -476,15 +466,3 @@ def test_infeasible_programs_are_infeasible_in_files(tmp_path):
     files = [*of_files(impossible, tmp_path, "a"), *of_files(floor, tmp_path, "b")]
     solved = [answer is not None for answer in highs.solved(files)]
     assert solved == [answer is not None for answer in map(cbc, files)] == [False, False, True, True]
-
-
-def test_every_labelling_of_a_small_program_is_read_back():
-    labels = LabelSet(("a", "O"))
-    program = formulate(random_trellis(labels, 3))
-    places = {name: place for place, name in enumerate(program.column_names)}
-    for labelling in product(labels.names, repeat=3):
-        steps = zip((*labelling, "END"), ("START", *labelling))
-        x = np.zeros(program.n_columns)
-        for t, (label, before) in enumerate(steps):
-            x[places[f"x[{t},{before},{label}]"]] = 1
-        assert program.labelling(x) == list(labelling)

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from support.effort import seeds
 from support.trellises import near_tie_trellis, valued
 
 import ilpinfer
@@ -31,7 +32,7 @@ RULES = [
     C.at_least_tokens("b", 1),
     C.never_together("X", "Y", scope="each pair", distance="binary", penalty=2**-20),
 ]
-CASES = [(seed, order) for seed in range(20) for order in (1, 2)]
+ORDERS = pytest.mark.parametrize("order", [1, 2])
 
 
 def drawn(seed, order):
@@ -65,7 +66,8 @@ def ways(problem, machines, excluded, limit):
         yield stage(problem, machines, excluded, limit).graph().best[0][0] <= limit
 
 
-@pytest.mark.parametrize(("seed", "order"), CASES)
+@ORDERS
+@seeds(20)
 def test_what_is_excluded_is_what_brute_force_does_not_find(seed, order):
     problem, machines = drawn(seed, order)
     ranked = valued(problem)
@@ -79,7 +81,8 @@ def test_what_is_excluded_is_what_brute_force_does_not_find(seed, order):
     assert all(ways(problem, machines, tuple(path for _, path in ranked), -(2**50)))
 
 
-@pytest.mark.parametrize(("seed", "order"), CASES)
+@ORDERS
+@seeds(20)
 def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
     """Without machines, the paths are left whose every step lies on one above the limit."""
     problem, _ = drawn(seed, order)
@@ -99,7 +102,8 @@ def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
         assert total == scores[path]
 
 
-@pytest.mark.parametrize(("seed", "order"), CASES)
+@ORDERS
+@seeds(20)
 def test_max_marginals_are_the_best_through_each_state(seed, order):
     lattice = drawn(seed, order)[0].lattice
     expected = np.full(lattice.node.shape, FORBIDDEN)
@@ -112,7 +116,8 @@ def test_max_marginals_are_the_best_through_each_state(seed, order):
     assert scores.best == expected[0].max()
 
 
-@pytest.mark.parametrize(("seed", "order"), CASES)
+@ORDERS
+@seeds(20)
 def test_chunks_change_nothing(seed, order):
     problem, machines = drawn(seed, order)
     given = (tuple(path for _, path in valued(problem)[:1]), valued(problem)[2][0])
@@ -129,7 +134,7 @@ def plain(graph):
     return steps, [best.tolist() for best in graph.best]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 def test_a_product_proves_what_pruned_steps_prove(seed):
     problem = compile_problem(near_tie_trellis(seed, T), RULES[:3])
     ranked, keys = valued(problem), tuple((r, 0) for r in range(3))
@@ -156,7 +161,7 @@ def test_steps_are_asked_for():
 
 def test_large_references_are_verified_and_worse_ones_refused():
     labels = labels_of_size(29)
-    trellis, rules = document(200, 0, labels, 2.0), document_rules(labels)
+    trellis, rules = document(100, 0, labels, 2.0), document_rules(labels)
     reference = make(trellis, rules)
     assert ilpinfer.verify(trellis, rules, ilpinfer.decode(trellis, rules))
     assert verify(reference, "meaning")

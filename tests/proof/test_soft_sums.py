@@ -54,7 +54,7 @@ def draw(seed, distance):
 @pytest.mark.parametrize("distance", ["count", "binary", "hamming"])
 def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
     by_multipliers = 0
-    for seed in range(700 if STRICT else 60):
+    for seed in range(700 if STRICT else 20):
         if (problem := draw(seed, distance)) is None:
             continue
         with monkeypatch.context() as patch:
@@ -65,7 +65,7 @@ def test_every_optimum_of_a_sum_is_proved_and_right(distance, monkeypatch):
         assert verdict.proved and solution.certificate.kind == "exact", (problem.rules, verdict.reasons)
         check_optimum(problem, solution)
         by_multipliers += "multiplier" in solution.method
-    assert distance != "count" or by_multipliers > 20
+    assert distance != "count" or by_multipliers > (20 if STRICT else 4)
 
 
 @pytest.mark.parametrize("text", ["3*runs(a) <= 2", "2*tokens(O) = 5", "3*tokens(a) >= 7"])

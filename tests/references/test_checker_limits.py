@@ -73,21 +73,21 @@ def test_the_levels_of_a_reference_share_the_limit():
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"1" * 5000])
-def test_files_without_a_reference_end_with_2(tmp_path, content):
+def test_files_without_a_reference_end_with_2(tmp_path, content, checked):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
-    done = python(checker.__file__, path)
-    assert done.returncode == 2 and "is no JSON" in done.stderr
+    code, _, err = checked(path)
+    assert code == 2 and "is no JSON" in err
 
 
-def test_names_of_files_are_shown_with_escapes(tmp_path):
+def test_names_of_files_are_shown_with_escapes(tmp_path, checked):
     path = tmp_path / "\x1b[31m\u202e.json"
     path.write_text("{}")
-    done = python(checker.__file__, path)
-    assert done.returncode == 1 and "\\x1b[31m\\u202e.json: reference 1: " in done.stdout
+    code, out, _ = checked(path)
+    assert code == 1 and "\\x1b[31m\\u202e.json: reference 1: " in out
 
 
-def test_a_line_that_is_no_json_is_named_so(tmp_path):
+def test_a_line_that_is_no_json_is_named_so(tmp_path, checked):
     for name, text, said in (
         ("a.jsonl", "what is this\n", "reference 1 is no JSON: Expecting value"),
         ("b.json", '{"format": "x', "reference 1 is no JSON: Unterminated string"),
@@ -97,5 +97,5 @@ def test_a_line_that_is_no_json_is_named_so(tmp_path):
         if text is not None:
             (tmp_path / name).write_text(text)
         limit = ("--max-steps", "100") if name == "c.json" else ()
-        done = python("-I", "-S", checker.__file__, *limit, tmp_path / name)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        code, _, err = checked(*limit, tmp_path / name)
+        assert (code, said in err) == (2, True), err

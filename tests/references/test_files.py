@@ -52,16 +52,15 @@ def test_a_single_reference(tmp_path, references, name):
     [b"{", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000, b"{}\n{}", b'{"format": "ilpinfer reference 1"}'],
 )
 @pytest.mark.parametrize("name", ["bad.json", "bad.jsonl"])
-def test_what_cannot_be_read_is_one_message(tmp_path, content, name):
+def test_what_cannot_be_read_is_one_message(tmp_path, content, name, checked):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidReference, match=r"bad\.json"):
         list(read(tmp_path / name))
-    done = python(checker.__file__, tmp_path / name)
-    assert done.returncode in (1, 2) and "Traceback" not in done.stderr
-    assert "bad.json" in done.stdout + done.stderr
+    code, out, err = checked(tmp_path / name)
+    assert code in (1, 2) and "bad.json" in out + err
 
 
-def test_false_references_are_reported(made, cli):
+def test_false_references_are_reported(made, cli, checked):
     folder, command = made
     output = folder / "out.jsonl"
     cli.done(f"{command} {output}")
@@ -75,8 +74,8 @@ def test_false_references_are_reported(made, cli):
     cli.done(f"reference verify {output} --depth tables")
     rows[0]["levels"][0]["score"] += 1
     output.write_text("\n".join(map(json.dumps, rows)))
-    done = python("-m", "ilpinfer.checker", output)
-    assert done.returncode == 1 and "reference 1" in done.stdout and "reference 2" not in done.stdout
+    code, out, _ = checked(output)
+    assert code == 1 and "reference 1" in out and "reference 2" not in out
 
 
 def test_checks_need_no_solver(tmp_path, references):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import oracles
-from support.effort import examples
+from support.effort import examples, seeds
 from support.reference_generator import generate
 from support.strategies import NEAR_TIES, cost_units, problems
 
@@ -140,7 +140,7 @@ def by_hand(trellis, rules):
     return sorted(((v.score, y) for v, y in values if v.feasible), key=lambda pair: -pair[0])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_second_order(seed):
     trellis, rules = second_order(seed), [C.at_most_runs("a", 1, penalty=2**-19), C.requires_before("a", "b")]
     reference = make(trellis, rules)

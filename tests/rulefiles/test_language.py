@@ -1,6 +1,5 @@
 """Texts of rules: files, formulas, templates of one's own; what is wrong in them is said with its place."""
 
-import json
 import math
 import time
 import tomllib
@@ -9,7 +8,7 @@ import fastjsonschema
 import numpy as np
 import pytest
 from support.effort import at_most
-from support.rule_schema import FILE, schema_text
+from support.rule_schema import FILE, schema_text, validator
 
 import ilpinfer
 from formulations import LabelSet, RuleError, RuleSet, Trellis, catalogue, dump_rules, load_rules, parse_rules
@@ -20,7 +19,6 @@ from formulations.rulefiles.loading import CATALOGUE
 from formulations.rulefiles.toml_text import dumps
 
 PLAIN = LabelSet(("a", "b", "O"))
-VALIDATE = fastjsonschema.compile(json.loads(FILE.read_text("utf-8")))
 
 
 def test_the_file_of_the_schema_is_what_templates_say():
@@ -29,7 +27,7 @@ def test_the_file_of_the_schema_is_what_templates_say():
 
 @pytest.mark.parametrize("entry", catalogue())
 def test_the_catalogue_keeps_to_the_schema(entry):
-    VALIDATE(tomllib.loads((CATALOGUE / f"{entry}.toml").read_text("utf-8")))
+    validator()(tomllib.loads((CATALOGUE / f"{entry}.toml").read_text("utf-8")))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ def test_the_catalogue_keeps_to_the_schema(entry):
 )
 def test_the_schema_refuses_what_the_reader_refuses(table):
     with pytest.raises(fastjsonschema.JsonSchemaException):
-        VALIDATE({"fields": ["a"], "rule": [table]})
+        validator()({"fields": ["a"], "rule": [table]})
     with pytest.raises(RuleError):
         parse_rules(dumps({"fields": ["a"], "rule": [table]}))
 

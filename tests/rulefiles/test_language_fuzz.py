@@ -4,6 +4,7 @@ import contextlib
 import random
 
 import pytest
+from support.effort import examples
 
 from formulations import LabelSet, RuleError, dump_rules, parse_rules
 from formulations import constraints as C
@@ -108,10 +109,11 @@ def tried(text: str) -> None:
     assert parse_rules(dump_rules(rules), rules.name) == rules
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("kind", ["logic", "linear", "regex", "named", "values", "file"])
 def test_mutated_texts_are_read_or_refused_with_their_place(kind):
     rng = random.Random(kind)
-    for _ in range(150 if kind == "file" else 300):
+    for _ in range(examples(900, 60)):
         tried(document(rng, kind))
 
 

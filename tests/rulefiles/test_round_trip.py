@@ -1,14 +1,12 @@
 """Rules that are written and read again have the same digest, so that proofs and references stay valid."""
 
-import json
 import math
 import tomllib
 
-import fastjsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
-from support.rule_schema import FILE
+from support.rule_schema import validator
 from support.strategies import LABEL_SETS, TOKENS, cases
 
 import ilpinfer
@@ -29,7 +27,6 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.references.making import make
 
 PLAIN = LabelSet(("a", "b", "c", "O"), "plain")
-VALIDATE = fastjsonschema.compile(json.loads(FILE.read_text("utf-8")))
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 INNER = C.group("inner", ["a", "O"])
 GROUPS = [
@@ -161,7 +158,7 @@ def test_rules_of_all_schemes_are_read_as_they_were_written(pair, data):
     again = parse_rules(text)
     assert again.items == rules.items and parse_rules(dump_rules(again)) == again
     assert digest(again, labels) == digest(rules, labels)
-    VALIDATE(tomllib.loads(text))
+    validator()(tomllib.loads(text))
 
 
 def test_a_rule_set_from_python_beside_groups_has_a_reference():

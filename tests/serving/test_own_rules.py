@@ -4,13 +4,10 @@ import asyncio
 import itertools
 import json
 import re
-import tomllib
 from math import exp
 
 import numpy as np
 import pytest
-from support.layers import PACKAGES
-from support.places import ROOT
 from support.service import post, service_of, talk
 
 from formulations import Trellis, load_rules, parse_rules
@@ -254,19 +251,6 @@ def test_the_page_and_its_files_are_served_and_name_no_other_host(decoder):
     assert [each.status_code for each in (page, *files, *missing)] == [200, 200, 200, 404, 404]
     assert all(each.headers["content-type"].startswith("text/") for each in files)
     assert not any(re.search(r"https?://|//\w+\.", each.text) for each in (page, *files))
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_archives_have_all_files_that_are_no_modules(package):
-    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["scikit-build"]
-    named = [pattern for pattern in tool["sdist"]["include"] if pattern.startswith(f"/{package}/")]
-    packaged = {path for pattern in named for path in ROOT.glob(pattern[1:]) if path.is_file()}
-    packaged = {path for path in packaged if path.suffix != ".py"}
-    made = {".pyc", ".so", ".pyd"}
-    there = {path for path in (ROOT / package).rglob("*.*") if path.is_file() and path.suffix not in made}
-    there = {path for path in there if path.suffix != ".py"}
-    assert {path for path in there - packaged if path.name != "README.md"} == set()
-    assert packaged - there == set()
 
 
 PAIRS = (

@@ -173,15 +173,6 @@ def test_a_label_is_made_known_by_a_click(page, item):
     assert row(page, 1)[5] != label
 
 
-def test_the_rules_are_downloaded(page):
-    page.run(
-        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return 'data:,'; }"
-    )
-    page.run("HTMLAnchorElement.prototype.click = function () { window.name_of = this.download; }")
-    page.run("document.getElementById('download').click()")
-    assert page.until("window.saved") == rules_text(page) and page.run("window.name_of") == "rules.toml"
-
-
 def test_words_that_mean_something_to_html_are_words(page):
     write_and_wait(page, "examples", "1", "change")
     assert (
@@ -198,24 +189,6 @@ def test_a_text_is_split_and_an_empty_one_is_none(page):
     assert page.run("document.querySelectorAll('.token').length") == 0
 
 
-def paste(page, text):
-    page.run(
-        "(() => { const box = document.getElementById('text'); box.dispatchEvent(new ClipboardEvent('paste')); "
-        f"box.value = {json.dumps(text)}; box.dispatchEvent(new InputEvent('input', {{ inputType: 'insertFromPaste' }})); }})()"
-    )
-    page.run("new Promise((done) => setTimeout(done, 400))")
-    page.until(LABELLED)
-
-
-def test_words_and_punctuation_of_a_text_that_is_pasted_are_split_apart(page):
-    paste(page, "M. Burke (2010), Smith.")
-    assert words(page) == ["M", ".", "Burke", "(", "2010", ")", ",", "Smith", "."]
-    page.run("document.getElementById('split').value = 'spaces'")
-    page.run("document.getElementById('split').dispatchEvent(new Event('input'))")
-    paste(page, "M. Burke")
-    assert words(page) == ["M.", "Burke"]
-
-
 def test_an_empty_text_and_an_error_leave_no_headings(page):
     write(page, "text", "")
     shown = "[...document.querySelectorAll('.labelled')].filter((each) => each.offsetParent).length"
@@ -224,36 +197,6 @@ def test_an_empty_text_and_an_error_leave_no_headings(page):
     page.until("document.getElementById('summary').matches('.error')")
     assert text_of(page, "summary").startswith("tokens is not a list of texts")
     assert page.run(shown) == 0
-
-
-@pytest.mark.parametrize("width", [1200, 400])
-def test_names_of_fields_take_no_room_and_stand_where_a_line_begins(page, width):
-    page.shape(width, 900)
-    words_alone = (
-        "[...document.querySelectorAll('.token')].every((each) => {"
-        "const word = each.children[0], range = document.createRange(); range.selectNodeContents(word);"
-        "return each.offsetWidth <= Math.max(range.getBoundingClientRect().width + 12, 24); })"
-    )
-    assert page.run(words_alone)
-    unnamed = (
-        "[...document.querySelectorAll('.token')].filter((each, t, all) => (t === 0 || each.offsetTop > all[t - 1].offsetTop)"
-        " && each.offsetWidth > 40 && !each.children[2].querySelector('.name')).length"
-    )
-    page.until(f"{unnamed} === 0")
-
-
-def test_the_time_is_that_of_decoding(page, item):
-    told = text_of(page, "summary").partition("decoded in ")[2].partition(" ms")[0]
-    assert float(told) < 20_000
-
-
-def test_the_page_fits_a_phone_and_the_dark(page):
-    colours = []
-    for dark in (False, True):
-        page.shape(400, 800, dark=dark)
-        assert page.run("document.documentElement.scrollWidth") == 400
-        colours.append(page.run("getComputedStyle(document.body).backgroundColor"))
-    assert colours == ["rgb(255, 255, 255)", "rgb(20, 24, 29)"]
 
 
 def test_a_problem_of_a_page_would_be_noticed(page):

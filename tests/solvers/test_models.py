@@ -94,16 +94,6 @@ def test_two_phase_and_second_order_programs(solve):
         assert value == -two.penalty and trellis.score(names) >= two.floor
 
 
-@pytest.mark.parametrize("solve", [by_pulp, by_cp_sat])
-@pytest.mark.parametrize("below", [1, 2])
-def test_a_floor_one_grid_unit_above_a_labelling_keeps_it_out(solve, below):
-    trellis = Trellis([8.0, 7.0], [[[0.0, -1.0], [-1.0, 1.0 - 2 * UNIT]]], labels=["a", "b"])
-    rules = [C.at_most_tokens("a", 0, penalty=1.0)]
-    tau = float(np.exp(-(below + 0.5) * UNIT))
-    program = formulate(trellis, rules, program="two-phase", tau=tau, bound="odds")
-    assert solve(program) == ((-2.0, ["a", "a"]) if below == 1 else (0.0, ["b", "b"]))
-
-
 def ties():
     """A trellis whose best labelling is one grid unit better than 2 ** 12 - 1 others."""
     start, edges = np.full(2, -3.1), np.full((11, 2, 2), -2.7)

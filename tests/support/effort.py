@@ -23,12 +23,12 @@ def at_most(seconds: float) -> float:
 
 
 def examples(number: int, few: int | None = None) -> int:
-    """The number of random examples: a third of `number` with `make random`, else `few`, or an eighth; at least five."""
-    some = max(5, number // 8) if few is None else few
+    """The number of random examples: a third of `number` with `make random`, else `few`, or a sixteenth; at least five."""
+    some = max(5, number // 16) if few is None else few
     return EXAMPLES or (max(some, number // 3) if STRICT else some)
 
 
 def seeds(number: int, few: int | None = None) -> Callable[[Test], Test]:
-    """Cases of a test with a parameter `seed`: so many with `make random`, else as `examples` says."""
-    cases = pytest.mark.parametrize("seed", range(examples(number, few)))
+    """Cases of a test with a parameter `seed`: a third of `number` with `make random`, else `few`, or three."""
+    cases = pytest.mark.parametrize("seed", range(examples(number, few or 3)))
     return lambda function: pytest.mark.examples(cases(function))

@@ -4,10 +4,13 @@
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import fastjsonschema
 
 import formulations
 from formulations.constraints.feature import Feature
@@ -32,6 +35,12 @@ _COMMON: dict[str, Any] = {
     "reason": {**_TEXT, "description": "why the rule is there"},
 }
 FILE = Path(formulations.__file__).parent / "rulefiles" / "rules.schema.json"
+
+
+@cache
+def validator() -> Callable[[Any], Any]:
+    """Checks a document against the schema."""
+    return fastjsonschema.compile(json.loads(FILE.read_text("utf-8")))
 
 
 def schema_text() -> str:
