@@ -297,7 +297,7 @@ def helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
                 continue
             if notation.evident(fitting, written):
                 best = written, [name for name in inside if not fits(name, written)]
-    if best is None or any(_is_marked(name, form_of(best[0])) for name in best[1]):
+    if best is None or not best[1] or any(_is_marked(name, form_of(best[0])) for name in best[1]):
         return None
     return best
 
