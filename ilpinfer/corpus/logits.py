@@ -17,7 +17,15 @@ from formulations.labels.label_set import check_label_count
 from formulations.labels.names import label_names
 from formulations.messages import brief, counted, suggestion
 from formulations.problem.score_arrays import MOST_SHARED, shared_pool
-from formulations.score_numbers import MASK, OneNotice, float_array, is_plain, one_notice, score_array
+from formulations.score_numbers import (
+    MASK,
+    OneNotice,
+    check_columns,
+    float_array,
+    is_plain,
+    one_notice,
+    score_array,
+)
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.kernels.native import kernels
 
@@ -111,6 +119,8 @@ def from_logits(
     >>> len(trellis), trellis.labels.names
     (2, ('O', 'name'))
     """
+    if hasattr(logits, "columns") and labels is not None:
+        check_columns(logits, labels.names if isinstance(labels, LabelSet) else label_names(labels), "logits")
     if start is None and end is None and pool == "first":
         lattice = _plain_lattice(logits, labels, word_ids, tokens, scale, transitions)
         if lattice is not None:
