@@ -4,7 +4,7 @@ import math
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -20,6 +20,9 @@ Result = TypeVar("Result")
 
 MASK = -1e8
 """Nats; scores from here down forbid, as -inf does: other tools mask with -1e9, or with the smallest number of float32."""
+
+LEAST_HALF = float(np.finfo(np.float16).min)
+"""With this, half precision masks; it is above `MASK`."""
 
 MASKS = "scores at or below -1e8 nats, which forbid as -inf does"
 NUMBERS = (float, int, np.floating, np.integer)
@@ -177,8 +180,7 @@ def _joined(values: Sequence[Any], what: str) -> Floats:
 def _read(value: Any, what: str) -> Floats:
     if isinstance(value, list | tuple):
         return _rows(value, what)
-    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):  # importing it takes time
-        raise ValueError(f"{what} is a masked array; fill it: filled(-inf) forbids what is masked")
+    refuse_masked(value, what, "fill it: filled(-inf) forbids what is masked")
     try:
         array = np.asarray(in_memory(value))
         kind = array.dtype.kind
@@ -187,13 +189,32 @@ def _read(value: Any, what: str) -> Floats:
     except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{what} must hold numbers, not {brief(value)}: {error}") from None
     if kind in "iuf":
-        return array.astype(np.float64)
+        wide = array.astype(np.float64)
+        return np.where(wide == LEAST_HALF, -np.inf, wide) if array.dtype == np.float16 else wide
     if kind == "O":
         return _rows(list(array), what) if array.ndim else _number(array.item(), what)
     if array.size == 0:
         return np.zeros(array.shape)
     way = "; as a score, 0 allows and -inf forbids" if kind == "b" else ""
     raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}{way}")
+
+
+def refuse_masked(value: Any, what: str, way: str) -> None:
+    """Raise ValueError for a masked array of numpy, whose mask would be lost."""
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):  # importing it takes time
+        raise ValueError(f"{what} is a masked array; {way}")
+
+
+def check_columns(values: Any, names: Iterable[str] | None, what: str) -> None:
+    """Raise ValueError for a data frame whose columns are the label names in another order."""
+    columns = getattr(values, "columns", None)
+    if columns is None or names is None:
+        return
+    known, listed = [*names], [*map(str, columns)]
+    if listed != known and sorted(listed) == sorted(known):
+        raise ValueError(
+            f"{what} has the columns {brief(listed)}, in another order than the labels; give frame[labels]"
+        )
 
 
 def _rows(values: Sequence[Any], what: str) -> Floats:

@@ -234,4 +234,7 @@ def test_levels_of_names_that_are_too_long_are_not_kept():
 @pytest.mark.parametrize("way", label_sets.WAYS)
 def test_many_label_sets_leave_the_memory_as_it_was(way):
     assert Path("/proc/self/statm").exists()
-    python("-m", "stress.label_sets", "--way", way, "--sets", "1000", check=True)
+    one_heap = {
+        "MALLOC_ARENA_MAX": "1"
+    }  # each thread of a service has a heap of its own, whose holes are no leak
+    python("-m", "stress.label_sets", "--way", way, "--sets", "300", variables=one_heap, check=True)

@@ -251,15 +251,11 @@ def _plain(names: Sequence[str]) -> str:
             f"labels {', '.join(inside)} are marks without a field: taken as plain, each a field of its own; "
             f'scheme="{scheme_of(bare)}" reads them as runs of one field, "{notation.NAMELESS}"'
         )
-    if others := _helpers(names):
-        written, helpers = others
-        shown = (
-            " and ".join(map(brief, helpers))
-            if len(helpers) < 3
-            else f"{brief(helpers[0])} and {len(helpers) - 1} more"
-        )
-        verb = "fits" if len(helpers) == 1 else "fit"
-        listed = ", ".join(f'"{name}"' for name in helpers[:3]) + (", …" if len(helpers) > 3 else "")
+    if others := helpers(names):
+        written, odd = others
+        shown = " and ".join(map(brief, odd)) if len(odd) < 3 else f"{brief(odd[0])} and {len(odd) - 1} more"
+        verb = "fits" if len(odd) == 1 else "fit"
+        listed = ", ".join(f'"{name}"' for name in odd[:3]) + (", …" if len(odd) > 3 else "")
         return (
             f"{shown} {verb} no scheme, while the other labels are {written}: all are taken as plain, each a field of its own, "
             f"and there is no scheme to keep; never=[{listed}] leaves helper labels out, "
@@ -286,8 +282,8 @@ MOST_HELPERS = 5
 """Labels beside those of a scheme that may be more than these."""
 
 
-def _helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
-    """A notation that most names are evidently of, and the names that do not fit it."""
+def helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
+    """A notation that most names are evidently of, and the names that do not fit it, such as `[PAD]`; None where all or none fit."""
     best: tuple[str, list[str]] | None = None
     inside = [name for name in names if name not in OUTSIDES]
     for form in notation.FORMS:
@@ -301,7 +297,7 @@ def _helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
                 continue
             if notation.evident(fitting, written):
                 best = written, [name for name in inside if not fits(name, written)]
-    if best is None or any(_is_marked(name, form_of(best[0])) for name in best[1]):
+    if best is None or not best[1] or any(_is_marked(name, form_of(best[0])) for name in best[1]):
         return None
     return best
 
@@ -337,6 +333,8 @@ def nothing_to_keep(names: Sequence[str], written: str) -> str:
     inside = [name for name in names if name not in OUTSIDES]
     if scheme not in ("plain", "io") or not inside:
         return ""
+    if scheme == "plain" and (known := infer(names)) != "plain":
+        return f'the labels are taken as plain, although they are {known}: there is nothing to check; leave the rule out, or the scheme "plain"'
     if scheme == "io":
         return (
             f"labels such as {inside[0]!r} say where a field is, but none begins a run: there is nothing to check; leave the rule "

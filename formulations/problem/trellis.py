@@ -20,6 +20,7 @@ from formulations.messages import counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
 from formulations.problem.known_labels import Given, known_ids
+from formulations.score_numbers import check_columns
 
 Labels = LabelSet | Sequence[str] | Mapping[Any, str] | None
 LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
@@ -167,7 +168,9 @@ class Trellis:
         3.0
         """
         lattice = arrays.factored(emissions, transitions, start, end, first)
-        return cls._from(lattice, labels, tokens, scheme, never)
+        result = cls._from(lattice, labels, tokens, scheme, never)
+        check_columns(emissions, result.labels.names, "emissions")
+        return result
 
     @classmethod
     def joined(cls, trellises: Sequence["Trellis"]) -> "Trellis":

@@ -56,7 +56,7 @@ def compare(options: CompareOptions) -> None:
     for name in (SUMMARY, REPORT, *_tables(options, layout), *_plots(options)):
         output_path(Path(options.output, name), inputs)
     positive(options.cap, "cap", "nats")
-    files, findings = Files(options, layout, inputs, _report_possible()), Findings()
+    files, findings = Files(options, layout, inputs, _report_possible()), Findings(compared=True)
     if Path(options.input.source).is_dir():
         comparison = _join_folders(options)
         save_rows(comparison, options.output, inputs)

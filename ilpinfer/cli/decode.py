@@ -16,6 +16,7 @@ from ilpinfer.cli.failure import Findings
 from ilpinfer.cli.inputs import Job, job_of, raise_interrupt, unused_model
 from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
+from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 def decode(options: DecodeOptions) -> None:
     """Label sequences. Each line of output is a JSON object with labels, score, penalty, violations, bound and proof.
 
-    It is written as soon as its sequence is decoded. Sequences that are infeasible or cannot be decoded have a row, too, and are
-    reported at the end. An invalid line is an error, or is left out and counted with --on-error row.
+    It is written as soon as its sequence is decoded. Sequences that are infeasible or cannot be decoded, also in time, have a row, too,
+    and are reported at the end. An invalid line is an error, or is left out and counted with --on-error row.
     """
     inputs = options.input.files
     check_streams(False, [], inputs)
@@ -57,7 +58,8 @@ def decode(options: DecodeOptions) -> None:
         job = job_of(options.input)
         work = _Work(examples, job, solve, options, findings)
         if options.output == "-":
-            work.run(0, lambda rows, _: _print(rows), bar=False)
+            with ContinuedBy(kept=False):
+                work.run(0, lambda rows, _: _print(rows), bar=False)
         else:
             name = options.job(job.content)
             with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:

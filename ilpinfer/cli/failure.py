@@ -51,15 +51,22 @@ class _Kind:
 
 
 class Findings:
-    """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence follow each other."""
+    """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence follow each other.
 
-    def __init__(self) -> None:
+    Sequences for which no labelling was found count as failed, unless methods are compared.
+    """
+
+    def __init__(self, *, compared: bool = False) -> None:
+        self._compared = compared
         self._failed, self._infeasible, self._rejected = _Kind(), _Kind(), list[str]()
 
     def add(self, row: Mapping[str, Any], where: str) -> None:
         """Count a row of the sequence at `where`."""
         if row.get("error"):
             self._failed.add(row["sequence"], row["reason"])
+        elif row["status"] == "unknown" and not self._compared:
+            reason = row["reason"] or "no labelling was found"
+            self._failed.add(row["sequence"], f"{where}: {reason}")
         elif row["status"] == "infeasible":
             self._infeasible.add(row["sequence"], f"{where}: infeasible: {row['reason']}")
 

@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.errors import RuleNotice
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ilpinfer.reprocessing.executors import Executor
     from ilpinfer.reprocessing.manifest import Manifest
     from ilpinfer.reprocessing.run import Outcome
-    from ilpinfer.reprocessing.shards import Work
+    from ilpinfer.reprocessing.shards import Shard, Work
     from ilpinfer.reprocessing.tables import ShardEntry
 
 RUN = Group("Run")
@@ -207,9 +208,21 @@ def _work(
         begun = folder.reopen(manifest) if retry else folder.begin(manifest, options.resume)
         again = ContinuedBy("" if retry else "--resume")
         with again, _executor(options, work) as executor, _progress(stream) as watch:
-            run = Run(folder, begun, executor, options.shard_size, options.budget, watch, retry, *part)
+            look = partial(_tell_of_rules, work)
+            run = Run(folder, begun, executor, options.shard_size, options.budget, watch, look, retry, *part)
             outcome = run.over(stream)
     _report(options, outcome)
+
+
+def _tell_of_rules(work: "Work", shard: "Shard") -> None:
+    """Notices about rules that have nothing to check in the first sequence, as `decode` gives them."""
+    from ilpinfer.pipelines.scored_stream import RuleCheck
+    from ilpinfer.reprocessing.shards import scored
+
+    check = RuleCheck(work.decoder.rules)
+    check.add(scored(shard.examples[0], work))
+    for text in filter(None, [*check.remarks, check.absent]):
+        notice(text)
 
 
 def _executor(options: ReprocessOptions, work: "Work") -> "Executor":

@@ -1,5 +1,6 @@
 """Logits of a neural tagger, and parameters of its CRF layer, as a trellis."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,9 +15,17 @@ from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid
 from formulations.labels.label_set import check_label_count
 from formulations.labels.names import label_names
-from formulations.messages import counted, suggestion
+from formulations.messages import brief, counted, suggestion
 from formulations.problem.score_arrays import MOST_SHARED, shared_pool
-from formulations.score_numbers import MASK, OneNotice, float_array, is_plain, one_notice, score_array
+from formulations.score_numbers import (
+    MASK,
+    OneNotice,
+    check_columns,
+    float_array,
+    is_plain,
+    one_notice,
+    score_array,
+)
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.kernels.native import kernels
 
@@ -110,6 +119,8 @@ def from_logits(
     >>> len(trellis), trellis.labels.names
     (2, ('O', 'name'))
     """
+    if hasattr(logits, "columns") and labels is not None:
+        check_columns(logits, labels.names if isinstance(labels, LabelSet) else label_names(labels), "logits")
     if start is None and end is None and pool == "first":
         lattice = _plain_lattice(logits, labels, word_ids, tokens, scale, transitions)
         if lattice is not None:
@@ -157,7 +168,7 @@ def _plain_lattice(
 
 
 def _first_pieces(word_ids: Sequence[int | None], S: int) -> Integers | None:
-    """The first of S pieces of each word; None where words are left out, or an id is no `int` from -1."""
+    """The first of S pieces of each word; None where words are left out or go back, or an id is no `int` from -1."""
     if not isinstance(word_ids, list | tuple) or len(word_ids) != S:
         return None
     if not {*map(type, word_ids)} <= {int, type(None)}:
@@ -166,7 +177,8 @@ def _first_pieces(word_ids: Sequence[int | None], S: int) -> Integers | None:
     for special in (None, -1):
         first.pop(special, None)
     pieces = [*map(first.get, range(len(first)))]
-    return None if None in pieces else np.array(pieces, np.int64)
+    words = [each for each in word_ids if each is not None and each != -1]
+    return None if None in pieces or words != sorted(words) else np.array(pieces, np.int64)
 
 
 @lru_cache(MOST_SHARED)
@@ -230,15 +242,10 @@ def pool_pieces(
     no_opinion: float = 0.0,
 ) -> Floats:
     """Scores of words from those of their pieces; a word without a piece has `no_opinion` for each label."""
-    try:
-        ids = np.array([-1 if each is None else each for each in word_ids])
-        with np.errstate(invalid="ignore"):
-            numbers = ids.astype(np.int64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"word_ids must be a list of whole numbers, not {word_ids!r:.60}") from None
-    if len(ids) != len(rows) or ids.ndim != 1 or not np.array_equal(ids, numbers):
+    numbers = _word_numbers(word_ids)
+    if len(numbers) != len(rows):
         raise ValueError(
-            f"word_ids has shape {ids.shape}; expected a whole number for each of {counted(len(rows), 'piece')}"
+            f"word_ids has {counted(len(numbers), 'number')}; expected one for each of {counted(len(rows), 'piece')}"
         )
     words, first = np.unique(numbers, return_index=True)
     first = first[words >= 0]
@@ -250,6 +257,38 @@ def pool_pieces(
         for word in words:
             result[word] = _pool(rows[numbers == word], pool)
     return result
+
+
+def _word_numbers(word_ids: Sequence[int | None]) -> Integers:
+    """The word of each piece, -1 for none; ValueError for what is no number, and where the numbers go back."""
+    if isinstance(word_ids, str | bytes) or not isinstance(word_ids, Iterable):
+        raise ValueError(f"word_ids must be a list of whole numbers, not {brief(word_ids)}")
+    listed = [-1 if each is None else each for each in word_ids]
+    if not {*map(type, listed)} <= {int}:
+        listed = [_word_number(each, at) for at, each in enumerate(listed)]
+    try:
+        numbers = np.array(listed, np.int64)
+    except OverflowError:
+        raise ValueError(f"word_ids has a number beyond 2^63: {brief(max(listed, key=abs))}") from None
+    pieces = np.flatnonzero(numbers >= 0)
+    back = np.flatnonzero(np.diff(numbers[pieces]) < 0)
+    if len(back):
+        before, at = pieces[back[0]], pieces[back[0] + 1]
+        raise ValueError(
+            f"word_ids[{at}] is word {numbers[at]}, after word {numbers[before]}; give one sequence at a time, with words in order"
+        )
+    return numbers
+
+
+def _word_number(value: Any, at: int) -> int:
+    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return -1
+    whole = isinstance(value, int | np.integer) or (
+        isinstance(value, float | np.floating) and value == int(value)
+    )
+    if not whole or isinstance(value, bool):
+        raise ValueError(f"word_ids[{at}] is {brief(value)}; expected the number of a word, from 0, or None")
+    return int(value)
 
 
 def _word_count(words: Integers, tokens: Sequence[str] | None) -> int:

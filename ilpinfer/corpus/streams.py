@@ -40,9 +40,10 @@ from ilpinfer.system.storage import (
     storage_errors,
 )
 
+JSON = (".jsonl", ".ndjson", ".json")
 SUFFIXES = (
     *(".tsv", ".txt", ".csv", ".conll", *CONLLU, ".bio", ".iob", ".iob2"),
-    *(".jsonl", ".ndjson", ".json", ".npz"),
+    *(*JSON, ".npz"),
     brat.ANNOTATIONS,
     *TABLES,
 )
@@ -244,7 +245,7 @@ class ExampleStream:
             with opened_lines(file, form.longest_line, start, keep=form.slices) as lines:
                 self._lines = lines
                 try:
-                    yield from sequences_in(lines, form, self._notify, conllu=name.endswith(CONLLU))
+                    yield from sequences_in(lines, form, self._notify, name)
                 except InputError:
                     self._note_rest(lines)
                     raise
@@ -344,16 +345,16 @@ def opened_lines(
 
 
 def sequences_in(
-    lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, *, conllu: bool = False
+    lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, name: str = ""
 ) -> Generator[Found, None, None]:
-    """The sequences of a text: of CoNLL-U, or of columns or JSON, which its first lines tell apart."""
-    if conllu:
+    """The sequences of a text: of CoNLL-U or JSON by the name of the file, or of columns or JSON, which its first lines tell apart."""
+    if name.endswith(CONLLU):
         yield from read_conllu(lines, form.names, notify, form.most)
     else:
-        yield from _of_text(lines, form, notify)
+        yield from _of_text(lines, form, notify, is_json=name.endswith(JSON))
 
 
-def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
+def _of_text(lines: Lines, form: CorpusForm, notify: Notify, *, is_json: bool) -> Iterator[Found]:
     head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
     first = next((line for line in head if line.strip()), "")
     if not first and lines.ended:
@@ -365,7 +366,7 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
     if foreign := foreign_format(head):
         raise InputError(f"{lines.name}: {foreign}")
     text = _json_text(lines, first.lstrip(), form)
-    if text is not None:
+    if text is not None or is_json:
         if text:
             after = 0 if lines.start is None else lines.start[1]
             lines.resume()

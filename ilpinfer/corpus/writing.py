@@ -12,10 +12,11 @@ from typing import Any
 
 from formulations.arguments import one_of
 from formulations.files import is_packed, plain_name
+from formulations.labels import schemes
 from formulations.messages import brief
 from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
-from ilpinfer.corpus.conversion import convert_all, shown_scheme
+from ilpinfer.corpus.conversion import convert_all, convertible, in_form, shown_scheme, sound
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
@@ -131,9 +132,11 @@ def write(
     if not known:
         raise InputError(f"{name}: no sequence to write")
     for example in known:
-        if not example.tokens:
+        if not example.tokens and example.scores is not None and example.scores.length:
             raise InputError(f"{example.where}: scores without tokens; add tokens")
-    known, scheme = _in_scheme(known, options.scheme)
+        if not example.tokens and format_ not in ("json", "parquet"):
+            raise InputError(f"{example.where}: no token, which has no place in {format_}; write JSON lines")
+    known, scheme = _in_scheme(known, options.scheme, runs=format_ == "spans")
     if format_ == "parquet" and is_packed(name):
         raise InputError(f"{name}: format {format_} is compressed itself; name the file {plain_name(name)}")
     data = _content(format_, known, scheme, options, name)
@@ -161,7 +164,7 @@ def _check_read(text: str, format_: str, examples: list[Example]) -> None:
                 why = f": {other.reason}" if isinstance(other, Rejection) else ""
                 way = "rename labels, tokens or notes" if format_ == "json" else "write JSON lines"
                 raise InputError(
-                    f"{example.where}: the sequence that begins with {brief(example.tokens[0])} has no place in {format_}, of which "
+                    f"{example.where}: the sequence that begins with {brief(''.join(example.tokens[:1]))} has no place in {format_}, of which "
                     f"another one would be read{why}; {way}"
                 )
 
@@ -191,13 +194,36 @@ def _content(
             return parquet_bytes(examples, path)
 
 
-def _in_scheme(examples: list[Example], scheme: str) -> tuple[list[Example], str]:
-    """Sequences with their labels rewritten, and the scheme of the labels."""
+def _in_scheme(examples: list[Example], scheme: str, *, runs: bool) -> tuple[list[Example], str]:
+    """Sequences with their labels rewritten, and the scheme of the labels; InputError for labels that have no such form."""
     given = [each.labels for each in examples if each.labels is not None]
+    if scheme or runs:
+        _check_scheme(given, scheme, examples[0].where.partition(",")[0])
     labellings = convert_all(given, scheme) if scheme else given
     rewritten = iter(labellings)
     examples = [each if each.labels is None else each.with_labels(next(rewritten)) for each in examples]
     return examples, shown_scheme(labellings)
+
+
+def _check_scheme(labellings: list[tuple[str, ...]], scheme: str, source: str) -> None:
+    """Raise InputError for labels that cannot be written in a scheme, or as runs where none is named."""
+    names = sorted({name for labels in labellings for name in labels})
+    odd = schemes.helpers(names)
+    if odd is not None:
+        listed = ", ".join(map(brief, odd[1]))
+        raise InputError(
+            f"{source}: {listed} among {odd[0]} labels: no label of a scheme; rename it, or leave it out"
+        )
+    shown = shown_scheme(labellings)
+    stays = schemes.scheme_of(in_form(schemes.scheme_name(scheme), shown)) in (
+        "plain",
+        schemes.scheme_of(shown),
+    )
+    written = [name for name in names if name not in schemes.OUTSIDES]
+    if scheme and written and not stays and not (convertible(scheme, shown) and sound(labellings)):
+        raise InputError(
+            f"{source}: labels such as {brief(written[0])} are {shown}, which cannot be written as {scheme}; leave --scheme out"
+        )
 
 
 def _spans(examples: list[Example], scheme: str) -> tuple[list[Example], list[list[Span] | None]]:

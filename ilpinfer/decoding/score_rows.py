@@ -16,7 +16,16 @@ from formulations.labels.label_set import LabelSet, named_labels
 from formulations.messages import brief, counted
 from formulations.problem.known_labels import Given, known_ids
 from formulations.problem.score_arrays import shared_pool
-from formulations.score_numbers import MASK, float_array, floats, in_memory, one_notice
+from formulations.score_numbers import (
+    MASK,
+    check_columns,
+    float_array,
+    floats,
+    in_memory,
+    one_notice,
+    place,
+    refuse_masked,
+)
 from ilpinfer.exact.compiled import Sequences
 from ilpinfer.kernels.native import kernels
 from ilpinfer.system.threads import thread_pool
@@ -114,6 +123,9 @@ def score_rows(
         raise ValueError(
             f"emissions has {counted(K, 'column')}, but there are {counted(len(labels), 'label')}"
         )
+    if isinstance(emissions, list | tuple):
+        for n, each in enumerate(emissions):
+            check_columns(each, labels.names, f"emissions[{n}]")
     node = np.empty((len(cells), K), np.int64)
     largest = _snap(values, chosen, node, threads)
     if np.isnan(largest):
@@ -185,6 +197,7 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
     if lengths is not None and mask is not None:
         raise ValueError("give lengths or a mask, not both")
     if lengths is not None:
+        refuse_masked(lengths, "lengths", "give 0 for a sequence without tokens")
         counts = floats(lengths, "lengths")
         if counts.shape != (N,) or not ((counts >= 0) & (counts <= T) & (counts == np.rint(counts))).all():
             raise ValueError(
@@ -193,10 +206,15 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
         return np.arange(T) < counts[:, None]
     if mask is None:
         return None
+    refuse_masked(mask, "mask", "give true where emissions has a token")
     known = np.asarray(in_memory(mask))
-    if known.shape != (N, T) or (known.dtype != bool and not np.isin(known, (0, 1)).all()):
+    if known.shape != (N, T):
+        raise ValueError(f"mask has shape {known.shape}; expected ({N}, {T})")
+    odd = np.zeros((N, T), bool) if known.dtype == bool else ~np.isin(known, (0, 1))
+    if odd.any():
+        value = known[odd][0]
         raise ValueError(
-            f"mask has shape {known.shape}; expected ({N}, {T}), true or 1 where emissions has a token"
+            f"mask{place(odd)} is {value!r}; expected true or 1 where emissions has a token, else 0"
         )
     return known.astype(bool)
 
@@ -207,13 +225,15 @@ def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, Integ
     shapes = [each.shape for each in arrays]
     K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
     if not K:
-        raise ValueError("emissions has no sequence with a token; expected a list of arrays (T, K)")
+        raise ValueError(
+            "emissions has no array of scores (T, K); give zeros((0, K)) for a sequence without tokens"
+        )
     for n, shape in enumerate(shapes):
         if shape[1:] != (K,) and shape != (0,):
             raise ValueError(f"emissions[{n}] has shape {shape}; expected (T, {K})")
     lengths = np.array([shape[0] for shape in shapes], np.int64)
     begins, width = np.append(0, np.cumsum(lengths)), int(lengths.max())
-    values = np.concatenate([each for each in arrays if len(each)])
+    values = np.concatenate([each for each in arrays if len(each)] or [np.zeros((0, K))])
     rows = np.arange(len(values))
     return (
         values,

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from formulations import LabelSet
 from formulations.labels import schemes
-from formulations.labels.schemes import CLOSED, OUTSIDES, bare_scheme, form_of, scheme_of
+from formulations.labels.notation import MARKS, write
+from formulations.labels.schemes import CLOSED, OUTSIDE, OUTSIDES, bare_scheme, form_of, helpers, scheme_of
+from formulations.messages import brief, distinct
 from ilpinfer.corpus.conversion import (
     convert,
     convert_all,
@@ -25,9 +27,13 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
 
     `scheme="plain"` removes prefixes; so does a side without prefixes when another one has some. BIO beside a scheme that marks the
     ends of runs is read as that one. Sides in different forms, such as `B-x` and `x-B`, have that of the first. Marks alone, such
-    as `B I O`, are runs of one field. ValueError for labels that do not fit the scheme.
+    as `B I O`, are runs of one field. Helper labels, such as `[PAD]` beside BIO labels, are fields of their own. ValueError for labels
+    that do not fit the scheme.
     """
     scheme = schemes.scheme_name(scheme)
+    names = sorted(set[str]().union(*map(_names, sides)))
+    read = [(side, "") if scheme else _with_fields(side, names) for side in sides]
+    sides = [side for side, _ in read]
     used = [side for side in sides if _names(side) - {*OUTSIDES}]
     shown = [shown_scheme(_known(side)) for side in used]
     bare = [bare_scheme(sorted(_names(side))) for side in used]
@@ -45,10 +51,12 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
         target, notices = _common(shown, iob1_remark(_known(sides[0]), ""))
     elif set(shown) != {"plain"} and schemes.infer(sorted(set().union(*map(_names, used)))) == "plain":
         target = reading = "plain"
+        sides = [_with_usual_outside(side) for side in sides]
         notices = ["some labels have prefixes and others have none: compared without"]
+    notices = [*distinct(notice for _, notice in read), *notices]
     result = [_as(side, target) for side in sides] if target else list(sides)
-    names = tuple(sorted(set[str]().union(*map(_names, result))))
-    labels = LabelSet(names, reading) if names else None
+    known = tuple(sorted(set[str]().union(*map(_names, result))))
+    labels = LabelSet(known, reading) if known else None
     return result, labels, notices or ([labels.notice] if labels is not None and labels.notice else [])
 
 
@@ -90,6 +98,38 @@ def _as(side: Side, target: str) -> Side:
         else:
             result = iter(convert_all(known, target))
     return [None if labels is None else next(result) for labels in side]
+
+
+def _with_fields(side: Side, names: list[str]) -> tuple[Side, str]:
+    """A side with a label of a field of its own for each helper label, if it has some beside labels of a scheme; and a notice.
+
+    `names` are the labels of all sides: a side with few labels may not tell its scheme.
+    """
+    own = sorted(_names(side))
+    if schemes.infer(own) != "plain" or (found := helpers(own) or helpers(names)) is None:
+        return side, ""
+    written, odd = found[0], [name for name in own if name in found[1]]
+    fields = {schemes.strip(name, written) for name in own if name not in odd and name not in OUTSIDES}
+    if not odd or not fields or fields.intersection(odd):
+        return side, ""
+    letters = {role: letter for letter, role in MARKS[scheme_of(written)].items()}
+    mark = letters.get("S") or letters.get("B") or letters["I"]
+    known = {name: write(mark, name, form_of(written)) for name in odd}
+    verb = "fits" if len(odd) == 1 else "fit"
+    notice = (
+        f"{', '.join(map(brief, odd))} {verb} no scheme, while other labels are {written}: counted as fields"
+    )
+    return [None if each is None else tuple(known.get(x, x) for x in each) for each in side], notice
+
+
+def _with_usual_outside(side: Side) -> Side:
+    """A side of small letters, whose `o` is no field, with `O` in its place."""
+    if OUTSIDE in _names(side):
+        return side
+    return [
+        None if labels is None else tuple(OUTSIDE if name in OUTSIDES else name for name in labels)
+        for labels in side
+    ]
 
 
 def _known(side: Side) -> list[tuple[str, ...]]:

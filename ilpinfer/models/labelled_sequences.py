@@ -59,6 +59,10 @@ def _form(each: Any, what: str) -> str:
         if all(map(_is_pair, each)):
             return PAIRS
         if len(each) == 2 and not any(isinstance(part, str | bytes) for part in each):
+            if isinstance(each, list) and all(map(_is_row, each)):
+                raise ValueError(
+                    f"{what} is {brief(each)}, which may be two tokens with further columns; {EXPECTED}"
+                )
             return APART
     raise ValueError(f"{what} is {brief(each)}; {EXPECTED}")
 
@@ -81,6 +85,11 @@ def _is_pair(part: Any) -> bool:
         and isinstance(part[0], str | Mapping)
         and isinstance(part[1], str)
     )
+
+
+def _is_row(part: Any) -> bool:
+    """Whether it is a tuple of three texts or more, as the rows of tokens with parts of speech are."""
+    return isinstance(part, tuple) and len(part) > 2 and all(isinstance(x, str) for x in part)
 
 
 def _is_pair_of_texts(part: Any) -> bool:

@@ -65,7 +65,8 @@ class Run:
     Finished shards are passed over by the digests in the manifest, and read where these do not suffice. `seconds` is the time for
     decoding, from the first shard that is decoded on. With `only_unproved`, shards that are there are decoded again where sequences have
     no proof. A row is replaced if the new one is proved, or has a higher score, or the same score and a lower bound. A shard without
-    new rows is not written. `watch` gets entries and the bytes of the input up to their end, None where they were passed over.
+    new rows is not written. `look` gets the first shard that is read, and `watch` entries and the bytes of the input up to their end,
+    None where they were passed over.
     """
 
     folder: Folder
@@ -74,6 +75,7 @@ class Run:
     size: int
     seconds: float | None = None
     watch: Callable[[ShardEntry, int | None], None] = lambda *_: None
+    look: Callable[[Shard], None] | None = None
     only_unproved: bool = False
     part: int = 1
     parts: int = 1
@@ -122,6 +124,9 @@ class Run:
 
     def _begun(self, shard: Shard, slice_: InputSlice | None, size: int) -> Pending:
         """The shard as it is in the folder, or submitted."""
+        if self.look is not None:
+            self.look(shard)
+            self.look = None
         there = self._existing_shard(shard)
         return Pending(shard, slice_, size, there, self._submit(shard, there))
 

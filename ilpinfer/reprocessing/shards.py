@@ -116,19 +116,24 @@ def decode_shard(
     return table_of(rows, work.run, shard.number, shard.digest, explain=work.explain)
 
 
+def scored(example: Example, work: Work) -> ScoredSequence:
+    """A sequence with its trellis, or with the error why it has none."""
+    try:
+        return score_example(example, work.model, work.scheme, work.decoder.rules.never)
+    except InputError as error:
+        return ScoredSequence(example, None, None, error)
+
+
 def decode_examples(
     examples: Iterable[Example], work: Work, check: Callable[[], None]
 ) -> Iterator[tuple[ScoredSequence, Solution]]:
     """The sequences with their solutions; the solution of a sequence that cannot be scored or decoded has the error."""
 
-    def scored() -> Iterator[ScoredSequence]:
+    def checked() -> Iterator[ScoredSequence]:
         for example in examples:
             check()
-            try:
-                yield score_example(example, work.model, work.scheme, work.decoder.rules.never)
-            except InputError as error:
-                yield ScoredSequence(example, None, None, error)
+            yield scored(example, work)
 
-    trellises = Trellises(scored())
+    trellises = Trellises(checked())
     solutions = work.decoder.decode_many(trellises, threads=work.threads, on_error="row")
     yield from in_order(trellises, solutions, lambda error: failure(error, "none"))

@@ -104,7 +104,7 @@ def test_first_pieces_of_words_are_those_of_the_general_way():
         if n % 5:
             ids = [known.index(i) if i >= 0 else i for i in ids]
         if n % 3 == 0:
-            rng.shuffle(ids)
+            ids[rng.integers(S)] = -1
         given = [None if i < 0 and rng.random() < 0.5 else i for i in ids]
         given = [given, tuple(given), np.array(ids), list(np.array(ids))][n % 4]
         logits = rng.normal(size=(S, K)) * 5
@@ -121,6 +121,27 @@ def test_first_pieces_of_words_are_those_of_the_general_way():
         if len(rows):
             assert_alike(trellis, rows)
         assert raw.lattice == expected.lattice
+
+
+@pytest.mark.parametrize(
+    ("word_ids", "message"),
+    [
+        ([0, 1, 0, 1], r"word_ids\[2\] is word 0, after word 1; give one sequence at a time"),
+        ([None, 1, 0, None], r"word_ids\[2\] is word 0, after word 1"),
+        (["0", "0", "1", "1"], r"word_ids\[0\] is '0'; expected the number of a word"),
+        ([True, False, True, True], r"word_ids\[0\] is True"),
+        ([0, 0.5, 1, 1], r"word_ids\[1\] is 0.5"),
+        ([0, 1, 1], "word_ids has 3 numbers; expected one for each of 4 pieces"),
+    ],
+)
+def test_odd_word_ids_are_refused(word_ids, message):
+    with pytest.raises(ValueError, match=message):
+        from_logits(np.zeros((4, 2)), word_ids=word_ids, tokens=["a", "b"])
+
+
+def test_word_ids_of_pandas():
+    logits = np.eye(3)
+    assert_alike(from_logits(logits, word_ids=[math.nan, 0.0, 1.0]), log_softmax(logits)[1:])
 
 
 def test_odd_logits_are_seen_in_pieces_that_are_no_first_ones():
