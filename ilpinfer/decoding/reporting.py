@@ -25,6 +25,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf
 from ilpinfer.errors import describe
+from ilpinfer.exact.auto import with_any_labelling
 
 Callback = Callable[[float, float, float], None]
 """Seconds, the best score so far and the bound so far, in nats."""
@@ -63,12 +64,13 @@ def run_method(
 
 def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
     """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
-    problem: Problem | None = None
+    # kernels that declined have compiled the rules, so that the problem takes little time
+    problem = context.rules.problem(context.trellis) if task.start.declined else None
     results: list[Result] = []
     deadline = task.deadline
     try:
         with deadline.as_limit():
-            problem = context.rules.problem(context.trellis)
+            problem = problem or context.rules.problem(context.trellis)
             late = deadline.passed and len(context.trellis)
             results = [] if late else _results(context, problem, method, task)
     except OutOfTime:
@@ -78,6 +80,8 @@ def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
         start, why = task.start, f"{method.name}: no time left"
         path = None if problem is None else start.path
         results = [Result(path, start.bound, why, proof(why, start.proof))]
+    if method.name == "auto" and problem is not None:
+        results = [with_any_labelling(results[0], problem), *results[1:]]
     if task.start.declined:
         why = f"not by compiled rules: {task.start.declined}"
         results = [replace(each, method=f"{each.method}; {why}") for each in results]

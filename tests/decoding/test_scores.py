@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from formulations.errors import ScoreNotice
 from ilpinfer.decoding import score_rows
+from ilpinfer.models.external import from_logits
 
 NAMES = ["B-a", "I-a", "B-b", "I-b", "O"]
 RULES = [
@@ -244,3 +246,33 @@ NAN = np.array([[[0.0, np.nan], [0.0, 0.0]]])
 def test_bad_input_is_one_message(arguments, message):
     with pytest.raises(ValueError, match=message):
         ilpinfer.decode_scores(**{"emissions": np.zeros((1, 2, 2)), **arguments})
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"mask": [[1, 2, 0]]}, r"mask\[0, 1\] is .*2.*; expected true or 1"),
+        ({"mask": np.ma.array([[1, 1, 1]], mask=[[0, 1, 0]])}, "mask is a masked array; give true where"),
+        ({"lengths": np.ma.array([3], mask=[1])}, "lengths is a masked array; give 0 for"),
+    ],
+)
+def test_masks_that_say_something_else_are_refused(more, message):
+    with pytest.raises(ValueError, match=message):
+        ilpinfer.decode_scores(np.zeros((1, 3, 2)), labels=["a", "O"], **more)
+
+
+def test_a_batch_of_empty_sequences():
+    batch = ilpinfer.decode_scores([np.zeros((0, 2))] * 2, labels=["a", "O"])
+    assert batch.labels == [[], []] and list(batch.status) == ["optimal"] * 2
+
+
+def test_columns_of_a_table_have_the_order_of_the_labels():
+    table = pd.DataFrame(np.eye(2), columns=["O", "a"])
+    for way in (
+        lambda: ilpinfer.decode_scores([table], labels=["a", "O"]),
+        lambda: Trellis.from_emissions(table, np.zeros((2, 2)), labels=["a", "O"]),
+        lambda: from_logits(table, ["a", "O"]),
+    ):
+        with pytest.raises(ValueError, match=r"columns \['O', 'a'\], in another order than the labels"):
+            way()
+    assert from_logits(table[["a", "O"]], ["a", "O"]).labels.names == ("a", "O")

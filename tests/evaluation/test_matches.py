@@ -1,6 +1,7 @@
 """Matches of spans against nervaluate, reports against scikit-learn and figures worked out by hand."""
 
 import random
+import warnings
 
 import pytest
 from nervaluate import Evaluator
@@ -8,6 +9,7 @@ from sklearn.metrics import classification_report as report_of_tokens
 from support.effort import seeds
 
 import ilpinfer
+from formulations.errors import RuleNotice
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.evaluation.matches import KINDS, WAYS
 from ilpinfer.evaluation.reports import field_rows, report_text
@@ -91,3 +93,23 @@ def test_reports_count_any_unit():
     result = evaluate(pairs_of([["B-a", "I-a"]], [["B-a", "O"]]))
     assert field_rows(result, "tokens")["a"]["recall"] == 0.5
     assert "1.0000    0.5000    0.6667         2" in report_text(field_rows(result, "tokens"), 4)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "counts"),
+    [
+        (["B-P I-P O O"], ["B-P I-P O X"], {"P": [1, 1, 1], "X": [1, 0, 0]}),
+        (["B-P I-P O [PAD]"], ["B-P I-P O [PAD]"], {"P": [1, 1, 1], "[PAD]": [1, 1, 1]}),
+        (["B-P I-P O", "B-P <unk> O"], ["B-P I-P O", "B-P O X"], {"P": [2, 2, 2], "<unk>": [0, 1, 0], "X": [1, 0, 0]}),
+        (["B-P I-P O"], ["B-P O X"], {"P": [1, 1, 0], "X": [1, 0, 0]}),
+        (["B-P E-P S-P X"], ["B-P E-P O X"], {"P": [1, 2, 1], "X": [1, 1, 1]}),
+        (["a-B a-I O X"], ["B-a I-a O O"], {"a": [1, 1, 1], "X": [0, 1, 0]}),
+        (["a a o"], ["b-a i-a o"], {"a": [1, 1, 1]}),
+    ],
+)
+def test_helper_labels_are_fields_beside_those_of_the_scheme(gold, predicted, counts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuleNotice)
+        result = evaluate(pairs_of([one.split() for one in gold], [one.split() for one in predicted]))
+    assert {name: result.of_field(name).tolist() for name in counts} == counts
+    assert set(result.fields) == set(counts)

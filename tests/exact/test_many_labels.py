@@ -96,3 +96,14 @@ def test_a_rule_on_each_of_many_fields_takes_the_time_of_few_machines():
     solution = ilpinfer.decode(trellis, [C.valid_scheme(), C.at_most_runs(C.EACH_FIELD, 1)], time_limit=60)
     assert solution.status == "optimal" and time.process_time() - began < 2
     assert ilpinfer.verify(trellis, rules, solution).proved
+
+
+def test_outside_everywhere_where_time_is_over(monkeypatch):
+    """Time ends when the engine begins; that no token has a field keeps the rules."""
+    trellis, rules = trellis_of(0), [C.valid_scheme(), C.at_most_runs(C.EACH_FIELD, 1)]
+    monkeypatch.setattr("ilpinfer.exact.auto.best", lambda state: state.left_open("no time left"))
+    solution = ilpinfer.decode(trellis, rules, callback=lambda *_: None)
+    assert solution.labels == ["O"] * 4 and solution.status == "feasible"
+    assert solution.method.endswith("no time left; O for all tokens") and solution.bound >= solution.score
+    nothing = ilpinfer.decode(trellis, [*rules, C.at_least_tokens("a", 1)], callback=lambda *_: None)
+    assert nothing.status == "unknown" and not nothing.has_labelling

@@ -209,3 +209,8 @@ def test_score_array_checks_dimensions():
         ValueError, match=r"x has shape \(2, 1, 1\); expected \(T, K\); give one sequence at a time"
     ):
         score_array(np.zeros((2, 1, 1)), "x", 2)
+
+
+def test_the_smallest_number_of_half_precision_forbids():
+    half = np.array([[0, np.finfo(np.float16).min]], np.float16)
+    assert floats(half, "x").tolist() == [[0.0, -np.inf]]

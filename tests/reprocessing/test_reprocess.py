@@ -454,3 +454,11 @@ def test_columns_of_tokens_are_in_shards_and_come_back(corpus, cli):
     assert json.loads(first["columns"])["lemma"] == ["of", "of"]
     cli.done("convert out back.jsonl")
     assert [row["columns"]["lemma"] for row in rows(Path("back.jsonl"))] == [["of", "of"], ["of"]]
+
+
+def test_rules_with_nothing_to_check_are_named_once(corpus, cli):
+    Path("absent.toml").write_text(rule_text("at_most_runs", field="colour"))
+    command = HERE.replace("rules.toml", "absent.toml")
+    said = "no label for colour: counted as absent"
+    assert cli.done(f"{command} --output out").err.count(said) == 1
+    assert said in cli.done("decode in.tsv --model hmm.json --rules absent.toml --output x.jsonl").err
