@@ -25,7 +25,6 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf
 from ilpinfer.errors import describe
-from ilpinfer.exact.auto import with_any_labelling
 
 Callback = Callable[[float, float, float], None]
 """Seconds, the best score so far and the bound so far, in nats."""
@@ -88,6 +87,17 @@ def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
     solutions = [solution_of(Solution, result, context, deadline) for result in results]
     solutions[0] = with_reasons(solutions[0], deadline)
     return solutions
+
+
+def with_any_labelling(result: Result, problem: Problem) -> Result:
+    """A result that has found no labelling in time, with `O` for all tokens where that keeps the hard rules."""
+    outside, (T, _) = problem.labels.outside, problem.shape
+    if result.path is not None or result.proves_infeasibility or outside is None or not T:
+        return result
+    path = problem.labels.ids([outside] * T)
+    if not problem.value(path).feasible:
+        return result
+    return replace(result, path=path, method=f"{result.method}; {outside} for all tokens")
 
 
 def _results(context: Context, problem: Problem, method: Method, task: Task) -> list[Result]:

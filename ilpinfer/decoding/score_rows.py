@@ -214,7 +214,7 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
     if odd.any():
         value = known[odd][0]
         raise ValueError(
-            f"mask{place(odd)} is {value!r}; expected true or 1 where emissions has a token, else 0"
+            f"mask{place(odd)} is {brief(value.item())}; expected true or 1 where emissions has a token, else 0"
         )
     return known.astype(bool)
 

@@ -74,14 +74,3 @@ def _open(state: State) -> Result:
         bound, certificate = state.claim
         return Result(state.path, bound, words, certificate)
     return Result(state.path, state.bound, words, proof(words, state.proof))
-
-
-def with_any_labelling(result: Result, problem: Problem) -> Result:
-    """A result that has found no labelling in time, with `O` for all tokens where that keeps the hard rules."""
-    outside, (T, _) = problem.labels.outside, problem.shape
-    if result.path is not None or result.proves_infeasibility or outside is None or not T:
-        return result
-    path = problem.labels.ids([outside] * T)
-    if not problem.value(path).feasible:
-        return result
-    return replace(result, path=path, method=f"{result.method}; {outside} for all tokens")

@@ -42,7 +42,9 @@ def test_training(result):
 def test_the_value_is_that_of_the_file(result):
     summary = result("compare scores.jsonl --rules rules.toml --output out")
     assert summary == read("out/summary.json")
-    assert [line["method"] for line in summary["methods"]] == ["auto", "viterbi", "beam"]
+    assert [line["method"] for line in summary["methods"]] == [
+        *("auto", "viterbi", "beam", "bare Viterbi pass")
+    ]
     measures = result("evaluate train.tsv train.tsv --against train.tsv --resamples 9 --output e.json")
     assert measures == read("e.json")
     assert measures["accuracy"] == 1.0 and measures["against"]["differences"][0]["gain"] == 0

@@ -77,7 +77,7 @@ def test_states_of_hard_formulas_do_not_grow_with_the_sequence(formula):
 
 @pytest.mark.parametrize("formula", [formula for formula, states in COMPARED.items() if states])
 def test_a_comparison_of_labels_has_a_small_machine_for_each_label(formula):
-    for T in (12, 24):
+    for T in (24, 48):
         some = machines(C.logic(formula), T)[1]
         assert all(one.states <= most for one, most in zip(some, COMPARED[formula], strict=True))
 

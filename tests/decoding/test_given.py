@@ -208,7 +208,7 @@ def test_proofs_and_comparisons_take_them():
     proved = ilpinfer.prove(trellises[0], RULES, found)
     assert proved.given == {0: "b"} and ilpinfer.verify(trellises[0], RULES, proved).proved
     result = ilpinfer.compare(trellises, RULES, ["auto"], given=[{0: "b"}, None])
-    assert [row["score"] for row in result.rows()] == [
+    assert result.frame["score"].tolist() == [
         ilpinfer.decode(trellises[0], RULES, given={0: "b"}).score,
         ilpinfer.decode(trellises[1], RULES).score,
     ]
