@@ -176,7 +176,7 @@ PLOTS: Mapping[str, tuple[Callable[..., Curves], Callable[..., None]]] = {
 def _ticks(low: float, high: float, most: int = TICKS) -> list[float]:
     """Round numbers from low to high for a logarithmic axis, as many as have room beside each other."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    nearest = (high / low) ** (1 / (2 * most))
+    nearest = (high / low) ** (2 / (3 * most))
     for digits in ("123456789", "12345", "125", "13", "1"):
         values = [float(f"{digit}e{decade}") for decade in decades for digit in digits]
         found = [value for value in values if low <= value <= high]

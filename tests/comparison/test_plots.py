@@ -172,7 +172,7 @@ def test_numbers_on_axes_of_a_narrow_figure_do_not_touch(name):
         ]
         assert len(boxes) > 1
         ordered = sorted(map(list, boxes))
-        assert all(one[1] < other[0] for one, other in itertools.pairwise(ordered))
+        assert all(one[1] < other[0] for one, other in itertools.pairwise(ordered)), ordered
 
 
 def test_files_have_the_width_that_is_given_and_truetype_fonts(tmp_path):
