@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.tables import lines_of
 
+from benchmarks import figures
 from benchmarks.report import Report
 from benchmarks.studies import doors
 from benchmarks.studies.doors import calls, corpora, report, rivals
