@@ -67,9 +67,10 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     if options:
         decode = ilpinfer.Decoder(some.rules, taken[0].labels, time_limit=limit, **options).decode
 
-    def argument(one: Trellis) -> Any:
+    def fresh(one: Trellis) -> Trellis:
         return with_words(one, shuffled_tokens(one, rng) if cell.program == NEW else one.tokens)
 
+    argument: Callable[[Trellis], Any] = fresh
     if cell.program == CRFSUITE:
         decode, argument = tagger(sources, cell.data)
     rounds, clock = sources(smoke=1, sample=1 if options else 5), family_time if solver else time.process_time
