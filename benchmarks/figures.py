@@ -1,17 +1,14 @@
 """Figures of README and docs, which are cells of committed results.
 
-A figure is followed by a comment that names its cell, and a table stands between two comments:
-
-    takes 7.5<!-- compiled | UMass, mined rules / tokens to solution | × median --> passes
+A comment before a table names the cells that it is made of, or that stand in its last column; one behind a figure names its cell:
 
     <!-- table: peers | The same instances | optimal; time / `auto` = × | toulbar2 / UMass references = UMass -->
-    ...
-    <!-- end of table -->
+    <!-- cells: peers | time / `auto` | toulbar2 / UMass references; conin, A* / Cora references -->
+    takes 7.5<!-- compiled | UMass, mined rules / tokens to solution | × median --> passes
 
-The parts of a table's comment are study, heading, columns and rows; without a heading, columns are named `heading > column`, and those that
-share a cell are joined by `&`. A row is named by its first cells. A cell with several numbers is followed by the place of the one that is meant, `× median #2`.
-A sentence in place of a cell stands in quotes, `<!-- peers | "68 of the 69 instances" #2 -->`. `python -m benchmarks.figures`
-writes all figures and tables anew.
+The parts of a table's comment are study, heading, columns and rows; a row is named by its first cells. A cell with several numbers is followed by the
+place of the one that is meant, `× median #2`. A sentence in place of a cell stands in quotes, `<!-- peers | "68 of the 69 instances" #2 -->`.
+`python -m benchmarks.figures` writes all figures and tables again.
 """
 
 import re
@@ -22,13 +19,14 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md")
+PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md", "docs/why.md")
 SPACE = " \u202f"
 NUMBER = re.compile(rf"[−+-]?(?:\d{{1,3}}(?:[{SPACE}]\d{{3}})+|\d+)(?:\.\d+)?")
 FIGURE = re.compile(rf"(\?|{NUMBER.pattern})<!-- ([\w-]+) \| (.+?)(?: #(\d+))? -->")
-TABLE = re.compile(
-    r"(<!-- table: ([\w-]+) \| (.*?) \| (.*?) \| (.*?) -->\n).*?(<!-- end of table -->)", re.DOTALL
-)
+TABLE = re.compile(r"(<!-- table: ([\w-]+) \| (.*?) \| (.*?) \| (.*?) -->\n\n?)((?:\|.*\n)*)")
+CELLS = re.compile(r"<!-- cells: ([\w-]+) \| (.*?) \| (.*?) -->\n\n(?:\|.*\n)+")
+IN_LAST = re.compile(rf"(?<=\| )(?:\?|{NUMBER.pattern})(?=[^|\n]*\|\n)")
+"""A number with which the last cell of a line begins."""
 
 
 class NoCell(ValueError):
@@ -98,26 +96,30 @@ def cell(study: str, place: str) -> str:
 def number(study: str, place: str, which: int) -> str:
     """A number of a cell, counted from 1."""
     text = cell(study, place)
-    numbers = [each.group() for each in NUMBER.finditer(text)]
+    numbers = _numbers(text)
     if not 0 < which <= len(numbers):
         raise NoCell(f"{study}: no number {which} in {text!r}, which is at {place!r}")
     return numbers[which - 1]
 
 
+def _numbers(text: str) -> list[str]:
+    return [each.group() for each in NUMBER.finditer(text)]
+
+
 def table(study: str, heading: str, columns: str, rows: str) -> str:
     """Some columns and rows of tables, each under its name or, after an equals sign, under another."""
     lines: list[list[str]] = [[""], ["---"], *([shown] for _, shown in _names(rows))]
-    for names, shown in _names(columns):
-        parts = [_column(study, heading, name, rows) for name in names.split(" & ")]
+    for name, shown in _names(columns):
+        name, _, which = name.partition(" #")
         lines[0].append(shown)
         lines[1].append("---:")
-        for line, cells in zip(lines[2:], zip(*parts, strict=True), strict=True):
-            line.append(", ".join(cells))
+        for line, text in zip(lines[2:], _column(study, heading, name, rows), strict=True):
+            line.append(_numbers(text)[int(which) - 1] if which else text)
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _column(study: str, heading: str, name: str, rows: str) -> list[str]:
-    """The cells of a column in the rows with these names."""
+    """The cells of a column in the rows with these names; without a heading, it is named `heading > column`."""
     if not heading:
         heading, _, name = name.partition(" > ")
     known = [each for each in tables_of(study) if each.heading == heading and name in each.columns]
@@ -134,11 +136,22 @@ def _names(text: str) -> Iterator[tuple[str, str]]:
 
 def written(text: str) -> str:
     """A page with the figures and tables of the results."""
-    text = TABLE.sub(lambda m: f"{m[1]}\n{table(*m.group(2, 3, 4, 5))}\n{m[6]}", text)
+    text = TABLE.sub(lambda m: f"{m[1].rstrip()}\n\n{table(*m.group(2, 3, 4, 5))}", text)
+    text = CELLS.sub(_with_cells, text)
     return FIGURE.sub(
         lambda m: number(m[2], m[3], int(m[4] or 1)) + m.group()[len(m[1]) :],
         text,
     )
+
+
+def _with_cells(match: re.Match[str]) -> str:
+    """A table whose last column has these cells, in their order."""
+    study, column, rows = match.groups()
+    cells = iter([cell(study, f"{row} | {column}") for row, _ in _names(rows)])
+    text = IN_LAST.sub(lambda _: next(cells, "?"), match[0])
+    if "| ?" in text or next(cells, None):
+        raise NoCell(f"{study}: not as many cells {rows!r} as numbers in the last column")
+    return text
 
 
 def main(pages: Sequence[str] = PAGES) -> None:

@@ -11,7 +11,7 @@ class InferenceError(Exception):
 
     Examples
     --------
-    >>> from formulations import InferenceError, load_rules
+    >>> from ilpinfer import InferenceError, load_rules
     >>> try:
     ...     load_rules("citatoins")
     ... except InferenceError as error:

@@ -40,7 +40,7 @@ class UnpackedFile(gzip.GzipFile):
                 raise EOFError("it is empty")
             return data
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise OSError(errno.EINVAL, f"not a whole gzip file: {error}") from None
+            raise OSError(errno.EINVAL, f"truncated or damaged gzip file: {error}") from None
 
     @property
     def position(self) -> int:

@@ -87,4 +87,4 @@ def suggestion(name: str, options: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     if near:
         return f'; did you mean "{near[0]}"?'
-    return f"; there are {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""
+    return f"; choose from {', '.join(options[:12])}{', …' if len(options) > 12 else ''}" if options else ""

@@ -29,7 +29,7 @@ def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] 
             raise ValueError(f"{what} has no {key}")
     for key in value:
         if key not in known:
-            raise ValueError(f"no use for {key!r:.60} in {what}")
+            raise ValueError(f"unknown key {key!r:.60} in {what}")
     return value
 
 
@@ -80,7 +80,7 @@ def positions(value: Any, what: str) -> dict[int, Any]:
     for key in given:
         if not re.fullmatch("0|[1-9][0-9]{0,9}", key):
             raise ValueError(
-                f'{what}: {key!r:.60} is no position; expected a whole number from 0, such as "3"'
+                f'{what}: {key!r:.60} is not a position; expected a whole number from 0, such as "3"'
             )
     return {int(key): each for key, each in given.items()}
 

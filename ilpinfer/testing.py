@@ -34,7 +34,7 @@ def assert_optimal(labelling: Labelling, reference: Reference) -> None:
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> assert_optimal(["a", "a"], references.make(trellis, []))
@@ -65,7 +65,7 @@ def assert_within(labelling: Labelling, reference: Reference, *, gap: float) -> 
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> assert_within(["b", "b"], references.make(trellis, []), gap=0.5)

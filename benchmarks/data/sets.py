@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from typing import TypeVar
 
 import ilpinfer
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
@@ -10,6 +11,7 @@ from benchmarks.study import Sources
 from formulations import Trellis
 from formulations.constraints.rule_set import RuleSet
 
+T = TypeVar("T")
 Labelled = tuple[tuple[str, ...], tuple[str, ...]]
 """Tokens and labels."""
 SOLVERS = ("cbc", "cp-sat", "highs", "scip")
@@ -46,7 +48,7 @@ class DataSet:
         return replace(self, name=f"{self.name}, {name}", make_rules=lambda: change(self.rules))
 
 
-def spread(items: tuple[Item, ...], number: int) -> tuple[Item, ...]:
+def spread(items: tuple[T, ...], number: int) -> tuple[T, ...]:
     """So many of the items, evenly spaced, the first among them."""
     if number >= len(items):
         return items

@@ -23,7 +23,7 @@ class Component(Protocol):
 
     Examples
     --------
-    >>> from formulations import LabelSet, constraints as C
+    >>> from ilpinfer import LabelSet, constraints as C
     >>> labels = LabelSet(("title", "O"))
     >>> [component] = C.at_most_runs("title", 1).ground(labels, ["a", "b", "c"])
     >>> component.violations(labels.ids(["title", "O", "title"]))

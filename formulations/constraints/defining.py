@@ -179,7 +179,7 @@ def predicate(
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> rule = C.predicate(lambda labels, tokens: labels.count("a") % 2, penalty=2.0, name="even")
     >>> rule, rule.violations(["a", "b"])
     (Rule('even', penalty=2), 1)

@@ -31,7 +31,7 @@ class Feature:
 
     Examples
     --------
-    >>> from formulations import Feature
+    >>> from ilpinfer import Feature
     >>> Feature(0.5, from_="title", to="O").title
     'feature title → O'
     """

@@ -61,7 +61,7 @@ class Rule:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> rule = C.requires_before("author", "title", penalty=2)
     >>> rule
     Rule('requires_before(author, title)', penalty=2)
@@ -112,7 +112,7 @@ class Rule:
         if value not in known:
             options = [option for option in known if option]
             one = len(options) == 1
-            hint = suggestion(str(value), options) if one else f"; there are {', '.join(options)}"
+            hint = suggestion(str(value), options) if one else f"; choose from {', '.join(options)}"
             raise ValueError(f"rule {self.title!r}: no {what} {brief(value)}{hint}")
 
     def __repr__(self) -> str:
@@ -299,7 +299,7 @@ class Rule:
 
         Examples
         --------
-        >>> from formulations import constraints as C
+        >>> from ilpinfer import constraints as C
         >>> rule = C.at_most_tokens("title", 1, distance="hamming")
         >>> rule.violations(["title", "title", "title"])
         3

@@ -18,7 +18,7 @@ _RETURNS = """Returns
 -------
 Rule
     The rule; it is hard if no penalty is given."""
-_EXAMPLE = "\n\nExamples\n--------\n>>> from formulations import constraints as C\n"
+_EXAMPLE = "\n\nExamples\n--------\n>>> from ilpinfer import constraints as C\n"
 Parameters = ParamSpec("Parameters")
 
 
@@ -56,7 +56,7 @@ def template(
     See `docs/` for a complete template.
 
     >>> from typing import Annotated
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> class NeverSeen(C.Template):
     ...     "No token of a field. Each token of it is a violation."
     ...

@@ -28,7 +28,7 @@ class RuleError(InferenceError, ValueError):
 
     Examples
     --------
-    >>> from formulations import RuleError, parse_rules
+    >>> from ilpinfer import RuleError, parse_rules
     >>> try:
     ...     parse_rules('fields = ["title"]\\n[[rule]]\\ntemplate = "at_most_runs"\\nfield = "titel"')
     ... except RuleError as error:
@@ -67,7 +67,7 @@ class RuleSet:
 
     Examples
     --------
-    >>> from formulations import RuleSet, constraints as C
+    >>> from ilpinfer import RuleSet, constraints as C
     >>> rules = RuleSet((C.at_most_runs("title", 1),), fields=("title",), name="mine")
     >>> rules, len(rules)
     (RuleSet('mine': 1 rule, 0 features, 1 field), 1)
@@ -173,7 +173,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> a = RuleSet((C.at_most_runs("title", 1, name="one"),), ("title",), "a")
     >>> b = RuleSet((C.at_most_runs("date", 1, name="one"),), ("date",), "b")
     >>> join_rules([a, b])

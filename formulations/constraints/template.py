@@ -36,7 +36,7 @@ class Trial:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> C.Trial((2, 3), 1).amount
     1
     """
@@ -131,7 +131,7 @@ class Template(ABC, _Common):
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> issubclass(C.TEMPLATES["at_most_runs"], C.Template)
     True
     """

@@ -95,7 +95,7 @@ class LabelSet:
         check_never(never, names)
         scheme = schemes.scheme_name(text(self.scheme, "scheme"))
         if scheme and schemes.scheme_of(scheme) not in schemes.SCHEMES:
-            raise ValueError(f"no scheme {self.scheme!r}; there are {', '.join(schemes.SCHEMES)}")
+            raise ValueError(f"no scheme {self.scheme!r}; choose from {', '.join(schemes.SCHEMES)}")
         kept = [name for name in names if name not in never]
         notation = schemes.resolve(kept, scheme) if scheme else schemes.infer(kept)
         schemes.check(kept, notation)

@@ -42,7 +42,7 @@ class Group:
     Group('venue', [journal, booktitle])
     >>> sorted(Group("source", (venue, "editor")).names)
     ['booktitle', 'editor', 'journal']
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> C.at_most_runs(C.group("venue", ["journal", "booktitle"]), 1)
     Rule('at_most_runs(venue, 1)', hard)
     """
@@ -177,7 +177,7 @@ def other_than(*members: "str | Group") -> Group:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> C.starts_with(C.other_than("O")).violations(["O", "title"])
     1
     """

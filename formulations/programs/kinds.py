@@ -77,7 +77,7 @@ def formulate(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C, formulate
+    >>> from ilpinfer import Trellis, constraints as C, formulate
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> program = formulate(trellis, [C.at_most_tokens("a", 1, penalty=0.75, name="one a")])
     >>> program.column_names[-3:], program.row_names[-1]
@@ -88,7 +88,7 @@ def formulate(
     if not isinstance(trellis, Trellis):
         raise ValueError(f"trellis is {brief(trellis)}; expected a Trellis")
     if not isinstance(program, str) or program not in PROGRAMS:
-        raise ValueError(f"no program {brief(program)}; there are {', '.join(PROGRAMS)}")
+        raise ValueError(f"no program {brief(program)}; choose from {', '.join(PROGRAMS)}")
     if best_score is not None and program != "two-phase":
         raise ValueError(f"best_score is for two-phase programs; leave it out for {program}")
     score_floor(0, tau, bound)

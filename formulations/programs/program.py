@@ -50,7 +50,7 @@ class Program:
 
     Examples
     --------
-    >>> from formulations import Trellis, formulate
+    >>> from ilpinfer import Trellis, formulate
     >>> program = formulate(Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"]))
     >>> program.n_columns, program.n_rows, program.column_names[:3]
     (8, 6, ('x[0,START,a]', 'x[0,START,b]', 'x[1,a,a]'))
@@ -303,7 +303,7 @@ class Program:
                 f"files have the general form, this program has the {self.form} form; write program.general()"
             )
         if format not in FORMATS:
-            raise ValueError(f"no format {brief(format)}; there are {', '.join(FORMATS)}")
+            raise ValueError(f"no format {brief(format)}; choose from {', '.join(FORMATS)}")
         check_units(units)
         sense = "minimises the negative of" if format == "mps" else "maximises"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
@@ -395,7 +395,7 @@ class Program:
 
 def check_units(units: str) -> None:
     if not isinstance(units, str) or units not in UNITS:
-        raise ValueError(f"no units {brief(units)}; there are nats, and grid for 2^-20 nats")
+        raise ValueError(f"no units {brief(units)}; choose from nats, and grid for 2^-20 nats")
 
 
 def _halves(rows: list[Meaning]) -> Meanings:

@@ -167,7 +167,7 @@ def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> print(dump_rules([C.at_most_runs("title", 1, penalty=1.5)]))
     fields = ["title"]
     <BLANKLINE>

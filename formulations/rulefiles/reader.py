@@ -113,13 +113,13 @@ class _Reader(Declarations):
         if not forms:
             check_keys({key: None for key in table if near_name(key, FORMS)}, FORMS)
             known = ", ".join(sorted(TEMPLATES))
-            raise ParameterError(f"no template; there are {known}; or write linear or logic")
+            raise ParameterError(f"no template; choose from {known}; or write linear or logic")
         if len(forms) > 1:
             raise ParameterError(f"{forms[0]} and {forms[1]}: a rule has one form", forms[1], KEY)
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
         if scope not in list(SCOPES):
-            raise ParameterError(f"no scope {brief(scope)}; there are each label, each pair", "scope")
+            raise ParameterError(f"no scope {brief(scope)}; choose from each label, each pair", "scope")
         self.placeholders, penalty = SCOPES[scope], common.pop("penalty", "hard")
         number = math.inf if penalty == "hard" else _number(penalty, "penalty")
         rule = Rule(self._statement(table, forms[0]), number, **common)

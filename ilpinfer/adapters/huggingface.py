@@ -111,7 +111,7 @@ def entities(
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> logits = [[9.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.5, 0.0], [9.0, 0.0, 0.0]]
     >>> labels = {0: "O", 1: "B-name", 2: "I-name"}
     >>> given = dict(word_ids=[None, 0, 1, 2, None], offset_mapping=[(0, 0), (0, 3), (4, 9), (10, 13), (0, 0)])

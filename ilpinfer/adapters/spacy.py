@@ -69,7 +69,7 @@ class ConstrainedNER:
     Examples
     --------
     >>> import numpy as np, spacy
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> nlp = spacy.blank("en")
     >>> component = nlp.add_pipe("ilpinfer_ner", config={"labels": ["O", "B-PER", "I-PER"]})
     >>> component.set_rules([C.at_most_runs("PER", 1)])

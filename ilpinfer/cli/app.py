@@ -24,7 +24,7 @@ GROUPS = {
         "train": "Train a model on labelled sequences, and evaluate it.",
         "codl": "Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning).",
         "mine": "Mine soft rules from labelled sequences.",
-        "learn": "Learn the penalties of rules from labelled sequences, by their effect on held-out labellings.",
+        "learn": "Learn the penalties of rules from labelled sequences, judged by their effect on held-out labellings.",
         "check": "Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; "
         "without GOLD, say what each rule becomes.",
     },
@@ -40,7 +40,7 @@ GROUPS = {
     "Services and tools": {
         "serve": "Serve decoding over HTTP, with a deadline for each request.",
         "methods": "List the decoding methods, exact and heuristic, with their options.",
-        "convert": "Convert labelled sequences, or write predicted labels into the documents that they are about.",
+        "convert": "Convert labelled sequences, or write predicted labels into their documents.",
     },
 }
 """The first sentence of the help of each command, by which the program lists it."""

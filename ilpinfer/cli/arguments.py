@@ -26,11 +26,9 @@ def _no_stream(reason: str) -> Any:
     return check
 
 
-_folder = _no_stream("several files are written, which - cannot stand for; name a folder")
+_folder = _no_stream("standard output (-) cannot hold several files; name a folder")
 _model = _no_stream("a model is not read from standard input; name a file")
-_solutions = _no_stream(
-    "the name of a solution file says which sequence it is of, and standard input has none; name a file"
-)
+_solutions = _no_stream("standard input (-) has no file name that tells the sequence; name a solution file")
 
 
 def argument(metavar: str, help_text: str, **more: Any) -> Any:
@@ -108,8 +106,8 @@ RulesFirst = Annotated[
     bool,
     value_option(
         None,
-        "Apply hard rules on single tokens before a CRF computes features. The CRF then does not score tokens that these "
-        "rules decide. The labelling is the same, and takes less time.",
+        "Apply hard rules on single tokens before a CRF computes features. The CRF then does not score "
+        "tokens that these rules decide. The result is the same, and comes sooner.",
         SCORES,
     ),
 ]
@@ -136,8 +134,8 @@ Never = Annotated[
     Sequence[str],
     value_option(
         "NAME",
-        "Label that is never predicted, such as [PAD] or [CLS]: it belongs to no field, and the scheme is that of the other "
-        "labels. May be repeated; a label that the model lacks is a notice.",
+        "Label that is never predicted, such as [PAD] or [CLS]. It belongs to no field and does not count "
+        "when the scheme is inferred. A label that the model lacks gives a notice. May be repeated.",
         LABELS,
         "--never",
     ),
@@ -146,8 +144,8 @@ Column = Annotated[
     str,
     value_option(
         "COLUMN",
-        "Column of the labels, by its number from 1 or its name in the header; of JSON and Parquet by its key. TOKEN,LABEL "
-        "names both columns. The other columns are kept with the tokens, for CRF templates that use them.",
+        "Column with the labels: its number from 1, its name in the header, or its key in JSON and Parquet. "
+        "TOKEN,LABEL names both columns. CRF templates can use the other columns.",
         LABELS,
     ),
 ]
@@ -166,17 +164,18 @@ TagNames = Annotated[
 ]
 Pool = Annotated[
     str,
-    value_option("POOLING", "How logits of word pieces become those of a word: first, mean or max.", SCORES),
+    value_option("POOLING", "Which logits a word gets from its pieces: first, mean or max.", SCORES),
 ]
 Logits = Annotated[
     str,
     value_option(
         "SCALE",
-        "log-softmax or raw. If not given, raw where there are transitions, and log-softmax otherwise.",
+        "How logits become scores: log-softmax or raw. If not given: raw with transitions, log-softmax "
+        "without.",
         SCORES,
     ),
 ]
-First = Annotated[int | None, value_option("NUMBER", "Use only this many sequences, the first ones.", min=1)]
+First = Annotated[int | None, value_option("NUMBER", "Use only the first sequences, this many.", min=1)]
 MethodName = Annotated[
     str,
     value_option(
@@ -189,7 +188,10 @@ MethodOption = Annotated[
 ]
 Width = Annotated[int, value_option("NUMBER", "Width of the beam, in labellings.", min=1)]
 Threads = Annotated[
-    int, value_option("NUMBER", "Threads of a solver, and of the method auto over many sequences.", min=1)
+    int,
+    value_option(
+        "NUMBER", "Number of threads, for solvers and for many sequences with the method auto.", min=1
+    ),
 ]
 ModelKind = Annotated[
     str, value_option("KIND", "Kind of model: hmm (first order), hmm2 (second order) or crf.")

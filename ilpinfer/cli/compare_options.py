@@ -54,17 +54,18 @@ class CompareOptions:
         1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
     )
     cap: float = OPTIONS.option(
-        CAP, "NATS: Gap that stands for a missing labelling in means over all sequences."
+        CAP, "NATS: Gap that a missing labelling counts as in means over all sequences."
     )
     name: Sequence[str] = METHODS.option(
         (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
     )
     join: Sequence[str] = OPTIONS.option(
         (),
-        "FOLDER: Join the comparison in the folder INPUT with that in this folder, on the same sequences. May be repeated.",
+        "FOLDER: Add the comparison in this folder to the comparison in the folder INPUT, on the same "
+        "sequences. May be repeated.",
     )
     support: int = OPTIONS.option(
-        20, "NUMBER: Smallest number of gold fields with which the report names a field.", min=1
+        20, "NUMBER: Name a field in the report only if gold has at least this many of it.", min=1
     )
     tables: str = PAPER.option(
         "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
@@ -75,7 +76,7 @@ class CompareOptions:
         "search errors, model errors, times).",
     )
     columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
-    digits: int | None = PAPER.option(None, "NUMBER: Decimals of numbers that are no counts.", min=0)
+    digits: int | None = PAPER.option(None, "NUMBER: Decimal places of all numbers except counts.", min=0)
     caption: str = PAPER.option("", "TEXT: Caption of the tables.")
     label: str = PAPER.option("", "NAME: Label of one table in LaTeX, such as tab:gaps.")
     position: str = PAPER.option("", "TEXT: Where LaTeX may place tables that float, such as tb.")

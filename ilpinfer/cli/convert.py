@@ -34,16 +34,17 @@ class ConvertOptions:
         str,
         argument(
             "OUTPUT",
-            "A file whose name says the format: .tsv, .jsonl, .parquet, .conllu; or - for standard output.",
+            "A file whose ending tells the format: .tsv, .jsonl, .parquet or .conllu; or - for standard output.",
         ),
     ]
     to: str = OPTIONS.option(
         "",
-        "FORMAT: columns, json, spans, parquet or conllu, where OUTPUT's name does not say it.",
+        "FORMAT: columns, json, spans, parquet or conllu, if the name of OUTPUT does not tell.",
     )
     labels: str = OPTIONS.option(
         "",
-        "FILE: Labels of the same sequences to write in place of INPUT's: output of `ilpinfer decode`, or columns.",
+        "FILE: Labels of the same sequences to write instead of the labels in INPUT: output of `ilpinfer "
+        "decode`, or columns.",
     )
     unit: str = OPTIONS.option(
         "line", "UNIT: Part of a BRAT document that is one sequence: line or document."
@@ -52,9 +53,7 @@ class ConvertOptions:
         "",
         "COLUMN: The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
     )
-    into: str = OPTIONS.option(
-        "", "COLUMN: Column of the labels in CoNLL-U that is written: upos, misc.NER, …."
-    )
+    into: str = OPTIONS.option("", "COLUMN: Column for the labels in CoNLL-U output: upos, misc.NER, ….")
     scheme: arguments.Scheme = ""
     label_names: arguments.TagNames = None
 
@@ -69,7 +68,7 @@ class ConvertOptions:
     "ilpinfer convert texts/ labelled.jsonl --to spans --labels OUT.jsonl",
 )
 def convert(options: ConvertOptions) -> None:
-    """Convert labelled sequences, or write predicted labels into the documents that they are about."""
+    """Convert labelled sequences, or write predicted labels into their documents."""
     how = WriteOptions(options.to, canonical_scheme(options.scheme), options.into)
     inputs, format_ = options.files, how.format_of(options.output)
     if options.output != "-":

@@ -32,14 +32,16 @@ class DecodeOptions:
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
     top: int | None = OPTIONS.option(
-        None, "NUMBER: Write this many labellings of each sequence, best first.", min=1
+        None, "NUMBER: Write the best labellings of each sequence, this many, best first.", min=1
     )
     tau: float | None = TWO_PHASE.option(
         None,
-        "SHARE: Minimize violations first, among labellings whose score is near the best one; 0 to 1, and 1 for the best "
-        "score only.",
+        "SHARE: Minimize violations among labellings whose score is near the best score, from 0 to 1; 1 "
+        "allows the best score only.",
     )
-    bound: str = TWO_PHASE.option("relative", "KIND: How --tau sets the least score: relative or odds.")
+    bound: str = TWO_PHASE.option(
+        "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
+    )
     risk: str = OPTIONS.option(
         "",
         "UNIT: With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
@@ -49,8 +51,8 @@ class DecodeOptions:
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
-        "Add the violations of each rule: where they are, and how the labelling would change without the rule; and the labels that "
-        "are not Viterbi's, with the rules that they keep.",
+        "For each rule, add where it is broken and the labelling without the rule. For each label that "
+        "differs from Viterbi's, add the rules behind the change.",
     )
     probabilities: bool = OPTIONS.option(
         False,
@@ -73,8 +75,8 @@ class DecodeOptions:
     jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)
     on_error: str = OPTIONS.option(
         "raise",
-        "WAY: What an invalid record does: raise ends the command; row leaves the record out, and the number of those is an "
-        "error at the end.",
+        "WAY: What to do with an invalid record. raise: stop. row: skip it, and report the number of skipped "
+        "records as an error at the end.",
     )
     option: arguments.MethodOption = ()
 

@@ -51,23 +51,25 @@ class EvaluateOptions:
     ]
     gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
     against: str | None = TEST.option(
-        None, "FILE: Other predictions; the significance of the difference is tested."
+        None,
+        "FILE: Other predictions to compare with PREDICTED; the test says whether the difference is "
+        "significant.",
     )
     output: Annotated[str | None, output_file("File for all measures, JSON")] = None
     picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
-    by: str = OPTIONS.option("spans", "UNIT: Unit that is counted: spans, tokens, lines or characters.")
+    by: str = OPTIONS.option("spans", "UNIT: Unit to count: spans, tokens, lines or characters.")
     view: str = OPTIONS.option(
         "fields",
-        "VIEW: Table that is shown: fields, report as of seqeval, or matches of spans as of nervaluate.",
+        "VIEW: Table to show: fields, report (as in seqeval) or matches (spans, as in nervaluate).",
     )
     beta: float = OPTIONS.option(1.0, "NUMBER: Weight of recall in F; 0.5 prefers precision, 2 recall.")
     leave_out: Sequence[str] = OPTIONS.option(
-        (), "FIELD: A field that is not counted; O never is. May be repeated."
+        (), "FIELD: Do not count this field; O is never counted. May be repeated."
     )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
-    resamples: int = TEST.option(9999, "NUMBER: Resamples of the test.", min=1)
+    resamples: int = TEST.option(9999, "NUMBER: Number of resamples of the test.", min=1)
     seed: int = TEST.option(0, "NUMBER: Seed of the resamples.", min=0)
     as_json: arguments.AsJson = False
 

@@ -65,7 +65,7 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         states = "too many" if row.states is None else str(row.states)
         states += f" x {row.machines}" if row.machines > 1 else ""
         size = str(row.rows), str(row.columns)
-        kind = "of each sequence anew" if row.apart and row.kind == "local" else _KINDS[row.kind]
+        kind = "of each sequence again" if row.apart and row.kind == "local" else _KINDS[row.kind]
         add_row(shown, row.rule, row.form, kind, states, _PARTIAL[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(
@@ -73,7 +73,7 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
     )
     for row in result:
         if row.apart:
-            text = f"{row.rule}: stated anew for each sequence, as {row.apart}"
+            text = f"{row.rule}: stated again for each sequence, as {row.apart}"
             screen.print(text, highlight=False, soft_wrap=True)
         if row.warning:
             screen.print(f"{row.rule}: {row.warning}", highlight=False, soft_wrap=True)

@@ -39,8 +39,8 @@ def held_out_of_file(
         "iob1",
     }:
         notice(
-            f"the labels for training and those of {path} look like two schemes, bio and iob1, and are compared unchanged; "
-            "--scheme bio converts all of them"
+            f"the training labels and the labels of {path} differ in scheme, one bio and the other iob1, and are compared as they are; "
+            "--scheme bio converts both"
         )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []

@@ -85,7 +85,7 @@ class LearnOptions:
     "ilpinfer learn train.tsv --rules citations --kind hmm --weights all --output-model hmm.json --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
-    """Learn the penalties of rules from labelled sequences, by their effect on held-out labellings."""
+    """Learn the penalties of rules from labelled sequences, judged by their effect on held-out labellings."""
     from ilpinfer.core.rule_compiler import stated
     from ilpinfer.learning.weights import WeightLearner, learnable
 

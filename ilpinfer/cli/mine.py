@@ -46,16 +46,19 @@ class MineOptions:
         "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
         "conjunctions, first-field, last-field. All but conjunctions if not given.",
     )
-    support: int = SELECTION.option(10, "NUMBER: Least number of places where a rule applies.")
+    support: int = SELECTION.option(10, "NUMBER: Keep a rule only if it applies at this many places or more.")
     confidence: str = SELECTION.option(
-        "0.95", "SHARE: Least share of these places where a rule holds, or cross-validated."
+        "0.95",
+        "SHARE: Keep a rule only if it holds at this share of these places or more; or cross-validated.",
     )
     gain: float = SELECTION.option(
-        5.0, "NATS: Least information of a rule, in nats: how much more often it holds than by chance."
+        5.0,
+        "NATS: Keep a rule only if it tells at least this many nats: how much more often it holds than by "
+        "chance.",
     )
-    word_support: int = SELECTION.option(5, "NUMBER: Least number of occurrences of a word.")
+    word_support: int = SELECTION.option(5, "NUMBER: Use a word only if it occurs this often or more.")
     smoothing: float = SELECTION.option(
-        1.0, "NUMBER: Number added to both counts that a penalty is computed from."
+        1.0, "NUMBER: Number added to both counts from which a penalty is computed."
     )
     folds: int = SELECTION.option(
         5, "NUMBER: Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds."
@@ -65,12 +68,15 @@ class MineOptions:
         "NAME: cover: keep the cheapest rules that separate correct labellings from wrong ones; none: keep all.",
     )
     power: int = SELECTION.option(
-        1, "NUMBER: Least number of wrong labellings that a rule detects and the rules kept before it do not."
+        1,
+        "NUMBER: Keep a rule only if it detects this many wrong labellings that the rules kept before it do "
+        "not.",
     )
     most: int | None = SELECTION.option(None, "NUMBER: Largest number of rules to keep.")
     predictions: str = OPTIONS.option(
         "",
-        "FILE: TRAIN with the labels that a model predicts; rules must detect errors of these. - for standard input.",
+        "FILE: TRAIN with the labels that a model predicts; rules must detect errors in them. - for standard "
+        "input.",
     )
     scheme: arguments.Scheme = ""
     column: arguments.Column = ""

@@ -26,7 +26,7 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
             "--json and an output - both write to standard output; leave one out, or name a file"
         )
     if sum(each == "-" for each in inputs) > 1:
-        raise InputError("two inputs are -, for standard input; name a file for one of them")
+        raise InputError("two inputs are read from standard input (-); name a file for one of them")
 
 
 @contextlib.contextmanager

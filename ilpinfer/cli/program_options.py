@@ -33,12 +33,14 @@ class ProgramOptions:
         "shortest-path: no rules.",
     )
     folded: bool = PROGRAM.option(
-        False, "Add rules on one token or step to the scores, in place of columns and rows."
+        False, "Add rules on one token or step to the scores instead of making columns and rows."
     )
     tau: float | None = PROGRAM.option(
-        None, "SHARE: Share that sets the least score of a two-phase program, 0 to 1; 0.9 if not given."
+        None, "SHARE: Share that sets the lowest score of a two-phase program, 0 to 1; 0.9 if not given."
     )
-    bound: str = PROGRAM.option("relative", "KIND: How --tau sets the least score: relative or odds.")
+    bound: str = PROGRAM.option(
+        "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
+    )
 
     def __post_init__(self) -> None:
         one_of(self.program, "program", PROGRAMS, InputError)
@@ -115,8 +117,9 @@ class ExportOptions:
     check: Annotated[
         Sequence[str],
         solution_files(
-            "Check a solution of such a program, in place of writing programs: a file of CBC, HiGHS or SCIP, or lines `name value`, or a "
-            "folder of them, named after their programs: 0001.sol. May be repeated. Format and units are those of 0001.columns.json beside it, or of --format and --units.",
+            "Check a solution of such a program instead of writing programs: a file of CBC, HiGHS or SCIP, or "
+            "lines `name value`, or a folder of them, named after their programs: 0001.sol. May be repeated. "
+            "Format and units are those of 0001.columns.json beside it, or of --format and --units.",
             CHECK,
         ),
     ] = ()

@@ -59,13 +59,14 @@ class ReprocessOptions:
     shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
     explain: bool = RUN.option(
         False,
-        "Add the labels that are not Viterbi's, with the rules that they keep, as JSON; it takes a few decodings for each.",
+        "Add the labels that differ from Viterbi's and the rules behind each change, as JSON. Each change "
+        "costs a few decodings.",
     )
     longest: int = RUN.option(
         100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
     )
     jobs: int = RUN.option(0, "NUMBER: Number of processes; 0 for one per core.", min=0)
-    threads: int = RUN.option(1, "NUMBER: Threads of each process that share its sequences.", min=1)
+    threads: int = RUN.option(1, "NUMBER: Number of threads of each process.", min=1)
     part: str = RUN.option(
         "", "PART: Take only a part of the records: 3/20 takes record 3 and every 20th record after it."
     )

@@ -58,33 +58,35 @@ class ServeOptions:
     option: arguments.MethodOption = ()
     examples: str | None = OPTIONS.option(
         None,
-        f"FILE: Sequences that the workbench offers, at most {MOST_EXAMPLES}, in any form that decode reads.",
+        f"FILE: Sequences that the workbench shows as examples, at most {MOST_EXAMPLES}, in any form that "
+        "decode reads.",
     )
-    host: str = OPTIONS.option("127.0.0.1", "ADDRESS: Address to listen at; 0.0.0.0 for all addresses.")
-    port: int = OPTIONS.option(8000, "NUMBER: Port to listen at; 0 for a free one.", min=0, max=65535)
+    host: str = OPTIONS.option("127.0.0.1", "ADDRESS: Address to listen on; 0.0.0.0 for all addresses.")
+    port: int = OPTIONS.option(8000, "NUMBER: Port to listen on; 0 for a free port.", min=0, max=65535)
     workers: int = OPTIONS.option(Limits.workers, "NUMBER: Threads that decode.", min=1, max=1024)
     deadline: float = LIMITS.option(
         Limits.deadline,
-        "SECONDS: Time of a request, waiting included, where the request names none, in seconds.",
+        "SECONDS: Seconds that a request may take, waiting included, unless the request sets its own "
+        "deadline.",
     )
     longest_deadline: float = LIMITS.option(
-        Limits.longest_deadline, "SECONDS: Longest time that a request may name, in seconds."
+        Limits.longest_deadline, "SECONDS: Longest deadline that a request may set, in seconds."
     )
     queue: int = LIMITS.option(Limits.queue, "NUMBER: Requests that may wait for a thread.")
     body: int = LIMITS.option(Limits.body, "BYTES: Largest size of a request, in bytes.")
     tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Largest number of tokens of a sequence.")
     sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Largest number of sequences of a request.")
-    labels: int = LIMITS.option(Limits.labels, "NUMBER: Largest number of labels of scores in a request.")
+    labels: int = LIMITS.option(Limits.labels, "NUMBER: Largest number of labels in a request with scores.")
     top: int = LIMITS.option(Limits.top, "NUMBER: Largest number of labellings of a sequence.")
     rule_text: int = LIMITS.option(
-        Limits.rule_text, "BYTES: Largest text of rules of a request, in bytes; 0 to take none.", min=0
+        Limits.rule_text, "BYTES: Largest text of the rules in a request, in bytes; 0 to refuse rules.", min=0
     )
     headers: int = LIMITS.option(
         32 * 2**10, "BYTES: Largest size of the headers of a request, in bytes.", min=1
     )
     connections: int = LIMITS.option(1000, "NUMBER: Largest number of connections.", min=1)
     idle_time: float = LIMITS.option(
-        60.0, "SECONDS: Time that connections without a request are kept, in seconds.", min=0
+        60.0, "SECONDS: Close a connection that has been idle for this long, in seconds.", min=0
     )
     grace: float = LIMITS.option(
         30.0, "SECONDS: Seconds that running requests may take after the service is told to stop.", min=0

@@ -60,7 +60,7 @@ class ContinuedBy:
         self.way = (
             f"{again}continue with: {self.command}"
             if kept
-            else "nothing is kept, so that the command begins anew"
+            else "nothing is kept; the command starts again from the beginning"
         )
 
     def __enter__(self) -> None:

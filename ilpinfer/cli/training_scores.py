@@ -68,7 +68,7 @@ class TrainingInput:
             raise InputError(f"--model {self.model} and --kind {self.kind}: give one of them")
         if self.kind:
             if self.kind not in KINDS:
-                raise InputError(f'no kind of model "{self.kind}"; there are {", ".join(KINDS)}')
+                raise InputError(f'no kind of model "{self.kind}"; choose from {", ".join(KINDS)}')
             made = TrainingRecord(self.kind, parameters(self.option), scheme, len(pairs), data)
             return _of_parts(source, pairs, made)
         if self.option:

@@ -46,7 +46,7 @@ class Comparison(ComparisonData):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> result = ilpinfer.compare([trellis], [C.requires_present("a", "b", penalty=0.75)])
     >>> list(result.frame.method)
@@ -307,7 +307,7 @@ class Comparison(ComparisonData):
         Examples
         --------
         >>> import ilpinfer
-        >>> from formulations import Trellis
+        >>> from ilpinfer import Trellis
         >>> result = ilpinfer.compare([Trellis([0.0, 1.0], [], labels=["a", "b"])])
         >>> result.plot("gaps").get_xlabel()
         'gap to the optimum (nats), at most'

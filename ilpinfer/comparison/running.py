@@ -228,7 +228,7 @@ def compare(
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> result = compare([trellis], [C.requires_present("a", "b", penalty=0.75)], ["auto", "viterbi"])
     >>> print(result.summary()[["method", "reaches", "mean_gap"]].to_string(index=False))

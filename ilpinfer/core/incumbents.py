@@ -34,7 +34,7 @@ class Incumbent(PlainRecord):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> [incumbent.score for incumbent in ilpinfer.decode(trellis, method="beam").incumbents]
     [0.0]

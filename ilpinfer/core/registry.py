@@ -62,7 +62,7 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> def first_label(trellis, rules, *, time_limit, seed):
     ...     return [0] * len(trellis)
     >>> ilpinfer.register_method("first-label", first_label)

@@ -76,7 +76,7 @@ class Solution:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> solution = ilpinfer.decode(trellis)
     >>> solution.labels, solution.score, solution.bound, solution.gap, solution.certificate.kind
@@ -254,7 +254,7 @@ class Solution:
         Examples
         --------
         >>> import ilpinfer
-        >>> from formulations import Trellis, constraints as C
+        >>> from ilpinfer import Trellis, constraints as C
         >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
         >>> print(ilpinfer.decode(trellis, [C.starts_with("b", name="first")]).explain(token=0))
         tokens 0, 1: b, where Viterbi has a

@@ -156,7 +156,7 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
             shared[key] = array
         else:
             raise InputError(
-                f"{path}: no use for {key!r}{suggestion(key, (*SEQUENCE_ARRAYS, *SHARED_ARRAYS))}"
+                f"{path}: unknown key {key!r}{suggestion(key, (*SEQUENCE_ARRAYS, *SHARED_ARRAYS))}"
             )
     if not sequences:
         raise InputError(f"{path}: no logits_0; expected arrays logits_0, logits_1, … of shape (T, K)")

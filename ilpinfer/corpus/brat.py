@@ -101,7 +101,7 @@ def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[S
         found = _BOUND.fullmatch(line)
         if found is None:
             raise InputError(
-                f"{where}: {brief(line)} is no annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"
+                f"{where}: {brief(line)} is not an annotation; expected T1<TAB>TYPE BEGIN END<TAB>TEXT"
             )
         offsets = [part.split(" ") for part in found[3].split(";")]
         for offset in (each for part in offsets for each in part):

@@ -96,7 +96,7 @@ def check_names(keys: Iterable[str], where: str, options: Iterable[str] = ()) ->
     """Raise InputError for a key that is no name of a note, as `fault_of` says."""
     for key in keys:
         if fault := fault_of(key, options):
-            raise InputError(f"{where}: no use for {json.dumps(key[:60], ensure_ascii=False)}{fault}")
+            raise InputError(f"{where}: unknown key {json.dumps(key[:60], ensure_ascii=False)}{fault}")
 
 
 def check_notes(record: dict[str, Any], where: str) -> None:

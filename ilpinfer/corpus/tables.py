@@ -95,7 +95,7 @@ def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]
         return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
         if name != FURTHER and not takes(own, name) and (fault := fault_of(name)):
-            raise InputError(f"{path}: no use for column {name!r}{fault}")
+            raise InputError(f"{path}: unknown column {name!r}{fault}")
     return names
 
 

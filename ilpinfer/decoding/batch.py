@@ -36,7 +36,7 @@ class Batch:
         (N, T) label ids, -1 where there is no token or no labelling.
     scores, bounds : NDArray[np.float64]
         (N,) nats; see `Solution`.
-    status : NDArray[np.str_]
+    status : array of str
         (N,) "optimal", "feasible", "infeasible" or "unknown".
     violations : NDArray[np.int64]
         (N, R) how often each labelling breaks each rule, in the order of `rules`.
@@ -48,7 +48,7 @@ class Batch:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> scores = [[[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0]]]
     >>> batch = ilpinfer.decode_scores(scores, rules=[C.at_most_runs("a", 0)], labels=["a", "b"])
     >>> batch.ids.tolist(), batch.labels, batch.scores.tolist()

@@ -56,7 +56,7 @@ class Labellings:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> [best] = ilpinfer.Decoder([]).best_labellings([trellis], 2)
     >>> best.labels, best.scores.tolist()

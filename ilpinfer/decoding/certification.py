@@ -49,7 +49,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> solution = ilpinfer.decode(trellis, [C.starts_with("b")], method="beam")
     >>> solution.status.value, ilpinfer.prove(trellis, [C.starts_with("b")], solution).status.value

@@ -96,7 +96,7 @@ def decode(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> solution = decode(trellis, [C.requires_present("a", "b", penalty=0.75)])
     >>> solution.labels, solution.score, solution.status.value
@@ -202,7 +202,7 @@ def decode_many(
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> solutions = ilpinfer.decode_many([trellis] * 3, [C.starts_with("b")])
     >>> [solution.score for solution in solutions]

@@ -67,7 +67,7 @@ class Decoder:
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> Decoder([C.requires_present("a", "b")], ["a", "b"]).decode(trellis).labels
     ['b', 'b']
@@ -442,7 +442,7 @@ class Decoder:
 
         Examples
         --------
-        >>> from formulations import Trellis, constraints as C
+        >>> from ilpinfer import Trellis, constraints as C
         >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
         >>> few, = Decoder([C.requires_present("a", "b", penalty=0.75)]).best_labellings([trellis], 3)
         >>> few.ids.tolist(), few.scores.tolist(), few.penalties.tolist()

@@ -58,7 +58,7 @@ def evaluate_labelling(
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> worth = evaluate_labelling(trellis, [C.requires_present("a", "b", penalty=0.75)], ["a", "a"], bound=-0.5)
     >>> worth.score, worth.penalty, worth.gap

@@ -29,7 +29,7 @@ class FrontierPoint(PlainRecord):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> frontier = ilpinfer.decode_frontier(trellis, [C.starts_with("b", penalty=1.0)])
     >>> frontier.points[0].labels, frontier.points[0].cost
@@ -71,7 +71,7 @@ class Frontier(PlainRecord):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> frontier = ilpinfer.decode_frontier(trellis, [C.starts_with("b", penalty=1.0)])
     >>> len(frontier.points), frontier.complete, frontier.at_floor(-0.6).score

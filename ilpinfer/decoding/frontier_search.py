@@ -66,7 +66,7 @@ def decode_frontier(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> frontier = decode_frontier(trellis, [C.requires_present("a", "b", penalty=0.75)])
     >>> [(point.score, point.cost) for point in frontier.points]

@@ -44,7 +44,7 @@ class Question:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis.from_emissions([[0, 1], [0, 3]], [[2, 0], [0, 2]], labels=["a", "b"])
     >>> question = ilpinfer.next_question(trellis)
     >>> question.token, question.label, round(question.chances["a"], 2), round(question.changes, 2)
@@ -141,7 +141,7 @@ def next_question(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis.from_emissions([[0, 1], [0.5, 0], [0, 0.1]], [[0, 0], [0, 0]], labels=["a", "b"])
     >>> rules = [C.at_most_tokens("a", 1)]
     >>> known = {}

@@ -78,7 +78,7 @@ def decode_scores(
     Examples
     --------
     >>> import numpy as np
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> scores = np.array([[[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0], [0.0, 0.0]]], np.float32)
     >>> batch = decode_scores(scores, lengths=[2, 1], rules=[C.at_most_runs("a", 0)], labels=["a", "b"])
     >>> batch.ids.tolist(), batch.scores.tolist()

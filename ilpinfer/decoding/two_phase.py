@@ -54,7 +54,7 @@ class TwoPhaseSolution(Solution):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> solution = ilpinfer.decode_two_phase(trellis, [C.starts_with("b", penalty=2.0)], floor=-0.6)
     >>> solution.labels, solution.best_score, round(solution.floor, 3), solution.cost_bound
@@ -179,7 +179,7 @@ def decode_two_phase(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> rules = [C.starts_with("b", penalty=2.0)]
     >>> decode_two_phase(trellis, rules, floor=-0.6).labels, decode_two_phase(trellis, rules, tau=1).labels

@@ -123,7 +123,7 @@ class Evaluation:
             For an unknown field.
         """
         if name not in self.fields:
-            raise ValueError(f"no field {name!r}; there are {', '.join(self.fields)}")
+            raise ValueError(f"no field {name!r}; choose from {', '.join(self.fields)}")
         return np.asarray(self.counts[unit][:, self.fields.index(name)].sum(axis=0))
 
     def of_all(self, unit: str = "spans") -> Counts:
@@ -235,7 +235,7 @@ def evaluate(
         pairs, labels = alike_pairs(pairs, scheme)
     unknown = [name for name in leave_out if name not in labels.fields]
     if unknown:
-        raise ValueError(f"no field {unknown[0]!r} to leave out; there are {', '.join(labels.fields)}")
+        raise ValueError(f"no field {unknown[0]!r} to leave out; choose from {', '.join(labels.fields)}")
     counter, K = LabelCounter(labels, leave_out), len(labels)
     confusion = np.zeros((K, K), np.int64)
     rows, units = [], []

@@ -55,7 +55,7 @@ class Marginals:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
     >>> chances = ilpinfer.marginals(trellis, [C.at_most_tokens("a", 1)])
     >>> chances.labels.round(2).tolist(), round(chances.probability_holds, 2)
@@ -113,7 +113,7 @@ class Marginals:
 
         Examples
         --------
-        >>> from formulations import Trellis, constraints as C
+        >>> from ilpinfer import Trellis, constraints as C
         >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
         >>> chances = marginals(trellis, [C.at_most_tokens("a", 1)])
         >>> round(chances.run_probability("a", 0, 1), 3), chances.run_probability("a", 0, 2)
@@ -139,7 +139,7 @@ class Marginals:
 
         Examples
         --------
-        >>> from formulations import Trellis, constraints as C
+        >>> from ilpinfer import Trellis, constraints as C
         >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "O"])
         >>> marginals(trellis).entities(["a", "O"])
         [('a', 0, 1, 0.25)]
@@ -276,7 +276,7 @@ def marginals(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> trellis = Trellis([0.0, 0.0], [[[0.0, 0.0], [0.0, 0.0]]], labels=["a", "b"])
     >>> marginals(trellis, [C.starts_with("a")]).labels.round(2).tolist()
     [[1.0, 0.0], [0.5, 0.5]]

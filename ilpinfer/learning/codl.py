@@ -110,7 +110,7 @@ class CODL:
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> labelled = [(["Ada", "Lovelace", "1843"], ["name", "name", "year"])]
     >>> pool = [["Alan", "Turing", "1936"], ["Alonzo", "Church", "1936"]]
     >>> rules = [C.tag_at("year", pattern="[0-9]{4}", penalty=2.0)]

@@ -39,7 +39,7 @@ class LearntWeights(PlainValues):
 
     Examples
     --------
-    >>> from formulations import RuleSet, Trellis, constraints as C
+    >>> from ilpinfer import RuleSet, Trellis, constraints as C
     >>> from ilpinfer.learning import ScoredExample, WeightLearner
     >>> trellis = Trellis([0.0, 0.5], [], labels=["a", "b"])
     >>> examples = [ScoredExample(trellis, ("a",))] * 4

@@ -33,7 +33,7 @@ class MinedRule(PlainValues):
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> MinedRule(C.starts_with("author", penalty=2.0), "first-field", 9, 1, 0.5, 3.7).confidence
     0.9
     """

@@ -36,7 +36,7 @@ class ScoredExample:
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> ScoredExample(Trellis([0.0, 0.5], [], labels=["a", "b"]), ("a",)).gold
     ('a',)
     """

@@ -72,7 +72,7 @@ class WeightLearner:
     --------
     A model prefers a second title, and gold never has one:
 
-    >>> from formulations import RuleSet, Trellis, constraints as C
+    >>> from ilpinfer import RuleSet, Trellis, constraints as C
     >>> scores = [[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]]
     >>> trellis = Trellis.from_emissions(scores, [[0.0, 0.0], [0.0, 0.0]], labels=["title", "author"])
     >>> examples = [ScoredExample(trellis, ("title", "author", "author"))] * 4

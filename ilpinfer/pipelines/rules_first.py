@@ -41,7 +41,7 @@ class RulesFirst(SequenceModel):
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> from ilpinfer.models.crf import CRF
     >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
     >>> first = RulesFirst(crf, (C.tag_at("year", token_class="year"),))
@@ -120,7 +120,7 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirst:
 
     Examples
     --------
-    >>> from formulations import RuleSet, constraints as C
+    >>> from ilpinfer import RuleSet, constraints as C
     >>> from ilpinfer.models.crf import CRF
     >>> crf = CRF.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", "year"])])
     >>> first = rules_first(crf, RuleSet((C.tag_at("year", token_class="year"),)))

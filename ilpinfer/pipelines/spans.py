@@ -111,7 +111,7 @@ def select_spans(
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> spans = [{"start": 0, "end": 3, "label": "PER", "score": 0.9}, {"start": 8, "end": 11, "label": "PER", "score": 0.8}]
     >>> [each.start for each in select_spans("Ada met Bob", spans, [C.at_most_runs("PER", 1)]).spans]
     [0]

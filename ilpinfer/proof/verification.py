@@ -38,7 +38,7 @@ class Verdict:
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> ilpinfer.verify(trellis, [], ilpinfer.decode(trellis, method="beam"))
     Verdict(ok=True, proved=True, reasons=())
@@ -107,7 +107,7 @@ def verify(
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> ilpinfer.verify(trellis, [], ilpinfer.decode(trellis))
     Verdict(ok=True, proved=True, reasons=())

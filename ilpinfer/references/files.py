@@ -38,7 +38,7 @@ def read(path: str | Path) -> Iterator[Reference]:
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> import tempfile, pathlib
     >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
@@ -126,7 +126,7 @@ def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[st
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> import tempfile, pathlib
     >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])

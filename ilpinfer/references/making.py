@@ -79,7 +79,7 @@ def make(
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C
+    >>> from ilpinfer import Trellis, constraints as C
     >>> from ilpinfer import references
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> reference = references.make(trellis, [C.starts_with("b")])

@@ -72,7 +72,7 @@ class Reference(PlainRecord):
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
     >>> reference.status, len(reference.tokens)
@@ -165,7 +165,7 @@ class Reference(PlainRecord):
         try:
             check_form(values)
         except ValueError as error:
-            raise InvalidReference(f"no reference: {error}") from None
+            raise InvalidReference(f"not a reference: {error}") from None
         levels = tuple(
             Level(level["score"], tuple(map(tuple, level["labellings"])), level["proof"])
             for level in values["levels"]

@@ -35,7 +35,7 @@ class Finding:
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
     >>> references.verify(reference)
@@ -75,7 +75,7 @@ def verify(reference: Reference, depth: Depth = "tables", *, max_steps: int = ch
 
     Examples
     --------
-    >>> from formulations import Trellis
+    >>> from ilpinfer import Trellis
     >>> from ilpinfer import references
     >>> reference = references.make(Trellis([0.0, -1.0], [], labels=["a", "b"]), [])
     >>> references.verify(reference, "meaning").holds

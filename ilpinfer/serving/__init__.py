@@ -54,7 +54,7 @@ def create_app(
     Examples
     --------
     >>> import ilpinfer
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> app = create_app(ilpinfer.Decoder([C.at_most_runs("title", 1)]))
     >>> sorted(path for path in app.openapi()["paths"])
     ['/batch', '/decode', '/metrics', '/ready']

@@ -80,7 +80,7 @@ def _message(model: type[RequestOptions], error: ValidationError) -> str:
         return f"{_shown(first['input'])}; expected {model.expected}"
     name = str(first["loc"][0])
     if first["type"] == "extra_forbidden":
-        return f"no use for {json.dumps(name[:60])}{suggestion(name, model.model_fields)}"
+        return f"unknown key {json.dumps(name[:60])}{suggestion(name, model.model_fields)}"
     texts = [each["msg"].removeprefix("Input should be ") for each in errors if each["loc"][0] == name]
     return f"{name} is {_shown(first['input'])}; it should be {' or '.join(texts)}"
 

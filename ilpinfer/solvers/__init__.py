@@ -96,13 +96,13 @@ def solve(
 
     Examples
     --------
-    >>> from formulations import Trellis, formulate
+    >>> from ilpinfer import Trellis, formulate
     >>> program = formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))
     >>> solve("highs", program.integer).status
     'optimal'
     """
     if name not in SOLVERS:
-        raise ValueError(f'no solver "{name}"; there are {", ".join(sorted(SOLVERS))}')
+        raise ValueError(f'no solver "{name}"; choose from {", ".join(sorted(SOLVERS))}')
     require_posix(f"solver {name}", "run it on such a system")
     started = time.monotonic()
     program, choices = program.shifted(), Choices(options or {}, log)

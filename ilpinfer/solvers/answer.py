@@ -105,7 +105,7 @@ class Answer:
 
     Examples
     --------
-    >>> from formulations import Trellis, formulate
+    >>> from ilpinfer import Trellis, formulate
     >>> from ilpinfer import solvers
     >>> answer = solvers.solve("highs", formulate(Trellis([0.0, -1.0], [], labels=["a", "b"])).integer)
     >>> answer.status, answer.x.tolist()

@@ -40,7 +40,7 @@ def to_pulp(program: Program) -> "LpProblem":
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C, formulate
+    >>> from ilpinfer import Trellis, constraints as C, formulate
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> program = formulate(trellis, [C.requires_present("a", "b", penalty=0.75)])
     >>> problem = to_pulp(program)
@@ -100,7 +100,7 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
 
     Examples
     --------
-    >>> from formulations import Trellis, constraints as C, formulate
+    >>> from ilpinfer import Trellis, constraints as C, formulate
     >>> from ortools.sat.python import cp_model
     >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
     >>> program = formulate(trellis, [C.requires_present("a", "b", penalty=0.75)])
@@ -147,7 +147,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
 
     Examples
     --------
-    >>> from formulations import Trellis, formulate
+    >>> from ilpinfer import Trellis, formulate
     >>> to_mathopt(formulate(Trellis([0.0, -1.0], [], labels=["a", "b"]))).get_num_variables()
     4
     """

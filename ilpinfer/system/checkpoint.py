@@ -169,7 +169,7 @@ class RowCheckpoint:
         return OutputError(f"{self.place.part}: belongs to another run; delete it, or choose another output")
 
     def _foreign(self) -> OutputError:
-        what = "is in the way, and ilpinfer did not write it"
+        what = "exists, but ilpinfer did not write it"
         return OutputError(f"{self.place.part}: {what}; move it, or choose another output")
 
 

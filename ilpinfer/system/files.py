@@ -67,7 +67,7 @@ def reserve(place: OutputPath) -> Iterator[None]:
     with lock_output(place) as left:
         if os.path.lexists(place.part):
             if not left:
-                what = "is in the way, and this run did not write it"
+                what = "exists, but this run did not write it"
                 raise OutputError(f"{place.part}: {what}; move it, or choose another output")
             with write_errors(place.name):
                 place.part.unlink()

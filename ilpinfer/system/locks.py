@@ -33,7 +33,7 @@ def hold_lock(lock: Path) -> Iterator[bool]:
     try:
         words = _text(descriptor)
         if words and not words.startswith(MARK):
-            raise LockError(f"{lock} is in the way and no lock of ilpinfer; move it")
+            raise LockError(f"{lock} exists, but is not a lock of ilpinfer; move it")
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, f"{MARK}pid {os.getpid()} on {platform.node()}\n".encode())

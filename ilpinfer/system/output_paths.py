@@ -47,7 +47,7 @@ def output_path(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> O
         place = OutputPath(name, target, direct)
         for path_read in inputs:
             if path_read is not None and any(_same(mine, str(path_read)) for mine in (name, place.part)):
-                what = f"is an input of this command ({source_name(path_read)})"
+                what = f"is also an input of this command ({source_name(path_read)})"
                 raise OutputError(f"{name}: {what}; choose another output")
         return place
 

@@ -1,17 +1,21 @@
 """The sentences of the study of entrances, the decoders written for it, and its page."""
 
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from support.tables import lines_of
 
+from benchmarks import figures
 from benchmarks.report import Report
 from benchmarks.studies import doors
-from benchmarks.studies.doors import calls, report, rivals
+from benchmarks.studies.doors import calls, corpora, report, rivals
 from benchmarks.studies.doors.tagger import LONGEST, RULES, rules_of, sentences
 from benchmarks.studies.doors.words import shuffled, with_words
 from benchmarks.study import Disagreement
+from benchmarks.timing import family_time
 from formulations import RuleSet
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
@@ -64,10 +68,10 @@ def test_what_is_not_installed_is_said(tmp_path):
     page = Report(tmp_path)
     doors.STUDY.write(rows, page)
     text = page.markdown()
-    assert text.count("- hmmlearn: not measured, hmmlearn is not installed.") == 2
+    assert text.count("- hmmlearn: not measured, hmmlearn is not installed.") == 1
     assert "torch: not" not in text and "- numpy: failed, ValueError: x" in text
     assert "1 of these programs failed" in text
-    assert "| torch | 8 | 4 |" in lines_of(page)
+    assert "| torch | torch | 0.016 | 8 | 4 | 0 |" in lines_of(page)
 
 
 def test_other_labels_are_a_disagreement():
@@ -85,3 +89,28 @@ def test_new_words_look_like_the_known_ones():
     trellis = sentences(1).trellises[0]
     other = with_words(trellis, ["x"] * len(trellis))
     assert other.tokens[0] == "x" and (other.lattice.node == trellis.lattice.node).all()
+
+
+def test_the_table_of_corpora_has_means_and_lower_bounds(tmp_path, monkeypatch):
+    timed = {"part": "corpora", "sequences": 2, "late": 0, "optimal": 1.0}
+    rows = [
+        timed | {"data": "Cora", "program": "CBC", "milliseconds": [100.0, 300.0]},
+        timed | {"data": "UMass", "program": "CBC", "milliseconds": [3.0, 5.0], "late": 1, "optimal": 0.0},
+        timed | {"data": "Cora", "program": corpora.CRFSUITE, "milliseconds": [1.0, 2.0], "optimal": None},
+        timed | {"data": "UMass", "program": corpora.CRFSUITE, "milliseconds": [1.0, 4.0], "optimal": None},
+    ]
+    page = Report(tmp_path)
+    doors.STUDY.write(rows, page)
+    monkeypatch.setattr(figures, "_page", lambda study: page.markdown())
+    figures.tables_of.cache_clear()
+    table = figures.table("doors", "How fast is it?", "Cora; UMass", f"CBC; {corpora.CRFSUITE} = tagger")
+    figures.tables_of.cache_clear()
+    assert table.splitlines()[2:] == ["| CBC | 200 | > 4 |", "| tagger | 1.5 | 2.5 |"]
+    assert {"| Cora | 50 |", "| UMass | 0 |"} <= set(lines_of(page))
+
+
+def test_processor_time_counts_processes():
+    work = "sum(range(4_000_000))"
+    before = family_time()
+    subprocess.run([sys.executable, "-S", "-c", work], check=True)
+    assert family_time() > before

@@ -135,8 +135,8 @@ def test_what_cannot_be_joined_is_named(folder, cli):
             "viterbi: in both comparisons; give other names in one of them",
         ),
         ("compare out --join train.tsv --output x", "train.tsv/summary.json: cannot be read"),
-        ("compare out --output out", "out/results.jsonl: is an input of this command"),
-        ("compare out --join other --output other", "other/results.jsonl: is an input of this command"),
+        ("compare out --output out", "out/results.jsonl: is also an input of this command"),
+        ("compare out --join other --output other", "other/results.jsonl: is also an input of this command"),
         (
             "compare out --output x --methods lds",
             "--methods: an option for sequences, and out is a folder of results",

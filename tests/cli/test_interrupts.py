@@ -145,7 +145,7 @@ def test_what_standard_input_and_outputs_without_rows_need(monkeypatch):
     again = "give the same standard input again, and continue with: ilpinfer decode - --output x"
     assert signals.ContinuedBy().way == again
     with signals.ContinuedBy() as _, signals.ContinuedBy(kept=False):
-        assert signals._continuation.way == "nothing is kept, so that the command begins anew"
+        assert signals._continuation.way == "nothing is kept; the command starts again from the beginning"
     assert signals._continuation is None
 
 
@@ -189,9 +189,7 @@ def test_interrupted_learning_leaves_nothing_behind(number, command, tmp_path):
         code, out, err = run.interrupted(number)
     left = {path.name for path in tmp_path.iterdir()}
     assert (code, out, left) == (LINES[number][0], "", {"own.toml", "train.tsv", "temporary"})
-    message = (
-        f"{LINES[number][1].strip().partition(': ')[2]}; nothing is kept, so that the command begins anew"
-    )
+    message = f"{LINES[number][1].strip().partition(': ')[2]}; nothing is kept; the command starts again from the beginning"
     if "--log-json" not in command:
         assert err == f"ilpinfer: {message}\n"
         return
@@ -224,7 +222,7 @@ def test_an_interrupt_ends_the_training_of_a_crf(tmp_path):
     with Run(tmp_path, command) as run:
         run.wait_until(run.children)
         time.sleep(0.3)
-        line = "ilpinfer: interrupted; nothing is kept, so that the command begins anew\n"
+        line = "ilpinfer: interrupted; nothing is kept; the command starts again from the beginning\n"
         assert run.interrupted() == (130, "", line)
     assert not list(tmp_path.glob("crf.json*"))
 

@@ -171,7 +171,7 @@ def test_a_comparison_with_holes_is_noticed_and_filled(lines, cli):
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("train.tsv", path)])
 def test_a_part_that_is_no_file_is_left_alone(lines, cli, make):
     make("x.jsonl.part")
-    assert "x.jsonl.part: is in the way" in cli.refused(DECODE)
+    assert "x.jsonl.part: exists" in cli.refused(DECODE)
     assert os.path.lexists("x.jsonl.part") and Path("train.tsv").read_text() == TRAIN
 
 
@@ -231,7 +231,7 @@ def test_what_is_read_is_never_overwritten(lines, cli, arguments, output):
     for name in names:
         where = [name] if arguments.endswith("--write") else ["--output", name]
         err = cli.refused(arguments, *where)
-        assert err.startswith(f"ilpinfer: {name}: is an input of this command")
+        assert err.startswith(f"ilpinfer: {name}: is also an input of this command")
     assert {path: path.read_bytes() for path in before} == before
     assert not list(Path().glob("*.lock"))
 
@@ -241,7 +241,7 @@ def test_a_comparison_overwrites_none_of_its_inputs(lines, cli):
     for name in ("results.jsonl", "summary.json", "report.html"):
         Path("out", name).write_text(json.dumps(SCORES) + "\n")
         err = cli.refused(f"compare out/{name} --methods viterbi --output out")
-        assert err.startswith(f"ilpinfer: out/{name}: is an input of this command")
+        assert err.startswith(f"ilpinfer: out/{name}: is also an input of this command")
         assert json.loads(Path("out", name).read_text()) == SCORES
         Path("out", name).unlink()
 

@@ -355,7 +355,7 @@ def test_nothing_is_written_where_a_place_is_taken(comparison, tmp_path):
     taken = tmp_path / "new" / "gaps.csv"
     taken.parent.mkdir()
     taken.write_text("gold")
-    with pytest.raises(ValueError, match="is an input of this command"):
+    with pytest.raises(ValueError, match="is also an input of this command"):
         write_tables(comparison.lines(), taken.parent, "csv", Layout(), [taken])
     assert [path.name for path in taken.parent.iterdir()] == ["gaps.csv"] and taken.read_text() == "gold"
 

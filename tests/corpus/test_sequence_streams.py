@@ -53,7 +53,7 @@ BROKEN = {
     ),
     "BRAT": (
         {"x/a.ann": "T1\n", "x/a.txt": "Ada\n", "x/b.ann": "", "x/b.txt": "Ada\na b c\ng\n"},
-        [(0, "'T1' is no annotation"), ["Ada"], (2, LONG), ["g"]],
+        [(0, "'T1' is not an annotation"), ["Ada"], (2, LONG), ["g"]],
     ),
 }
 """Files, and the tokens of good sequences among the lines and reasons of rejections."""
@@ -219,7 +219,7 @@ def test_a_parquet_file_is_read_by_shares_of_its_size(tmp_path):
 def test_unknown_columns_of_a_table_are_named(tmp_path):
     pq.write_table(pa.table({"token": [["x"]]}), tmp_path / "x.parquet")
     (only,) = found(tmp_path / "x.parquet")
-    assert "no use for column 'token'; did you mean \"tokens\"?" in only.message
+    assert "unknown column 'token'; did you mean \"tokens\"?" in only.message
 
 
 def test_scores_of_a_table_are_those_of_json(tmp_path):

@@ -183,7 +183,8 @@ def test_commands(gold, cli):
     )
     assert (
         code
-        and "1 of 3 sequences have no reference: first gold.jsonl, line 2: an empty sequence has one" in err
+        and "1 of 3 sequences have not a reference: first gold.jsonl, line 2: an empty sequence has one"
+        in err
     )
 
 

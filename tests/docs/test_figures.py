@@ -12,7 +12,7 @@ import pytest
 from support.places import ROOT
 
 from benchmarks import figures
-from benchmarks.figures import FIGURE, NUMBER, PAGES, TABLE, NoCell, written
+from benchmarks.figures import CELLS, FIGURE, NUMBER, PAGES, TABLE, NoCell, written
 from benchmarks.study import names
 
 LINK = re.compile(r"\((?:\.\./)*benchmarks/results/([\w/-]+\.(?:md|svg|txt))(?:#[\w-]+)?\)")
@@ -23,10 +23,13 @@ RESULTS = Path(ROOT) / "benchmarks" / "results"
 
 
 def sections(text: str) -> Iterator[str]:
-    """The sections of a page, without code, marked figures and tables, and years."""
+    """The sections of a page, without code, and without marked figures, tables and the numbers that these have."""
     text = re.sub(r"^(```+|:::+).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = FIGURE.sub("", TABLE.sub("", text))
     for section in re.split(r"^#+ .*$", text, flags=re.MULTILINE):
+        tables = [match[0] for marked in (TABLE, CELLS) for match in marked.finditer(section)]
+        section = FIGURE.sub("", CELLS.sub("", TABLE.sub("", section)))
+        for number in sorted(numbers(" ".join(tables)), key=len, reverse=True):
+            section = re.sub(rf"(?<![\w.]){re.escape(number)}(?![\w.]*\d)", "", section)
         yield re.sub(r"`[^`]*`", "", section)
 
 
@@ -157,13 +160,30 @@ def test_a_figure_without_a_cell_is_an_error(place, message):
 @pytest.mark.parametrize(
     "heading, columns, expected",
     [
-        ("Times", "time; F1 = F", "|  | time | F |\n| --- | ---: | ---: |\n| B | 9 | 3 |"),
-        ("", "Times > time & Times > F1 = both", "|  | both |\n| --- | ---: |\n| B | 9, 3 |"),
+        ("Times", "time; F1 = F", "|  | time | F |\n| --- | ---: | ---: |\n| B | 9 | 3 |\n"),
+        ("", "Times > F1 #1 = F", "|  | F |\n| --- | ---: |\n| B | 3 |\n"),
     ],
 )
 def test_a_table_is_made_of_cells(heading, columns, expected):
-    begin, end = f"<!-- table: made-up | {heading} | {columns} | beam / b = B -->\n", "<!-- end of table -->"
-    assert written(f"{begin}{end}") == written(f"{begin}old\n{end}") == f"{begin}\n{expected}\n\n{end}"
+    begin = f"<!-- table: made-up | {heading} | {columns} | beam / b = B -->\n"
+    assert written(f"{begin}\ntext") == f"{begin}\n{expected}text"
+    assert written(f"{begin}\n| old |\n| --- |\n\ntext") == f"{begin}\n{expected}\ntext"
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_last_column_of_a_table_has_cells():
+    begin = "<!-- cells: made-up | time | auto; beam / b -->\n\n"
+    text = "| a | {} s |\n| b | – |\n| 4 | {} |\n"
+    assert written(begin + text.format(0, "?")) == begin + text.format("1 200", 9)
+    with pytest.raises(NoCell, match="not as many cells"):
+        written(begin + "| a | 3 |\n")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_of_bold_sentences_stand_in_the_table_below(name):
+    for section in re.split(r"^#+ .*$", (ROOT / name).read_text("utf-8"), flags=re.MULTILINE):
+        bold = numbers(" ".join(re.findall(r"\*\*(.+?)\*\*", section, re.DOTALL)))
+        assert bold <= numbers(" ".join(re.findall(r"^\|.*", section, re.MULTILINE))), section[:300]
 
 
 def test_every_study_has_a_committed_result() -> None:

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from support.pages import blocks, run
 from support.places import ROOT
 
 from formulations import constraints
+from ilpinfer.references.shipped import FOLDER, KINDS
 
 DOCS = ROOT / "docs"
 BUILT = DOCS / "_build"
@@ -107,6 +109,16 @@ def test_a_wrong_output_and_an_error_are_noticed(tmp_path):
     with pytest.raises(AssertionError, match=r"page\.md\", line 13"):
         run(page, [first, second], tmp_path)
     assert imported("import sklearn.base\nfrom torch import nn") == {"sklearn", "torch"}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_reader_in_javascript_scores_the_references_of_the_package(tmp_path):
+    [block] = blocks((DOCS / "other-languages.md").read_text("utf-8"), "js")
+    reader = tmp_path / "reader.mjs"
+    reader.write_text(block.text)
+    files = [str(FOLDER / f"{kind}.jsonl.gz") for kind in KINDS]
+    said = subprocess.run(["node", str(reader), *files], capture_output=True, text=True, check=True).stdout
+    assert said == "80 references, largest loss of an optimum: 0\n"
 
 
 def anchors(page: str) -> set[str]:

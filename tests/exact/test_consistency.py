@@ -103,7 +103,7 @@ def test_a_rule_in_a_file_is_the_same():
         == [C.consistent(same="lower", token_class="capitalised")]
     )
     assert rules.rules[0].title == "consistent(lower, capitalised)"
-    with pytest.raises(ValueError, match="same is 'stem'; there are lower, token"):
+    with pytest.raises(ValueError, match="same is 'stem'; choose from lower, token"):
         C.consistent(same="stem")
 
 

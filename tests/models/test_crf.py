@@ -163,7 +163,7 @@ def test_one_sequence_and_one_label_are_enough():
 
 
 def test_labels_that_training_lacks(crf):
-    with pytest.raises(ValueError, match="token 1: no label 'B-ship'; there are B-person, B-place"):
+    with pytest.raises(ValueError, match="token 1: no label 'B-ship'; choose from B-person, B-place"):
         crf.log_probability(("The", "Argo"), ("O", "B-ship"))
     seen: list[Iteration] = []
     unseen = [(("The", "Argo"), ("O", "B-ship"))]

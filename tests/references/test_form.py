@@ -58,7 +58,7 @@ def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth
     assert code == 1 and len(error.splitlines()) == 1
     assert f"{len(MALFORMED)} of {len(MALFORMED) + 2} references do not hold" in error
     for number in range(2, len(MALFORMED) + 2):
-        assert f"{lines}: reference {number}: no reference: " in said
+        assert f"{lines}: reference {number}: not a reference: " in said
     assert "reference 1:" not in said and f"reference {len(MALFORMED) + 2}" not in said
     code, said, _ = cli(f"reference verify {lines} --depth {depth} --json")
     found = json.loads(said)["references"]

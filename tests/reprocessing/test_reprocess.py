@@ -217,7 +217,7 @@ def test_a_damaged_manifest_is_named_without_words_of_python(whole, cli):
             assert not any(word in message for word in PYTHON_WORDS), message
     assert accepted < 15 < len(damaged)  # such as an empty list of retries
     code, _, err = cli(f"{HERE} --output whole --resume")
-    assert (code, err.count("\n")) == (2, 1) and "no use for 'more' in the manifest" in err
+    assert (code, err.count("\n")) == (2, 1) and "unknown key 'more' in the manifest" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), OTHER)

@@ -172,7 +172,7 @@ def test_options_do_not_belong_to_the_sequences_of_a_batch(decoder):
     keys = ("rules", "explain", "marginals", "deadline", "top")
     rows = post(decoder, "/batch", {"sequences": [{**SCORES, key: None} for key in keys]}).json()["results"]
     for key, row in zip(keys, rows, strict=True):
-        assert f'no use for "{key}"' in row["reason"]
+        assert f'unknown key "{key}"' in row["reason"]
     assert post(decoder, "/batch", {"sequences": [SCORES], "rules": ""}).status_code == 422
 
 

@@ -73,7 +73,7 @@ def test_a_misspelt_option_is_refused(decoder):
     pairs = [(key, option) for option, keys in MISSPELT.items() for key in keys]
     rows = post(decoder, "/batch", {"sequences": [{**EDGES, key: 1} for key, _ in pairs]}).json()["results"]
     for (key, option), row in zip(pairs, rows, strict=True):
-        assert f'no use for "{key}"; did you mean "{option}"?' in row["reason"]
+        assert f'unknown key "{key}"; did you mean "{option}"?' in row["reason"]
     response = post(decoder, "/decode", {**EDGES, "dedline": 1})
     assert response.status_code == 422 and 'did you mean "deadline"?' in response.json()["detail"]
 

@@ -1,20 +1,17 @@
-"""One table of everything in multiples of the bare pass, and a table of each part."""
+"""A table of each part, in multiples of the bare pass."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
 from benchmarks.methods import PLAIN
-from benchmarks.report import Cells, Report, groups, number, percent
-from benchmarks.studies.doors import calls
+from benchmarks.report import Cells, Report, number, percent
+from benchmarks.studies.doors import calls, corpora
 from benchmarks.studies.doors.calls import BARE
 from benchmarks.studies.doors.rivals import BATCH, LIMIT, LOST
-from benchmarks.studies.doors.words import CORA, NEW
-from benchmarks.study import Row
 
-SHORT = "In short"
 PURPOSES: Mapping[str, str] = {
     calls.PADDED: "is for the batch of a network as it is",
     calls.LISTED: "is for sequences that were scored one by one, and needs no padding",
@@ -25,46 +22,6 @@ PURPOSES: Mapping[str, str] = {
 }
 PROGRAMS = {"cp-sat": "CP-SAT", "cbc": "CBC", "toulbar2": "toulbar2"}
 DONE = ("optimal", "infeasible")
-Line = tuple[str, float, float]
-"""What is timed, its microseconds a sequence and its multiple of the bare pass."""
-
-
-def page(rows: Sequence[Row], report: Report) -> None:
-    """Everything in one table, which other pages quote."""
-    report.heading(SHORT)
-    report.text(
-        "A sequence through every entrance, and through other programs, under the most rules of the sections below, which tell what each line "
-        "is. × is the multiple of the bare pass over the same sequences in the same cell of the run. Medians; × of solvers is of totals."
-    )
-    parts: dict[str, list[Row]] = {}
-    for row in rows:
-        parts.setdefault(row["part"], []).append(row)
-    frames = {part: DataFrame(some) for part, some in parts.items()}
-    lines = [(name, *map(number, values)) for name, *values in _lines(frames)]
-    report.table(("what", "µs a sequence", "× bare pass"), lines)
-    report.text("".join(map(_absences, frames.values())))
-
-
-def _lines(parts: Mapping[str, DataFrame]) -> Iterator[Line]:
-    for part in ("batches", "calls", "cora", "umass", "rivals"):
-        if part in parts and "way" in parts[part]:
-            own = parts[part][parts[part].way.notna()]
-            yield from _ways(own[own.rules == own.rules.max()] if part == "batches" else own)
-    if "solvers" in parts:
-        own = parts["solvers"]
-        some = beside(own[own.rules == own.rules.max()])
-        for (name,), rows in groups(some[some.seconds.notna()], "program"):
-            yield f"{name}, same rules", 1e6 * rows.seconds.median(), _total(rows)
-
-
-def _ways(frame: DataFrame) -> Iterator[Line]:
-    """A line for each way, the median of its sequences where each has a time, and of its cells."""
-    for (part, way), own in groups(frame, "part", "way"):
-        if part == "rivals" and way == BARE:
-            continue
-        title = {"cora": f"Cora, {way}", "umass": f"UMass, {way}"}.get(part, way)
-        each = pieces(own)
-        yield title, each.spent.median(), each.multiple.median()
 
 
 def pieces(frame: DataFrame) -> DataFrame:
@@ -141,21 +98,6 @@ def single(frame: DataFrame, report: Report) -> None:
     _each(frame, {"call": "way", "sentences": "data"}, report)
 
 
-def words(frame: DataFrame, report: Report) -> None:
-    report.heading("Known and new words")
-    report.text(
-        "References under `citations` (Cora) and 240 mined rules (UMass), single calls of `Decoder.decode`. The decoder has met all references. "
-        "New words have the letters of known ones in another order, other words in each round, so that patterns of the rules match what they "
-        "matched, and scores are the same."
-    )
-    titles = frame.part.map(lambda part: "Cora" if part == CORA else "UMass")
-    more: Cells = {
-        "tokens": lambda x: number(x.tokens.mean()),
-        "new words": lambda x: number(x.new.mean() if x.way.iloc[0] == NEW else 0.0),
-    }
-    _each(frame.assign(title=titles), {"references": "title", "words": "way"}, report, more)
-
-
 def threads(frame: DataFrame, report: Report) -> None:
     report.heading("Two threads")
     cells: Cells = {
@@ -218,9 +160,9 @@ def solvers(frame: DataFrame, report: Report) -> None:
 
 
 WRITERS: Mapping[Any, Any] = {
+    "corpora": corpora.report,
     "batches": batches,
     "calls": single,
-    ("cora", "umass"): words,
     "threads": threads,
     "rivals": rivals,
     "solvers": solvers,

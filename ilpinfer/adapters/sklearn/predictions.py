@@ -28,7 +28,7 @@ class InfeasibleError(SequenceError):
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> from ilpinfer.adapters.sklearn import ConstrainedTagger
     >>> hmm = ConstrainedTagger([C.at_least_tokens("name", 2)], "hmm")
     >>> try:
@@ -45,7 +45,7 @@ class RelaxedNotice(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> from ilpinfer.adapters.sklearn import ConstrainedTagger
     >>> rules = [C.at_least_tokens("name", 2)]
     >>> hmm = ConstrainedTagger(rules, "hmm", on_infeasible="relax")

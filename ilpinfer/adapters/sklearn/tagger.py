@@ -95,7 +95,7 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from formulations import constraints as C
+    >>> from ilpinfer import constraints as C
     >>> X = [["Ada", "Lovelace", "1843"], ["Turing", "1936"]]
     >>> y = [["name", "name", "year"], ["name", "year"]]
     >>> tagger = ConstrainedTagger([C.at_most_tokens("year", 1)], options={"c2": 0.1}).fit(X, y)
