@@ -183,7 +183,7 @@ def test_commands(gold, cli):
     )
     assert (
         code
-        and "1 of 3 sequences have not a reference: first gold.jsonl, line 2: an empty sequence has one"
+        and "1 of 3 sequences have no reference: first gold.jsonl, line 2: an empty sequence has one"
         in err
     )
 
