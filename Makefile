@@ -85,10 +85,11 @@ lowest:  ## the tests with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[dev]'
 	$(LOWEST)/bin/python -m pytest $(CORES)
 
-check: $(READY)  ## linter, formatter and type checker
+check: $(READY)  ## linter, formatter, type checker, and the size of each package
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/python tests/packaging/growth.py
 
 $(READY): EXTRAS = [dev]
 $(CORE) $(READY): pyproject.toml constraints.txt
