@@ -33,8 +33,8 @@ PROGRAMS: Mapping[str, Mapping[str, Any]] = {
     **(SOLVERS := {"CP-SAT": {"method": "cp-sat"}, "CBC": {"method": "cbc"}}),
 }
 """Options of `ilpinfer.Decoder`."""
-SEQUENCES, SOLVED = 100, {CORA: 20, UMASS: 1, RESUMES: 8}
-LIMITS = {CORA: 10.0, UMASS: 60.0, RESUMES: 10.0}
+SEQUENCES, SOLVED = 100, {CORA: 20, UMASS: 5, RESUMES: 8}
+LIMITS = {CORA: 10.0, UMASS: 20.0, RESUMES: 10.0}
 """Seconds a sequence for solvers."""
 
 
