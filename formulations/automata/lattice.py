@@ -1,6 +1,6 @@
 """The lattice: node scores, a pool of edge scores, and the pool's entry of each step."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,11 +130,12 @@ class Lattice:
             pool = add(pool, table.values[which, 1:])
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
 
-    def only(self, labels: Mapping[int, int]) -> "Lattice":
-        """The lattice in which some tokens, by position, can have one label only."""
+    def only(self, labels: Mapping[int, Sequence[int]]) -> "Lattice":
+        """The lattice in which some tokens, by position, can have some labels only."""
         node, (_, K) = self.node.copy(), self.shape
-        for t, label in labels.items():
-            node[t, np.arange(self.states) % K != label] = FORBIDDEN
+        of_state = np.arange(self.states) % K
+        for t, allowed in labels.items():
+            node[t, ~np.isin(of_state, allowed)] = FORBIDDEN
         return Lattice(node, self.pool, self.step)
 
     def without(self, labels: Integers) -> "Lattice":

@@ -19,7 +19,14 @@ from formulations.labels.label_set import LabelSet, check_label_count, named_lab
 from formulations.messages import counted
 from formulations.plain_values import positions, read_values, strings, table, text
 from formulations.problem import score_arrays as arrays
-from formulations.problem.known_labels import Given, known_ids
+from formulations.problem.known_labels import (
+    Given,
+    Known,
+    allowed_ids,
+    known_names,
+    plain_given,
+    without_never,
+)
 from formulations.score_numbers import check_columns
 
 Labels = LabelSet | Sequence[str] | Mapping[Any, str] | None
@@ -68,7 +75,8 @@ class Trellis:
     tokens: tuple[str, ...]
     token_scores: ClassVar[Any] = None
     """The `TokenScores` that make the lattice when it is first read; None where there is a lattice from the start."""
-    _given: ClassVar[tuple[tuple[int, str], ...]] = ()
+    _given: ClassVar[tuple[tuple[int, tuple[int, ...]], ...]] = ()
+    """Allowed label ids of some tokens."""
 
     def __init__(
         self,
@@ -204,20 +212,23 @@ class Trellis:
         lattice = arrays.joined([each.lattice for each in parts])
         result = cls._from(lattice, first.labels, [word for each in parts for word in each.tokens], "")
         begins = [0, *accumulate(map(len, trellises))]
-        known = {begin + t: k for begin, each in zip(begins, trellises, strict=False) for t, k in each._given}
+        known = {
+            begin + t: ids for begin, each in zip(begins, trellises, strict=False) for t, ids in each._given
+        }
         return result.with_given(known)
 
     def with_given(self, given: Given | None) -> "Trellis":
-        """The trellis in which the labels of some tokens are known (Liao et al. 2009, section 2).
+        """The trellis in which the labels of some tokens are known, or one of a few (Liao et al. 2009, section 2).
 
-        Each of these tokens keeps the score of its known label, and all other labels there are forbidden. A known
-        label that the scores forbid leaves no labelling.
+        Each of these tokens keeps the scores of its known labels, and all other labels there are forbidden. Where the
+        scores forbid all labels of a token, no labelling is left.
 
         Parameters
         ----------
-        given : mapping of int to str or int, or None
-            Label names or ids by position, from 0, such as ``{3: "title", 7: "O"}``. They are added to those
-            that the trellis has already.
+        given : mapping of int to str, int or set, or None
+            Label names or ids by position, from 0, or sets of those that a token may have, such as
+            ``{3: {"title", "author"}, 7: "O"}``; a list or a tuple is a set, too. A token that has some already
+            keeps those that are in both.
 
         Returns
         -------
@@ -227,7 +238,7 @@ class Trellis:
         Raises
         ------
         ValueError
-            For a position out of range, an unknown label, and a label other than the one that is known already.
+            For a position out of range, an unknown label, and a token that is left without any.
 
         Examples
         --------
@@ -236,13 +247,13 @@ class Trellis:
         >>> known.given, known.score(["a", "a"]), known.score(["b", "b"])
         ({0: 'b'}, -inf, -0.5)
         """
-        known = known_ids(given, self.labels, len(self), self.given)
-        if not known:
+        before = dict(self._given)
+        allowed = allowed_ids(given, self.labels, len(self), before)
+        if not allowed:
             return self
-        names = self.given | {t: self.labels.names[k] for t, k in known.items()}
-        known_names = tuple(sorted(names.items()))
+        every = tuple(sorted((before | allowed).items()))
         return self._of(
-            lattice=self.lattice.only(known), labels=self.labels, tokens=self.tokens, _given=known_names
+            lattice=self.lattice.only(allowed), labels=self.labels, tokens=self.tokens, _given=every
         )
 
     def with_never(self, never: Iterable[str], *, absent: bool = False) -> "Trellis":
@@ -265,7 +276,7 @@ class Trellis:
         Raises
         ------
         ValueError
-            For an unknown label, where no label is left, and for one that is known of a token.
+            For an unknown label, where no label is left, and where none is left of those that are known of a token.
 
         Examples
         --------
@@ -277,12 +288,11 @@ class Trellis:
         labels = self.labels.with_never(name for name in wanted if not absent or name in self.labels)
         if labels is self.labels:
             return self
-        for t, name in self._given:
-            _check_known(t, name, labels)
+        given = tuple((t, without_never(t, ids, labels)) for t, ids in self._given)
         if self.token_scores is not None and "lattice" not in self.__dict__:
             return self._of(token_scores=self.token_scores.of(labels), labels=labels, tokens=self.tokens)
         lattice = self.lattice.without(labels.never_ids)
-        return self._of(lattice=lattice, labels=labels, tokens=self.tokens, _given=self._given)
+        return self._of(lattice=lattice, labels=labels, tokens=self.tokens, _given=given)
 
     @classmethod
     def _from(
@@ -324,9 +334,9 @@ class Trellis:
         return f"Trellis({counted(len(self), 'token')}, {counted(len(self.labels), 'label')}, {self.labels.notation}{order}{known})"
 
     @property
-    def given(self) -> dict[int, str]:
-        """Known labels by position; all others are forbidden there. See `with_given`."""
-        return dict(self._given)
+    def given(self) -> dict[int, Known]:
+        """Known labels by position, a tuple where there are several; all others are forbidden there. See `with_given`."""
+        return known_names(self._given, self.labels)
 
     @property
     def order(self) -> int:
@@ -445,7 +455,7 @@ class Trellis:
             "scheme": self.labels.notation,
             **({"never": sorted(self.labels.never)} if self.labels.never else {}),
             **({"optional_fields": absent} if absent else {}),
-            **({"given": {str(t): label for t, label in self._given}} if self._given else {}),
+            **({"given": plain_given(self.given)} if self._given else {}),
             **arrays.plain_scores(self.lattice),
         }
 
@@ -535,10 +545,3 @@ def _attributes(
     if len(words) != T:
         raise ValueError(f"{counted(len(words), 'token')} for scores of {counted(T, 'token')}")
     return {"lattice": lattice.without(known.never_ids), "labels": known, "tokens": words}
-
-
-def _check_known(t: int, name: str, labels: LabelSet) -> None:
-    if name in labels.never:
-        raise ValueError(
-            f"given: token {t} has the label {name!r}, which is never predicted; leave one of both out"
-        )

@@ -15,6 +15,7 @@ from formulations.files import read_text
 from formulations.labels.schemes import scheme_of
 from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
+from formulations.problem.known_labels import plain_given
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
 from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli import arguments
@@ -167,7 +168,7 @@ def _examples(path: str) -> list[dict[str, Any]]:
         if each.columns:
             record["columns"] = {name: list(cells) for name, cells in each.columns.items()}
         if each.given:
-            record["given"] = {str(t): label for t, label in each.given.items()}
+            record["given"] = plain_given(each.given)
         found.append(record if each.scores is None else record | each.trellis().to_dict())
     return found
 

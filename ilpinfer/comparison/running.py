@@ -207,7 +207,7 @@ def compare(
         goes on: failures are counted for themselves, and are in no mean, no test and no account against gold.
     watch : callable, optional
         Function that is called with each row and its sequence, for example to show progress.
-    given : iterable of (mapping of int to str or int) or None, optional
+    given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each trellis, or None for a trellis without any.
     names : mapping of str to str, optional
         Other names for methods, such as `{"beam:width=50": "Beam"}`, in rows, tables, plots and report.

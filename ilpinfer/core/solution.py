@@ -15,6 +15,7 @@ from formulations.arguments import flag, whole
 from formulations.grid import nats
 from formulations.messages import counted
 from formulations.plain_values import plain, read_values
+from formulations.problem.known_labels import Known, plain_given
 from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.explanation import Changes, Context, Explanation, explain
 from ilpinfer.core.incumbents import Improvement, Incumbent
@@ -70,8 +71,8 @@ class Solution:
         Stages of `auto` that followed compiled rules, with their seconds; the last one ended the search.
     error : str, optional
         Type of the error that ended the method, if errors are reported as solutions.
-    given : dict of int to str, optional
-        Known labels by position, which the scores include; see `Trellis.with_given`.
+    given : dict of int to str or tuple of str, optional
+        Known labels by position, which the scores include, or those that a token may have; see `Trellis.with_given`.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class Solution:
     improvements: tuple[Improvement, ...] = field(default=(), repr=False, compare=False)
     stages: tuple[tuple[str, float], ...] = field(default=(), compare=False)
     error: str = ""
-    given: dict[int, str] = field(default_factory=dict)
+    given: dict[int, Known] = field(default_factory=dict)
     FURTHER: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
     """How further fields of a subclass are read from plain values."""
 
@@ -306,7 +307,7 @@ class Solution:
             "seconds": self.seconds,
             "reason": self.reason,
             **({"error": self.error} if self.error else {}),
-            **({"given": {str(t): label for t, label in self.given.items()}} if self.given else {}),
+            **({"given": plain_given(self.given)} if self.given else {}),
             **({"infeasibility": self.infeasibility.to_dict()} if self.infeasibility else {}),
             **({"overruled": self.overruled} if self.overruled else {}),
             **({"incumbents": [i.to_dict() for i in self.incumbents]} if incumbents else {}),

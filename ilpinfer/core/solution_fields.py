@@ -17,11 +17,11 @@ from formulations.plain_values import (
     kind_of,
     number,
     of_type,
-    positions,
     strings,
     table,
     text,
 )
+from formulations.problem.known_labels import read_given
 from ilpinfer.core.certificate import Certificate
 from ilpinfer.core.incumbents import Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
@@ -79,7 +79,7 @@ def solution_fields(
         "path": None if ids is None else np.array(ids, np.int64),
         "names": names,
         "error": text(given.get("error", ""), "error"),
-        "given": _known(given),
+        "given": read_given(given.get("given", {})),
         "overruled": of_type(dict[str, list[int]], given.get("overruled", {}), "overruled"),
         **{name: number(given[name], name, null) for name, null in SCORES.items()},
         **{name: text(given[name], name) for name in TEXTS},
@@ -109,12 +109,6 @@ def _labelling(given: dict[str, Any]) -> tuple[tuple[int, ...] | None, tuple[str
             raise ValueError(f"labels[{t}] is {label!r:.60} with id {k}, which is the id of another label")
         known[k] = label
     return ids, tuple(known)
-
-
-def _known(given: dict[str, Any]) -> dict[int, str]:
-    """Known labels by token."""
-    known = positions(given.get("given", {}), "given")
-    return {t: text(label, f'given["{t}"]') for t, label in known.items()}
 
 
 def _incumbents(given: dict[str, Any]) -> tuple[Incumbent, ...] | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from formulations.messages import counted
+from formulations.problem.known_labels import Known
 from ilpinfer.corpus.column_contents import Cells, Contents
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
@@ -246,5 +247,5 @@ def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name
     tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
     labels = None if places.label is None else tuple(map(str.strip, columns[places.label]))
     cells = () if places.given is None else columns[places.given]
-    given = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
+    given: dict[int, Known] = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
     return Example(tokens, labels, f"{name}, line {number}", file=name, line=number, given=given)

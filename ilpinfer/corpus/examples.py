@@ -12,6 +12,7 @@ from formulations import Trellis
 from formulations.errors import InferenceError
 from formulations.labels.label_set import kept_label_set
 from formulations.messages import counted
+from formulations.problem.known_labels import Known
 from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
 from ilpinfer.corpus.scores import Scores
@@ -98,8 +99,8 @@ class Example:
         Places of the tokens in a text; None if the file has only tokens.
     about : dict of str to object, optional
         What the file says about the sequence under `id`, `name` and further keys, which rows of results repeat.
-    given : dict of int to str, optional
-        Known labels by token, which decoding keeps; see `Trellis.with_given`.
+    given : dict of int to str or tuple of str, optional
+        Known labels by token, or those that it may have, which decoding keeps; see `Trellis.with_given`.
     candidates : CandidateSet, optional
         Candidate spans that the scores are of; None where there are none.
 
@@ -118,7 +119,7 @@ class Example:
     line: int = 0
     passage: Passage | None = field(default=None, repr=False, compare=False)
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    given: Mapping[int, str] = field(default_factory=dict, repr=False)
+    given: Mapping[int, Known] = field(default_factory=dict, repr=False)
     candidates: CandidateSet | None = field(default=None, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":

@@ -7,8 +7,7 @@ from formulations.dtypes import Floats
 from formulations.grid import snap
 from formulations.labels.names import label_names
 from formulations.messages import counted
-from formulations.plain_values import positions
-from formulations.plain_values import text as plain_text
+from formulations.problem.known_labels import Known, read_given
 from formulations.score_numbers import one_notice, score_array
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
@@ -109,11 +108,9 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
     return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
 
-def _given(value: Any, where: str) -> dict[int, str]:
-    """Label names by token; null is no label, as tables have it."""
+def _given(value: Any, where: str) -> dict[int, Known]:
     try:
-        labels = positions(value, "given").items()
-        return {t: plain_text(label, f'given["{t}"]') for t, label in labels if label is not None}
+        return read_given(value)
     except ValueError as error:
         raise InputError(f"{where}: {error}") from None
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from formulations.problem.known_labels import plain_given
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
@@ -138,11 +139,17 @@ def parquet_bytes(examples: Sequence[Example], path: str) -> bytes:
     import pyarrow.parquet as pq
 
     texts = pa.list_(pa.string())
+    given = [plain_given(each.given) for each in examples]
+    if several := any(isinstance(known, list) for each in given for known in each.values()):
+        given = [
+            {t: [known] if isinstance(known, str) else known for t, known in each.items()} for each in given
+        ]
     columns = {
         "tokens": pa.array([list(map(str, each.tokens)) for each in examples], texts),
         "labels": pa.array([None if each.labels is None else list(each.labels) for each in examples], texts),
         "given": pa.array(
-            [list(each.given.items()) or None for each in examples], pa.map_(pa.int32(), pa.string())
+            [[(int(t), known) for t, known in each.items()] or None for each in given],
+            pa.map_(pa.int32(), texts if several else pa.string()),
         ),
         "columns": pa.array(
             [list(each.named_columns.items()) or None for each in examples], pa.map_(pa.string(), texts)

@@ -14,6 +14,7 @@ from formulations.arguments import one_of
 from formulations.files import is_packed, plain_name
 from formulations.labels import schemes
 from formulations.messages import brief
+from formulations.problem.known_labels import plain_given
 from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, convertible, in_form, shown_scheme, sound
@@ -267,7 +268,7 @@ def _record(example: Example) -> dict[str, Any]:
         **example.about,
         "tokens": list(map(str, example.tokens)),
         **({} if example.labels is None else {"labels": list(example.labels)}),
-        **({"given": {str(t): label for t, label in example.given.items()}} if example.given else {}),
+        **({"given": plain_given(example.given)} if example.given else {}),
         **({"columns": named} if named else {}),
     }
 

@@ -14,6 +14,7 @@ from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.messages import counted
+from formulations.problem.known_labels import Known
 from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
 from ilpinfer.core.printing import in_runs, short
@@ -176,7 +177,7 @@ class CallResult(NamedTuple):
         """Violations of each rule."""
         return dict(zip(self.tables.names, self.call.violations(self.n, k), strict=True))
 
-    def given(self, k: int) -> dict[int, str]:
+    def given(self, k: int) -> dict[int, Known]:
         """Known labels by position."""
         return self.item.given
 

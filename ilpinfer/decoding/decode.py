@@ -74,8 +74,8 @@ def decode(
         Function of seconds, incumbent and bound, the latter two in nats. "auto" calls it each time it
         improves one of them, and every method at the end; the arguments are -inf and inf where there is no
         incumbent or bound yet.
-    given : mapping of int to str or int, optional
-        Known labels, names or ids, by position; see `Trellis.with_given`.
+    given : mapping of int to str, int or set, optional
+        Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
     **options : Options
         Options of the method; see `Options`.
 
@@ -181,7 +181,7 @@ def decode_many(
         "raise" ends the iterator with the error of a trellis. "row" returns a Solution of status "unknown" in
         its place, with the message as `reason` and the type as `error`, and continues. A process that dies is
         such an error.
-    given : iterable of (mapping of int to str or int) or None, optional
+    given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each trellis, or None for a trellis without any.
     **options : Options
         Options of the method, as for `decode`; for the method auto, also `threads` that share a chunk.

@@ -194,8 +194,8 @@ class Decoder:
             Number of different labellings to return, best first, as a list.
         callback : Callback, optional
             Function of seconds, incumbent and bound; see `ilpinfer.decode`.
-        given : mapping of int to str or int, optional
-            Known labels, names or ids, by position; see `Trellis.with_given`.
+        given : mapping of int to str, int or set, optional
+            Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class Decoder:
             Number of threads that share the work.
         on_error : OnError, default "raise"
             "raise" or "row"; see `ilpinfer.decode_many`.
-        given : iterable of (mapping of int to str or int) or None, optional
+        given : iterable of (mapping of int to str, int or set) or None, optional
             Known labels of each sequence, or None for a sequence without any.
 
         Returns
@@ -400,7 +400,7 @@ class Decoder:
             Scores of first and last labels.
         tokens : iterable of sequence of str, optional
             Texts of each sequence.
-        given : iterable of (mapping of int to str or int) or None, optional
+        given : iterable of (mapping of int to str, int or set) or None, optional
             Known labels of each sequence by place.
         threads : int, default 1
             Number of threads that share the work.

@@ -41,8 +41,8 @@ def evaluate_labelling(
     bound : float, optional
         Upper bound on the score of every labelling, nats, such as that of an exact method; None if there is
         none.
-    given : mapping of int to str or int, optional
-        Known labels by position; see `Trellis.with_given`. A labelling with others takes a forbidden step.
+    given : mapping of int to str, int or set, optional
+        Known labels by position, or sets of allowed ones; see `Trellis.with_given`. A labelling with others takes a forbidden step.
 
     Returns
     -------

@@ -112,8 +112,8 @@ def next_question(
         Scores of T tokens and K labels, nats.
     rules : Rules, optional
         Rules and features, or a rule set.
-    given : mapping of int to str or int, optional
-        Known labels, names or ids, by position; these tokens are not asked for.
+    given : mapping of int to str, int or set, optional
+        Known labels by position, names or ids, or sets of allowed ones; tokens with one label are not asked for.
     by : Measure, default "changes"
         Order of the questions: "changes" by the expected number of changes, "entropy" by the entropy of p[t].
     top : int, optional

@@ -14,7 +14,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.grid import FORBIDDEN, LIMIT, Grid, add, check_total, is_forbidden, snap_scores
 from formulations.labels.label_set import LabelSet, named_labels
 from formulations.messages import brief, counted
-from formulations.problem.known_labels import Given, known_ids
+from formulations.problem.known_labels import Given, allowed_ids
 from formulations.problem.score_arrays import shared_pool
 from formulations.score_numbers import (
     MASK,
@@ -51,8 +51,8 @@ class ScoreRows:
     """T"""
     words: Sequence[Sequence[str]] | None
     """The tokens of each sequence; None where there are none."""
-    known: Sequence[dict[int, int]] | None
-    """Known label ids of each sequence."""
+    known: Sequence[dict[int, tuple[int, ...]]] | None
+    """Allowed label ids of some tokens of each sequence."""
 
     def __len__(self) -> int:
         return len(self.begins) - 1
@@ -83,8 +83,8 @@ class ScoreRows:
         node = self.node[self.begins[n] : self.begins[n + 1]]
         lattice = Lattice(node, self.pool, np.zeros(max(len(node) - 1, 0), np.int64))
         known = {} if self.known is None else self.known[n]
-        names = tuple((t, self.labels.names[k]) for t, k in sorted(known.items()))
-        return Trellis._of(lattice=lattice, labels=self.labels, tokens=tuple(self.tokens(n)), _given=names)
+        given = tuple(sorted(known.items()))
+        return Trellis._of(lattice=lattice, labels=self.labels, tokens=tuple(self.tokens(n)), _given=given)
 
 
 @dataclass(frozen=True)
@@ -286,26 +286,24 @@ def _known(
     cells: Integers,
     width: int,
     node: Grid,
-) -> list[dict[int, int]]:
-    """Known label ids of each sequence by token; all other labels are forbidden there."""
+) -> list[dict[int, tuple[int, ...]]]:
+    """Allowed label ids of each sequence by token; all other labels are forbidden there."""
     each = list(iterable(given, "given", "a dictionary or None for each sequence"))
     if len(each) != len(begins) - 1:
         raise ValueError(
             f"given has {counted(len(each), 'entry')}, but emissions {counted(len(begins) - 1, 'sequence')}"
         )
-    found = list[dict[int, int]]()
+    found = list[dict[int, tuple[int, ...]]]()
     for n, one in enumerate(each):
         rows = (cells[begins[n] : begins[n + 1]] - n * width).tolist()
         place = {column: t for t, column in enumerate(rows)}
-        known = dict[int, int]()
-        for column, label in known_ids(one, labels, width, {}).items():
+        known = dict[int, tuple[int, ...]]()
+        for column, allowed in allowed_ids(one, labels, width, {}).items():
             if column not in place:
                 raise ValueError(f"given[{n}] has a label of token {column}, where emissions has none")
-            known[place[column]] = label
+            known[place[column]] = allowed
             row = node[begins[n] + place[column]]
-            kept = row[label]
-            row[:] = FORBIDDEN
-            row[label] = kept
+            row[~np.isin(np.arange(len(row)), allowed)] = FORBIDDEN
         found.append(known)
     return found
 

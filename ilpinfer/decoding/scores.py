@@ -53,7 +53,7 @@ def decode_scores(
         Scores of first and last labels.
     tokens : iterable of sequence of str, optional
         Texts of each sequence, which rules may look at: of its tokens, or of all T places.
-    given : iterable of (mapping of int to str or int) or None, optional
+    given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each sequence by place, from 0 to T - 1.
     threads : int, default 1
         Number of threads that share the work.

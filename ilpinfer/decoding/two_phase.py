@@ -164,8 +164,8 @@ def decode_two_phase(
         Threads of the solver.
     floor : float, optional
         The floor itself, nats, in place of tau and bound; rounded up to the grid.
-    given : mapping of int to str or int, optional
-        Known labels, names or ids, by position; see `Trellis.with_given`.
+    given : mapping of int to str, int or set, optional
+        Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def _change(
     if own.tolist() == before.tolist():
         restricted = _restricted(problem, lambda lattice: _without(lattice, run.start, int(own[0])))
     else:
-        kept = dict(zip(run, before.tolist(), strict=True))
+        kept = {t: (k,) for t, k in zip(run, before.tolist(), strict=True)}
         restricted = _restricted(problem, lambda lattice: lattice.only(kept))
     value = problem.value(path)
     other, status = _best(restricted, deadline)

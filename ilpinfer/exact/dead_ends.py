@@ -59,7 +59,7 @@ def _followers(lattice: Lattice, reached: Booleans, t: int) -> Booleans:
 
 
 def _without_label(t: int, texts: Sequence[str], given: Collection[int]) -> str:
-    why = "the score of its known label is -inf" if t in given else "every label is -inf"
+    why = "every known label is -inf" if t in given else "every label is -inf"
     return f"{_token(t, texts)}: {why}"
 
 

@@ -257,8 +257,8 @@ def marginals(
         Rules and features, or a rule set.
     budget : int, default BUDGET
         Limit on joint states: K for each combination of rule states that is reached, summed over tokens.
-    given : mapping of int to str or int, optional
-        Known labels, names or ids, by position; see `Trellis.with_given`.
+    given : mapping of int to str, int or set, optional
+        Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
     Returns
     -------

@@ -8,6 +8,7 @@ from typing import Any
 from formulations import Trellis
 from formulations.labels import schemes
 from formulations.messages import counted
+from formulations.problem.known_labels import Given
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
@@ -36,9 +37,11 @@ class ScoredSequence:
 
     def with_given(self, scheme: str) -> "ScoredSequence":
         """The sequence with a trellis that has the known labels of the example; InputError where they do not fit."""
-        given, where = dict(self.example.given), self.example.where
+        given: Given = self.example.given
+        where = self.example.where
         if scheme == "plain" and self.example.scores is not None:
-            given = dict(zip(given, strip([tuple(given.values())])[0], strict=True))
+            listed = [(known,) if isinstance(known, str) else known for known in self.example.given.values()]
+            given = dict(zip(given, strip(listed), strict=True))
         try:
             return replace(self, trellis=None if self.trellis is None else self.trellis.with_given(given))
         except ValueError as error:

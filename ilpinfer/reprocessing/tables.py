@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from formulations.plain_values import parse_json, record
+from formulations.problem.known_labels import plain_given
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
@@ -221,7 +222,6 @@ NAMES = (
 def _row(number: int, item: ScoredSequence, solution: Solution, explain: bool) -> dict[str, Any]:
     example = item.example
     labels = solution.labels if solution.has_labelling else None
-    given = {str(t): label for t, label in solution.given.items()}
     broken = {rule: count for rule, count in solution.violations.items() if count}
     further = {name: value for name, value in example.about.items() if name not in ABOUT}
     changed = None
@@ -236,7 +236,7 @@ def _row(number: int, item: ScoredSequence, solution: Solution, explain: bool) -
         "tokens": list(map(str, item.tokens)),
         "columns": _note(example.named_columns or None),
         "labels": labels,
-        "given": _note(given or None),
+        "given": _note(plain_given(solution.given) or None),
         "status": str(solution.status),
         "violations": json.dumps(broken, ensure_ascii=False),
         "changed": _note(changed),

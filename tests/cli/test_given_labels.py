@@ -39,6 +39,31 @@ def test_a_row_has_them_and_is_read_back(folder, cli):
     assert ilpinfer.TwoPhaseSolution.from_dict(two[0]).given == {0: "b"}
 
 
+def test_sets_in_every_kind_of_file(folder, cli):
+    """JSON lines, Parquet that is written from them, and rows; scores have no place in Parquet."""
+    given = {"0": ["O", "b"], "1": ["a"], "2": "b"}
+    write_lines("in.jsonl", {**SCORES, "given": given}, SCORES)
+    [row, _] = cli.rows("decode in.jsonl")
+    assert row["given"] == {"0": ["b", "O"], "1": "a", "2": "b"} and row["labels"] == ["b", "a", "b"]
+    [row] = cli.rows("decode in.jsonl --tau 0.5")[:1]
+    solution = ilpinfer.TwoPhaseSolution.from_dict(row)
+    trellis = read("in.jsonl")[0].trellis()
+    assert solution.given == {0: ("b", "O"), 1: "a", 2: "b"}
+    assert ilpinfer.verify(trellis, [], solution).proved
+    row["given"]["0"] = ["a", "b", "O"]
+    assert not ilpinfer.verify(trellis, [], ilpinfer.TwoPhaseSolution.from_dict(row)).ok
+    cli.done("reprocess in.jsonl --output shards --jobs 1")
+    table = pq.read_table("shards/part-00000.parquet").to_pylist()
+    assert table[0]["given"] == '{"0": ["b", "O"], "1": "a", "2": "b"}'
+    cli.done("compare in.jsonl --methods auto,beam --output compared")
+    assert [row["score"] for row in rows(Path("compared/results.jsonl"))] == [0, 0, 3, 3]
+    tokens = [{"tokens": SCORES["tokens"], "given": given}, {"tokens": ["."], "given": {"0": "O"}}]
+    write_lines("tokens.jsonl", *tokens)
+    cli.done("convert tokens.jsonl tokens.parquet")
+    cli.done("convert tokens.parquet again.jsonl")
+    assert rows(Path("again.jsonl")) == [{**tokens[0], "given": {**given, "1": "a"}}, tokens[1]]
+
+
 def test_labels_that_leave_nothing_are_a_row(folder, cli):
     write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}})
     Path("rules.toml").write_text('fields = ["a"]\n[[rule]]\ntemplate = "starts_with"\nfield = "a"\n')
@@ -88,10 +113,10 @@ def test_a_column_of_a_table(folder, cli, key):
 
 
 def test_prefixes_are_stripped_from_them_too(folder, cli):
-    record = {**SCORES, "label_names": ["B-x", "B-y", "O"], "given": {"0": "B-y"}}
+    record = {**SCORES, "label_names": ["B-x", "B-y", "O"], "given": {"0": "B-y", "1": ["O", "B-x"]}}
     write_lines("in.jsonl", record)
     [row] = cli.rows("decode in.jsonl --scheme plain")
-    assert (row["given"], row["labels"]) == ({"0": "y"}, ["y", "y", "O"])
+    assert (row["given"], row["labels"]) == ({"0": "y", "1": ["x", "O"]}, ["y", "x", "O"])
 
 
 def test_questions_of_a_row(folder, cli):

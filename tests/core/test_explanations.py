@@ -396,7 +396,7 @@ NEVER = -math.inf
         ),
         (
             Trellis.from_emissions([[0, NEVER]] * 3, SOME_STEPS, labels=["a", "b"]).with_given({1: "b"}),
-            "token 1: the score of its known label is -inf; labels are known at token 1",
+            "token 1: every known label is -inf; labels are known at token 1",
         ),
         (
             Trellis.second_order(

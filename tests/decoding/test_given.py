@@ -1,5 +1,6 @@
-"""Known labels of some tokens, against brute force over the labellings that have them."""
+"""Known labels of some tokens, or sets of them, against brute force over the labellings that have them."""
 
+import json
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from support.strategies import UNIT, Instance, problems
 from support.trellises import random_trellis
 
 import ilpinfer
-from formulations import Trellis
+from formulations import Trellis, parse_rules
 from formulations import constraints as C
 from ilpinfer.core.methods import WHOLE_PROGRAM
 from ilpinfer.models.hmm import HMM
@@ -35,31 +36,45 @@ METHODS = [each.name for each in GENERAL_METHODS if STRICT or each.runner != WHO
 class Corrected(Instance):
     """An instance of which only labellings with the known labels count."""
 
-    known: dict[int, int]
+    known: dict[int, set[int]]
 
     def units(self, labelling):
-        keeps = all(labelling[t] == label for t, label in self.known.items())
+        keeps = all(labelling[t] in allowed for t, allowed in self.known.items())
         return super().units(labelling) if keeps else None
 
 
 @st.composite
 def corrected(draw, of=None):
-    """A problem, and some known labels by name or id; brute force over the labellings that have them."""
+    """A problem, and labels or sets of them by name or id; brute force over the labellings that have them."""
     problem = draw(of_any_order() if of is None else of)
     T, K = problem.shape
-    known = draw(st.dictionaries(st.integers(0, T - 1), st.integers(0, K - 1), max_size=T))
+    sets = st.sets(st.integers(0, K - 1), min_size=1)
+    known = draw(st.dictionaries(st.integers(0, T - 1), sets, max_size=T))
     names = problem.trellis.labels.names
-    told = {t: draw(st.sampled_from([k, names[k]])) for t, k in known.items()}
+    told = {}
+    for t, allowed in known.items():
+        each = [draw(st.sampled_from([k, names[k]])) for k in draw(st.permutations(sorted(allowed)))]
+        kinds = [set, frozenset, list, tuple, *([lambda one: one[0]] if len(each) == 1 else [])]
+        told[t] = draw(st.sampled_from(kinds))(each)
     own = problem.instance
     return problem._replace(instance=Corrected(own.trellis, own.numbers, known)), told
 
 
-def forgeries(known: dict[int, str], trellis: Trellis):
-    """One label less, another one, and one more."""
+def in_order(labels, names):
+    """Labels as a trellis shows them: a name, or names in the order of the labels."""
+    ordered = tuple(sorted(labels, key=names.index))
+    return ordered[0] if len(ordered) == 1 else ordered
+
+
+def forgeries(known: dict[int, str | tuple[str, ...]], trellis: Trellis):
+    """One token less or more, and for each token all other sets of a label less or more, and of the others."""
     names = trellis.labels.names
-    for t, name in known.items():
-        yield {other: label for other, label in known.items() if other != t}
-        yield {**known, t: names[names.index(name) - 1]}
+    for t, allowed in known.items():
+        yield {other: labels for other, labels in known.items() if other != t}
+        own = {allowed} if isinstance(allowed, str) else set(allowed)
+        for forged in (set(names) - own, *(own ^ {name} for name in names)):
+            if forged:
+                yield {**known, t: in_order(forged, names)}
     yield from ({**known, t: names[0]} for t in range(len(trellis)) if t not in known)
 
 
@@ -69,8 +84,11 @@ def test_the_best_labelling_that_has_them(case):
     problem, told = case
     solution = ilpinfer.decode(*problem.given, given=told)
     check_optimum(problem, solution, first=True)
-    assert solution.given == {t: problem.trellis.labels.names[k] for t, k in problem.instance.known.items()}
-    read = type(solution).from_dict(solution.to_dict())
+    names = problem.trellis.labels.names
+    known = {t: in_order([names[k] for k in allowed], names) for t, allowed in problem.instance.known.items()}
+    assert solution.given == known
+    read = type(solution).from_dict(json.loads(json.dumps(solution.to_dict())))
+    assert read.given == known
     for each in (solution, read):
         assert ilpinfer.verify(*problem.given, each).proved
         assert ilpinfer.verify(problem.trellis.with_given(told), problem.rules, each).proved
@@ -119,7 +137,7 @@ def test_marginals_are_sums_over_labellings_that_have_them(case):
     np.testing.assert_allclose(found.labels, expected, atol=1e-9)
 
 
-KNOWN = [None, {0: "b"}, {}, {1: "O", 2: 0}]
+KNOWN = [None, {0: "b"}, {}, {1: ["O", 1], 2: 0}]
 
 
 def told_of(solutions):
@@ -170,7 +188,22 @@ def test_scores_that_a_model_makes_by_token():
 
 
 @pytest.mark.parametrize(
-    "known", [{-1: "a"}, {5: "a"}, {"0": "a"}, {0: "aa"}, {0: 3}, {0: None}, ["a", None], {2: "b"}]
+    "known",
+    [
+        {-1: "a"},
+        {5: "a"},
+        {"0": "a"},
+        {0: "aa"},
+        {0: 3},
+        {0: None},
+        ["a", None],
+        {2: "b"},
+        {0: []},
+        {0: {"a", "aa"}},
+        {0: [["a"]]},
+        {0: {"a": 1}},
+        {2: {"b", "O"}},
+    ],
 )
 def test_bad_ones_prove_nothing_and_become_rows(known):
     trellis = random_trellis(0, T=5).with_given({2: "a"})
@@ -202,13 +235,41 @@ def test_they_are_a_part_of_the_trellis():
     assert joined.given == {0: "a", 3: "b", 5: "a", 8: "b"}
 
 
+def test_sets_are_a_part_of_the_trellis():
+    plain = random_trellis(0, T=5)
+    trellis = plain.with_given({3: {"O", "b"}, 1: ["a"], 4: (1, "a", 0)})
+    assert trellis.given == {1: "a", 3: ("b", "O"), 4: ("a", "b")}
+    assert trellis == plain.with_given({1: "a", 3: [2, 1], 4: frozenset("ab")})
+    assert trellis.to_dict()["given"] == {"1": "a", "3": ["b", "O"], "4": ["a", "b"]}
+    read = Trellis.from_dict(json.loads(json.dumps(trellis.to_dict())))
+    assert (read, read.given) == (trellis, trellis.given)
+    assert Trellis.joined([plain, trellis]).given == {6: "a", 8: ("b", "O"), 9: ("a", "b")}
+    both = trellis.with_given({3: {"a", "b"}, 4: ["O", "b", "a"]})
+    assert both.given == {1: "a", 3: "b", 4: ("a", "b")}
+    assert both == trellis.with_given({3: "b"})
+
+
+def test_labels_that_are_never_predicted_leave_a_set():
+    plain, known = random_trellis(0, T=3), {0: ["a", "O"], 1: {"a", "b"}, 2: "b"}
+    for trellis in (plain.with_given(known).with_never(["a"]), plain.with_never(["a"]).with_given(known)):
+        assert trellis.given == {0: "O", 1: "b", 2: "b"}
+        assert ilpinfer.decode(trellis).labels == ["O", "b", "b"]
+    rules = parse_rules('never = ["a"]\n')
+    solution = ilpinfer.decode(plain, rules, given=known)
+    assert solution.given == {0: "O", 1: "b", 2: "b"} and ilpinfer.verify(plain, rules, solution).proved
+    assert ilpinfer.verify(plain.with_given(known), rules, solution).proved
+    with pytest.raises(ValueError, match="given: token 1 has the label 'a' or 'b', which is never predicted"):
+        plain.with_given({1: {"a", "b"}}).with_never(["a", "b"])
+
+
 def test_proofs_and_comparisons_take_them():
     trellises = [random_trellis(seed) for seed in range(2)]
-    found = ilpinfer.decode(trellises[0], RULES, given={0: "b"}, method="beam")
+    known = {0: ("b", "O"), 1: "b"}
+    found = ilpinfer.decode(trellises[0], RULES, given=known, method="beam")
     proved = ilpinfer.prove(trellises[0], RULES, found)
-    assert proved.given == {0: "b"} and ilpinfer.verify(trellises[0], RULES, proved).proved
-    result = ilpinfer.compare(trellises, RULES, ["auto"], given=[{0: "b"}, None])
+    assert proved.given == known and ilpinfer.verify(trellises[0], RULES, proved).proved
+    result = ilpinfer.compare(trellises, RULES, ["auto"], given=[known, None])
     assert result.frame["score"].tolist() == [
-        ilpinfer.decode(trellises[0], RULES, given={0: "b"}).score,
+        ilpinfer.decode(trellises[0], RULES, given=known).score,
         ilpinfer.decode(trellises[1], RULES).score,
     ]

@@ -42,7 +42,11 @@ def batches(draw):
     arrays = [scores(T, K) for T in lengths]
     ends = {name: scores(K) for name in ("start", "end") if draw(st.booleans())}
     known = [
-        {int(t): NAMES[rng.integers(K)] for t in rng.permutation(T)[: rng.integers(0, 2)]} for T in lengths
+        {
+            int(t): rng.permutation(NAMES)[: rng.integers(1, 4)].tolist()
+            for t in rng.permutation(T)[: rng.integers(0, 2)]
+        }
+        for T in lengths
     ]
     width = max(lengths) + draw(st.sampled_from([0, 0, 2]))
     padded, mask = np.full((N, width, K), np.nan), np.zeros((N, width), bool)

@@ -184,6 +184,8 @@ def test_options_are_described():
 def test_known_labels_are_kept(decoder, tagger):
     answer = post(decoder, "/decode", {**SCORES, "given": {"0": "O"}}).json()
     assert (answer["labels"][0], answer["given"]) == ("O", {"0": "O"})
+    answer = post(decoder, "/decode", {**SCORES, "given": {"0": ["O", "title"], "1": ["title"]}}).json()
+    assert answer["labels"][1] == "title" and answer["given"] == {"0": ["title", "O"], "1": "title"}
     assert post(tagger, "/decode", {"tokens": ["Ada"], "given": {"0": "title"}}).json()["labels"] == ["title"]
 
 
