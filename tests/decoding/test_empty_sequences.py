@@ -183,8 +183,7 @@ def test_commands(gold, cli):
     )
     assert (
         code
-        and "1 of 3 sequences have no reference: first gold.jsonl, line 2: an empty sequence has one"
-        in err
+        and "1 of 3 sequences have no reference: first gold.jsonl, line 2: an empty sequence has one" in err
     )
 
 
