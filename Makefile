@@ -3,6 +3,7 @@ VENV ?= .venv
 LOWEST ?= .venv-lowest
 CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/tools
 NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
   { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 CORES = --numprocesses auto --maxprocesses 4
@@ -29,21 +30,21 @@ docs: $(VENV)/.docs  ## set up, and build the documentation in docs/_build/html;
 	$(VENV)/bin/python -m sphinx -q --fail-on-warning --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-wheel: $(VENV)/.package  ## wheel and source archive in dist/, checked
+wheel: $(TOOLS)/.ready  ## wheel and source archive in dist/, checked
 	rm -rf dist build
-	$(VENV)/bin/python -m build --outdir dist . >build.log 2>&1 || { cat build.log; exit 1; }
+	$(TOOLS)/bin/python -m build --outdir dist . >build.log 2>&1 || { cat build.log; exit 1; }
 	rm -rf build.log build
-	$(VENV)/bin/twine check --strict dist/*
-	$(VENV)/bin/check-wheel-contents dist
+	$(TOOLS)/bin/twine check --strict dist/*
+	$(TOOLS)/bin/check-wheel-contents dist
 	@test -z "$$(find dist -name '*.whl' -size +4000k)" || { echo "the wheel is larger than 4 MB"; exit 1; }
 
-sizes: wheel  ## packages and megabytes of a core install, and of one with the extra compare
+sizes: $(READY) wheel  ## packages and megabytes of a core install, and of one with the extra compare
 	$(VENV)/bin/python tests/packaging/install_size.py dist/*.whl
 
-pythons: wheel  ## the source archive built and tried with each Python from 3.11 to 3.14 that the system, uv or pyenv has; binary wheels resolved for the others
+pythons: $(READY) wheel  ## the source archive built and tried with each Python from 3.11 to 3.14 that the system, uv or pyenv has; binary wheels resolved for the others
 	$(VENV)/bin/python tests/packaging/pythons.py dist/*.tar.gz
 
-pages: wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
+pages: $(READY) wheel  ## each page of the documentation, followed in an empty environment with the wheel alone
 	$(VENV)/bin/python tests/packaging/follow_pages.py dist/*.whl
 
 strict: CASES = 2000
@@ -100,9 +101,15 @@ $(CORE) $(READY): pyproject.toml constraints.txt
 	  $(VENV)/bin/python $(INSTALL) --constraint constraints.txt --no-build-isolation --editable '.$(EXTRAS)'
 	@touch $@ $(CORE)
 
-$(VENV)/.docs $(VENV)/.package: $(VENV)/.%: $(READY)
+$(VENV)/.docs: $(READY)
 	PATH="$(abspath $(VENV)/bin):$$PATH" ILPINFER_BUILD=$(BUILD) \
-	  $(VENV)/bin/python $(INSTALL) --constraint constraints.txt --no-build-isolation --editable '.[$*]'
+	  $(VENV)/bin/python $(INSTALL) --constraint constraints.txt --no-build-isolation --editable '.[docs]'
+	@touch $@
+
+$(TOOLS)/.ready: constraints.txt
+	@$(NEW_ENOUGH)
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python $(INSTALL) --constraint constraints.txt build check-wheel-contents twine
 	@touch $@
 
 clean:

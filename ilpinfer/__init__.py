@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ilpinfer.core.incumbents import Incumbent as Incumbent
     from ilpinfer.core.registry import methods as methods
     from ilpinfer.core.registry import register_method as register_method
+    from ilpinfer.core.registry import register_solver as register_solver
     from ilpinfer.core.solution import Solution as Solution
     from ilpinfer.core.status import Status as Status
     from ilpinfer.corpus.candidates import Candidate as Candidate
@@ -112,6 +113,7 @@ _HOMES = {
     "parse_rules": "formulations",
     "prove": "ilpinfer.decoding.certification",
     "register_method": "ilpinfer.core.registry",
+    "register_solver": "ilpinfer.core.registry",
     "select_spans": "ilpinfer.pipelines.spans",
     "span_matches": "ilpinfer.evaluation.matches",
     "verify": "ilpinfer.proof.verification",

@@ -2,9 +2,11 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from formulations import entry_points
 from formulations.arguments import instance, items, iterable
 from formulations.arguments import path as check_path
 from formulations.arguments import text as check_text
@@ -13,10 +15,15 @@ from formulations.constraints.rule import Rule
 from formulations.constraints.rule_set import RuleError, RuleSet, join_rules
 from formulations.errors import RuleNotice, stack_level
 from formulations.files import Unreadable, read_text
-from formulations.messages import suggestion
+from formulations.messages import brief, suggestion
 from formulations.rulefiles.reader import read
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 CATALOGUE = Path(__file__).parents[1] / "catalogue"
+GROUP = "ilpinfer.rules"
+"""The group of entry points in which other packages offer rule sets."""
 LARGEST = 4 * 2**20  # bytes of a rule file; long lists of words go into files of their own
 
 
@@ -42,7 +49,7 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
     Parameters
     ----------
     source : str or Path
-        A path, or a name of the catalogue.
+        A path, a name of the catalogue, or the name of an entry point of the group `ilpinfer.rules`.
     *more : str or Path
         Further paths or names, whose rules are joined to those of the first as by `join_rules`.
 
@@ -86,10 +93,28 @@ def _load(source: str | Path) -> RuleSet:
         instead = ': put long lists of words into files of their own, words = { file = "words.txt" }'
         return parse_rules(read_text(path, LARGEST, instead), str(source), path.parent)
     except FileNotFoundError:
-        hint = suggestion(str(source), catalogue())
+        if (point := entry_points.named(GROUP, str(source))) is not None:
+            return _of_package(point)
+        hint = suggestion(str(source), catalogue() + [each.name for each in entry_points.offered(GROUP)])
         raise RuleError(f"{source}: no such rule file, and no catalogue entry of that name{hint}") from None
     except Unreadable as error:
         raise RuleError(f"{source}: cannot be read: {error}") from None
+
+
+def _of_package(point: "EntryPoint") -> RuleSet:
+    """The rule set of an entry point, which is one or the path of a rule file."""
+    what = f'rules "{point.name}"'
+    try:
+        offered = entry_points.load(point, what)
+    except ValueError as error:
+        raise RuleError(str(error)) from error
+    if isinstance(offered, RuleSet):
+        return offered
+    if not isinstance(offered, str | Path) or not Path(offered).is_file():
+        raise RuleError(
+            f"{what}: {point.value} is {brief(offered)}; expected a rule set or the path of a rule file"
+        )
+    return replace(_load(offered), name=point.name)
 
 
 def parse_rules(text: str, source: str = "rules", folder: Path | None = None) -> RuleSet:

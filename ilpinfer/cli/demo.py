@@ -1,27 +1,27 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated
 
-from formulations import Trellis, load_rules
+from formulations import Feature, RuleSet, load_rules
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.screen import console, print_json
-from ilpinfer.cli.show import show_comparison
+from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
+from ilpinfer.system.posix import missing_posix
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.text import Text
 
-    from ilpinfer.models.hmm import HMM
-
-METHODS = ("auto", "highs", "beam", "viterbi")
+METHODS = ("auto", *(() if missing_posix() else ("highs",)), "beam", "viterbi")
 TRAINING = 200
-EXAMPLES = 3
+EXAMPLES = 2
 COLOURS = {
     "job title": "bold cyan",
     "date": "green",
@@ -29,6 +29,14 @@ COLOURS = {
     "description": "yellow",
     "ignore": "dim",
 }
+
+
+NEXT = (
+    "Next: ilpinfer train --help    a model from your labelled sequences",
+    "      ilpinfer decode --help   your sequences under rules, such as --rules citations",
+    "      ilpinfer compare --help  methods, or decoders of your own, against the optimum",
+    "      docs/get-started.md      the same in Python",
+)
 
 
 @command("ilpinfer demo --items 20")
@@ -48,7 +56,7 @@ def demo(
     generated = resumes.items(count, seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
     if not as_json:
-        _show_task(screen, generated)
+        _show_task(screen, count, rules)
     trellises = [model.trellis(item.tokens) for item in generated]
     with progress("decoding", count * len(METHODS)) as advance:
         comparison = compare(
@@ -65,62 +73,75 @@ def demo(
         methods = record_of(comparison, comparison.lines())["methods"]
         print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})
         return
-    _show_items(screen, pairs, model)
-    show_comparison(comparison.summary())
+    _show_items(screen, pairs)
+    _show_methods(screen, comparison.summary(), count)
+    screen.print()
+    for line in NEXT:
+        screen.print(line, highlight=False)
+
+
+def _show_task(screen: "Console", count: int, rules: RuleSet) -> None:
+    labels = ", ".join(COLOURS)
     screen.print(
-        "\nEvery optimum is proved; auto and highs agree on the score grid of 2^-20 nats on every item."
+        f"{count} items of résumés. A hidden Markov model, trained on {TRAINING} others, scores the labels {labels}. "
+        f"The rules of Stokman 2011, section 5.3, add to its scores:"
     )
+    for rule in rules.rules:
+        screen.print(f"  {rule.title}: {rule.penalty:g} nats less for each further run", highlight=False)
+    for feature in (each for each in rules.items if isinstance(each, Feature)):
+        screen.print(f"  {feature.name}: {feature.weight:+g} nats for each step", highlight=False)
 
 
-def _show_task(screen: "Console", items: Sequence[resumes.Item]) -> None:
-    lengths = [len(item.tokens) for item in items]
-    screen.print(
-        f"{len(items)} résumé items of {min(lengths)} to {max(lengths)} tokens, "
-        f"an HMM trained on {TRAINING} others, and the model of Stokman 2011, section 5.3: at most one run of "
-        "description (penalty 1.3 nats for each further run) with three features.\n"
-    )
-
-
-def _show_items(
-    screen: "Console", pairs: Sequence[tuple[resumes.Item, Solution, Solution]], model: "HMM"
-) -> None:
-    """The shortest items in which the optimum differs from Viterbi's labelling, side by side."""
+def _show_items(screen: "Console", pairs: Sequence[tuple[resumes.Item, Solution, Solution]]) -> None:
+    """Short items in which the optimum differs from Viterbi's labelling, first those where it is right."""
     from rich.text import Text
 
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
-    changed.sort(key=lambda pair: len(pair[0].tokens))
-    shortest = " The shortest:" if changed else ""
-    screen.print(f"The rule changed {len(changed)} of {len(pairs)} labellings.{shortest}\n")
-    for item, before, after in changed[:EXAMPLES]:
+    changed.sort(key=lambda pair: (pair[2].labels != list(pair[0].labels), len(pair[0].tokens)))
+    shown = changed[:EXAMPLES]
+    screen.print(f"\nThe rules change {len(changed)} of {len(pairs)} labellings{':' if shown else '.'}\n")
+    for item, before, after in shown:
         width = max(20, (screen.width - 4) // 2)
         left, right = (_lines(item.tokens, s.labels, width) for s in (before, after))
-        blank = Text()
-        screen.print(_pad(Text("Viterbi", "bold"), width) + Text("    ") + Text("proved optimum", "bold"))
-        for row in range(max(len(left), len(right))):
-            one = left[row] if row < len(left) else blank
-            two = right[row] if row < len(right) else blank
+        screen.print(
+            _pad(Text("without rules", "bold"), width) + Text("    ") + Text("proved optimum", "bold")
+        )
+        for one, two in zip_longest(left, right, fillvalue=Text()):
             screen.print(_pad(one, width) + Text("    ") + two)
-        screen.print(_change(item, before, after, model.trellis(item.tokens)), "\n", sep="")
-    if not changed:
-        return
-    legend = Text("colours: ").append_text(Text("  ").join(Text(n, style) for n, style in COLOURS.items()))
-    screen.print(legend, "\n")
+        screen.print(_change(item, before, after), "\n", sep="")
 
 
-def _change(item: resumes.Item, before: Solution, after: Solution, trellis: Trellis) -> "Text":
+def _show_methods(screen: "Console", summary: "pd.DataFrame", count: int) -> None:
+    """What the methods reach: one line for each."""
+    shown = table(
+        "method", "proved optimal", "nats below the optimum", "violations", "field F1", "median time"
+    )
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    for line in summary[summary.method.isin(METHODS)].itertuples():
+        add_row(
+            shown,
+            line.method,
+            f"{line.proved:.0%}",
+            f"{line.mean_gap:.3f}",
+            f"{line.violations:g}",
+            f"{line.f1:.1%}",
+            f"{line.median_ms:.2f} ms",
+        )
+    screen.print(shown)
+
+
+def _change(item: resumes.Item, before: Solution, after: Solution) -> "Text":
     from rich.text import Text
 
     names = ", ".join(
         f"{name}: {before.violations[name]} → {after.violations[name]} violations"
         for name in after.violations
     )
-    moved = sum(a != b for a, b in zip(before.labels, after.labels, strict=True))
+    count = len(item.tokens)
     right = [sum(a == b for a, b in zip(s.labels, item.labels, strict=True)) for s in (before, after)]
-    return Text(names, "bold").append(
-        f"; {moved} of {len(trellis)} tokens relabelled, {right[0]} → {right[1]} of them right; "
-        f"score {before.score:.3f} → {after.score:.3f} nats",
-        "not bold",
-    )
+    wrong = "" if right[1] == count else ": the optimum is not right"
+    return Text(names, "bold").append(f"; {right[0]} → {right[1]} of {count} tokens right{wrong}", "not bold")
 
 
 def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> "list[Text]":

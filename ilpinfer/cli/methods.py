@@ -7,22 +7,22 @@ from ilpinfer.cli.screen import add_row, console, print_json, table
 
 @command("ilpinfer methods", "ilpinfer methods --json")
 def methods(as_json: arguments.AsJson = False) -> None:
-    """List the decoding methods, exact and heuristic, with their options."""
+    """List the decoding methods, exact and heuristic, with their options.
+
+    Other packages add methods by entry points. `pulp:NAME` is any solver that PuLP knows, such as `pulp:GUROBI`.
+    """
     from ilpinfer.core import registry
 
+    known = [*registry.methods(), *registry.offered()]
     if as_json:
-        fields = [
-            {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.all_options}
-            for m in registry.methods()
-        ] + [
-            {"name": name, "exact": False, "summary": place, "options": ("seed",)}
-            for name, place in registry.offered()
-        ]
-        print_json(fields)
+        print_json(
+            [
+                {"name": m.name, "exact": m.exact, "summary": m.summary, "options": m.all_options}
+                for m in known
+            ]
+        )
         return
     result = table("method", "kind", "what it does", "options")
-    for m in registry.methods():
+    for m in known:
         add_row(result, m.name, "exact" if m.exact else "heuristic", m.summary, ", ".join(m.all_options))
-    for name, place in registry.offered():
-        add_row(result, name, "heuristic", f"{place}, of another package", "seed")
     console().print(result)

@@ -10,7 +10,7 @@ from formulations.problem.problem import Problem
 from ilpinfer.core.result import Result, Task
 
 Function = Callable[..., Any]
-"""A user's decoder, `(trellis, rules, *, time_limit, seed) -> labels | ids | None`; see `register_method`."""
+"""A user's decoder or solver; see `register_method` and `register_solver`."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class Method:
     options: tuple[str, ...] = ()
     parameters: str = ""  # `module:class`, a record whose fields are options too
     function: Function | None = None  # a user's decoder, which runs in the place of `runner`
-    process: bool = False  # whether that function runs in a process of its own, which a time limit can end
+    solver: Function | None = None  # a user's solver, to which `runner` gives the program
+    process: bool = False  # whether the decoder runs in a process of its own, which a time limit can end
     functions: str | None = (
         ""  # runner under rules that are Python functions, if another; None if it takes none
     )
@@ -48,16 +49,27 @@ class Method:
         chosen = self.functions if self.functions and problem.functions else self.runner
         module, _, function = chosen.partition(":")
         runner = getattr(import_module(module), function)  # waits where another thread imports it
-        result: Iterator[Result] = runner(problem, task, self.name)
+        given = () if self.solver is None else (self.solver,)
+        result: Iterator[Result] = runner(problem, task, self.name, *given)
         return result
 
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
+OUTSIDE_PROGRAM = "ilpinfer.exact.programs:outside_program"
+"""The runner of users' solvers and of those of PuLP."""
+PULP = "pulp:"
+"""What precedes PuLP's name of a solver in that of the method."""
 
 
 def _solver(name: str, library: str) -> Method:
-    summary, record = f"the whole integer program on {library}", "ilpinfer.exact.solver_options:SolverOptions"
-    return Method(name, True, summary, WHOLE_PROGRAM, ("threads",), record, functions=None)
+    return solver_method(name, f"the whole integer program on {library}", WHOLE_PROGRAM)
+
+
+def solver_method(
+    name: str, summary: str, runner: str = OUTSIDE_PROGRAM, solver: Function | None = None
+) -> Method:
+    record = "ilpinfer.exact.solver_options:SolverOptions"
+    return Method(name, True, summary, runner, ("threads",), record, solver=solver, functions=None)
 
 
 def _search(

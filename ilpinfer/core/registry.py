@@ -1,21 +1,19 @@
-"""The methods by name: those of the package, and users' decoders."""
+"""The methods by name: those of the package, and users' decoders and solvers."""
 
 import inspect
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from formulations import entry_points
 from formulations.arguments import flag
 from formulations.messages import brief, suggestion
-from ilpinfer.core.methods import BUILT_IN, Function, Method
+from ilpinfer.core.methods import BUILT_IN, PULP, Function, Method, solver_method
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
-
-GROUP = "ilpinfer.methods"
-"""The group of entry points in which other packages offer decoders."""
+GROUPS = DECODERS, SOLVERS = "ilpinfer.methods", "ilpinfer.solvers"
+"""The groups of entry points in which other packages offer methods."""
 _registered: dict[str, Method] = {}
-"""Users' decoders, by name."""
-_OUTSIDE = "ilpinfer.decoding.outside"
+"""Users' decoders and solvers, by name."""
+DRAW = "ilpinfer.decoding.outside:Draw"
 
 
 def methods() -> list[Method]:
@@ -70,10 +68,7 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
     >>> ilpinfer.decode(trellis, method="first-label").labels
     ['a', 'a']
     """
-    if not isinstance(name, str) or not name or name != name.strip() or set(name) & set(",:=\n"):
-        raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
-    if any(name == known.name for known in BUILT_IN):
-        raise ValueError(f'"{name}" is a built-in method; choose another name')
+    _check_name(name)
     method = outside_method(name, decoder, flag(process, "process"))
     if process:
         try:
@@ -85,17 +80,81 @@ def register_method(name: str, decoder: Function, *, process: bool = False) -> N
     _registered[name] = method
 
 
+def register_solver(name: str, solver: Function) -> None:
+    """Register a solver of integer programs as a method for `decode`, `decode_many`, `compare` and the command line.
+
+    It is called as `solver(program, *, time_limit, threads)`: the `IntegerProgram` whose objective is maximised, the time
+    limit in seconds or None, and the number of threads. What a user sets in `solver_options` are further keyword arguments,
+    and the path `solver_log` is the argument `log`. It runs in this process and has to keep the time limit itself.
+
+    It returns values and a bound. The values are n numbers, one for each column, or None if it has found no solution; they are
+    rounded. The bound is an upper bound on `program.value` of every solution, in grid units, or None if it has none, and -inf
+    if there is no solution. The values have to keep every row, and the score of the labelling is computed by this package.
+    A bound below that score is an error; a bound that the score attains proves the labelling optimal, on the solver's word.
+
+    Parameters
+    ----------
+    name : str
+        Name by which `method=` and `--methods` know it; a registered name may be registered again.
+    solver : Function
+        The function, or any other callable.
+
+    Raises
+    ------
+    ValueError
+        For the name of a built-in method, a name with a comma, a colon or `=`, and a solver that does not
+        take these arguments.
+
+    Examples
+    --------
+    >>> import ilpinfer
+    >>> from ilpinfer import Trellis, solvers
+    >>> def through_highs(program, *, time_limit, threads):
+    ...     answer = solvers.solve("highs", program, time_limit=time_limit, threads=threads)
+    ...     return answer.x, answer.bound
+    >>> ilpinfer.register_solver("mine", through_highs)
+    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
+    >>> ilpinfer.decode(trellis, method="mine").labels
+    ['a', 'a']
+    """
+    _check_name(name)
+    _registered[name] = outside_solver(name, solver)
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or name != name.strip() or set(name) & set(",:=\n"):
+        raise ValueError(f"name is {name!r}; expected a text without comma, colon and equals sign")
+    if any(name == known.name for known in BUILT_IN):
+        raise ValueError(f'"{name}" is a built-in method; choose another name')
+
+
 def method(name: str) -> Method:
-    """The method of that name: built-in, registered, an entry point, or a function as `module:function`; ValueError for others."""
+    """The method of that name: built-in, registered, a solver of PuLP, an entry point, or a function as `module:function`.
+
+    ValueError for others.
+    """
     if not isinstance(name, str):
         raise ValueError(f"method is {brief(name)}; expected the name of a method")
     for candidate in methods():
         if candidate.name == name:
             return candidate
+    if name.startswith(PULP):
+        return _of_pulp(name)
+    if (point := entry_points.named(SOLVERS, name)) is not None:
+        return outside_solver(name, entry_points.load(point, f'method "{name}"'))
     if (decoder := _imported(name)) is not None:
         return outside_method(name, decoder, process=True)
-    known = [m.name for m in methods()] + [point.name for point in _points()]
+    known = [m.name for m in methods()] + [p.name for group in GROUPS for p in entry_points.offered(group)]
     raise ValueError(f'no method "{name}"{suggestion(name, known)}')
+
+
+def _of_pulp(name: str) -> Method:
+    import pulp
+
+    solver, known = name.removeprefix(PULP), pulp.listSolvers()
+    if solver not in known:
+        raise ValueError(f'no method "{name}": PuLP has no solver "{solver}"{suggestion(solver, known)}')
+    return solver_method(name, f"the whole integer program on {solver}, through PuLP")
 
 
 def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
@@ -107,39 +166,42 @@ def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
     except (TypeError, ValueError):
         raise ValueError(f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed)") from None
     summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a user's decoder"
-    return Method(name, False, summary, "", parameters=f"{_OUTSIDE}:Draw", function=decoder, process=process)
+    return Method(name, False, summary, "", parameters=DRAW, function=decoder, process=process)
 
 
-def offered() -> list[tuple[str, str]]:
-    """Name, as `package:name`, and place of the decoders that other packages offer; none of them is imported."""
-    return [(_names(point)[1], point.value) for point in _points()]
+def outside_solver(name: str, solver: Any) -> Method:
+    """A user's solver as a method; ValueError for one that cannot be called as one."""
+    if not callable(solver):
+        raise ValueError(f"{name} is {solver!r}; expected a solver that can be called")
+    try:
+        inspect.signature(solver).bind(None, time_limit=None, threads=1)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} cannot be called as solver(program, *, time_limit, threads)") from None
+    summary = (inspect.getdoc(solver) or "").partition("\n")[0].rstrip(".") or "a user's solver"
+    return solver_method(name, summary, solver=solver)
 
 
-def _points() -> "EntryPoints":
-    from importlib.metadata import entry_points
-
-    return entry_points(group=GROUP)
-
-
-def _names(point: "EntryPoint") -> list[str]:
-    """The names of a decoder that another package offers: its own, then with the module and the package before it."""
-    owners = [point.module.partition(".")[0], *([] if point.dist is None else [point.dist.name])]
-    return [point.name, *(f"{owner}:{point.name}" for owner in owners)]
+def offered() -> list[Method]:
+    """The methods that other packages offer, as `package:name`; none of them is imported."""
+    decoders = [(entry_points.names(point)[1], point.value) for point in entry_points.offered(DECODERS)]
+    solvers = [(entry_points.names(point)[1], point.value) for point in entry_points.offered(SOLVERS)]
+    return [
+        *(solver_method(name, f"{place}, of another package") for name, place in solvers),
+        *(
+            Method(name, False, f"{place}, of another package", "", parameters=DRAW)
+            for name, place in decoders
+        ),
+    ]
 
 
 def _imported(name: str) -> Any:
     """The decoder of an entry point or of `module:function`; None where there is no such name."""
-    from importlib.metadata import EntryPoint
-
-    point = next((point for point in _points() if name in _names(point)), None)
+    point = entry_points.named(DECODERS, name)
     if point is None:
         module, colon, function = name.rpartition(":")
         if not (colon and all(part.isidentifier() for part in (*module.split("."), *function.split(".")))):
             return None
-        point = EntryPoint(name, name, GROUP)
-    try:
-        return point.load()
-    except Exception as error:
-        raise ValueError(
-            f'method "{name}": {point.value} cannot be imported ({type(error).__name__}: {error})'
-        ) from error
+        from importlib.metadata import EntryPoint
+
+        point = EntryPoint(name, name, DECODERS)
+    return entry_points.load(point, f'method "{name}"')

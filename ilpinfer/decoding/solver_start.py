@@ -2,20 +2,27 @@
 
 from contextlib import suppress
 
-from ilpinfer.core.methods import WHOLE_PROGRAM
+from ilpinfer.core.methods import OUTSIDE_PROGRAM, WHOLE_PROGRAM
 from ilpinfer.core.request import Request
 
 
 def start_solver(request: Request, *, wait: bool) -> None:
     """Start the process of a request's solver, which else counts in the time limit of the first sequence.
 
-    Where it waits for that, it checks the solver's options too, and raises SolverOptionError before any sequence.
+    Where it waits for that, it checks the solver's options too, and raises SolverOptionError before any sequence. A user's solver
+    and one of PuLP run in this process: there is nothing to start.
     """
+    options = getattr(request.settings["parameters"], "solver_options", None)
     if request.method.runner == WHOLE_PROGRAM:
         from ilpinfer import solvers
 
-        options = getattr(request.settings["parameters"], "solver_options", None)
         with suppress(solvers.SolverError):  # the first call raises it, with its place
             solvers.start(request.method.name, wait=wait)
             if wait and options:
                 solvers.check_options(request.method.name, options)
+    elif request.method.runner == OUTSIDE_PROGRAM:
+        from ilpinfer.solvers import outside
+        from ilpinfer.solvers.through_pulp import PulpSolver
+
+        name, solver = request.method.name, request.method.solver
+        outside.check(name, solver or PulpSolver.of(name), options or {})

@@ -14,13 +14,17 @@ from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
 from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.methods import Function
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import limits
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.kernel_stage import by_kernels
 from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
 from ilpinfer.exact.state import State
+from ilpinfer.solvers import outside
 from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
+from ilpinfer.solvers.outside import below
+from ilpinfer.solvers.through_pulp import PulpSolver
 
 FASTEST = "cp-sat"
 """The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
@@ -43,16 +47,20 @@ def solve(
     threads: int,
     labelling: Callable[[Integers], LabelIds] | None = None,
     choices: Choices = NO_CHOICES,
+    function: Function | None = None,
 ) -> Reply:
     """Solve a program, and end before the deadline; the first start of the solver counts.
 
-    `labelling` reads the labelling of a vector, by default that of the program.
+    `labelling` reads the labelling of a vector, by default that of the program; `function` is a user's solver.
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
-    answer = solvers.solve(
-        solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
-    )
+    if function is None:
+        answer = solvers.solve(
+            solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
+        )
+    else:
+        answer = outside.solve(solver, function, program, limit, threads, choices)
     path = None if answer.x is None else (labelling or program.labelling)(answer.x)
     certificate = Certificate("solver", answer.version, answer.settings)
     return Reply(answer.status, path, answer.bound, certificate)
@@ -64,12 +72,26 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     yield from best_of_program(problem, task, name, options if isinstance(options, SolverOptions) else None)
 
 
-def best_of_program(
-    problem: Problem, task: Task, solver: str, options: SolverOptions | None = None
+def outside_program(
+    problem: Problem, task: Task, name: str, solver: Function | None = None
 ) -> Iterator[Result]:
-    """The best labellings of a problem's program, one after the other by no-good rows."""
+    """The whole program on a user's solver, or on that of PuLP."""
+    options = task.parameters
+    assert isinstance(options, SolverOptions)
+    yield from best_of_program(problem, task, name, options, solver or PulpSolver.of(name))
+
+
+def best_of_program(
+    problem: Problem,
+    task: Task,
+    solver: str,
+    options: SolverOptions | None = None,
+    function: Function | None = None,
+) -> Iterator[Result]:
+    """The best labellings of a problem's program, one after the other by no-good rows; `function` is a user's solver."""
     options, begun, root = options or SolverOptions(), Beginning(), ""
-    solvers.start(solver)  # loads while the program is stated
+    if function is None:
+        solvers.start(solver)  # loads while the program is stated
     bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
     try:
         time_limits.check()
@@ -83,11 +105,13 @@ def best_of_program(
         yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
         return
     for _ in range(task.top):
-        found = solve(solver, program, task.deadline, task.threads, None, options.choices)
+        found = solve(solver, program, task.deadline, task.threads, None, options.choices, function)
         reply = _not_below(found, begun, problem)
         if reply.status in ("feasible", "unknown") and bound < reply.bound:
             reply = replace(reply, bound=bound, certificate=certificate)
         value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
+        if function is not None and found.path is reply.path is not None and value > found.bound:
+            raise below(solver, found.bound, value)
         least = value if reply.status == "optimal" else max(reply.bound, value)
         words = f"{solver}: {reply.status}{begun.words}{root}"
         yield Result(reply.path, least, words, reply.certificate, begun.improvements)

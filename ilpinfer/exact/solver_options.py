@@ -15,7 +15,6 @@ from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
-from ilpinfer.core.methods import WHOLE_PROGRAM
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import Task
 from ilpinfer.exact import limits
@@ -45,7 +44,7 @@ class SolverOptions:
         if not isinstance(self.root_bound, bool):
             raise ValueError(f"root_bound is {brief(self.root_bound)}; expected true or false")
         known = self.request
-        if known is not None and (known.method.function is not None or known.method.runner == WHOLE_PROGRAM):
+        if known is not None and (known.method.function is not None or known.method.record is SolverOptions):
             raise ValueError(f"start is {brief(self.start)}; expected a search, auto, or labels")
         if known is None and self.start is not None and not isinstance(self.start, Sequence):
             raise ValueError(f"start is {brief(self.start)}; expected a method, or a label for each token")

@@ -4,20 +4,21 @@
 The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from formulations.dtypes import Floats
 from formulations.grid import UNITS_PER_NAT
 from formulations.programs.program import UNITS, Program, check_units
-from formulations.programs.record import UNBOUNDED
+from formulations.programs.record import UNBOUNDED, IntegerProgram
 
 if TYPE_CHECKING:
     from ortools.math_opt.python import mathopt
     from ortools.sat.python import cp_model
-    from pulp import LpProblem
+    from pulp import LpProblem, LpVariable
 
 CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
 """Without these CBC takes the second best of two labellings that are 10^-6 nats apart."""
@@ -52,15 +53,35 @@ def to_pulp(program: Program) -> "LpProblem":
     import pulp
 
     integer = program.integer.shifted()
-    boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
-    problem = pulp.LpProblem(f"ilpinfer_{program.digest[:16]}", pulp.LpMaximize)
-    # PuLP 3.3.0 has `LpVariable` alone, later versions warn of it.
-    new = getattr(problem, "add_variable", pulp.LpVariable)
-    columns = [new(name, low, high, cat=pulp.LpInteger) for name, low, high in boxes]
+    problem, columns = pulp_model(
+        integer, f"ilpinfer_{program.digest[:16]}", program.file_columns, program.file_rows
+    )
     scores = zip(columns, (integer.objective / UNITS_PER_NAT).tolist(), strict=True)
     problem.setObjective(pulp.LpAffineExpression(list(scores), constant=program.constant))
-    sides = zip(program.file_rows, integer.row_lower.tolist(), integer.row_upper.tolist(), strict=True)
-    for terms, (name, low, high) in zip(_rows(program, columns), sides, strict=True):
+    cbc = pulp.PULP_CBC_CMD.pulp_cbc_path
+    problem.setSolver(pulp.COIN_CMD(path=cbc, msg=False, options=list(CBC_OPTIONS)))
+    return problem
+
+
+def pulp_model(
+    program: IntegerProgram,
+    name: str = "ilpinfer",
+    column_names: Sequence[str] | None = None,
+    row_names: Sequence[str] | None = None,
+) -> "tuple[LpProblem, list[LpVariable]]":
+    """A PuLP problem with its variables in order; the objective is in grid units, without the constant."""
+    import pulp
+
+    column_names = column_names or [f"c{column}" for column in range(program.n_columns)]
+    row_names = row_names or [f"r{row}" for row in range(program.n_rows)]
+    problem = pulp.LpProblem(name, pulp.LpMaximize)
+    # PuLP 3.3.0 has `LpVariable` alone, later versions warn of it.
+    new = getattr(problem, "add_variable", pulp.LpVariable)
+    boxes = zip(column_names, program.lower.tolist(), program.upper.tolist(), strict=True)
+    columns = [new(name, low, high, cat=pulp.LpInteger) for name, low, high in boxes]
+    problem.setObjective(pulp.LpAffineExpression(list(zip(columns, program.objective.tolist(), strict=True))))
+    sides = zip(row_names, program.row_lower.tolist(), program.row_upper.tolist(), strict=True)
+    for terms, (row, low, high) in zip(_rows(program, columns), sides, strict=True):
         below, above = low > -UNBOUNDED, high < UNBOUNDED
         kinds = [(pulp.LpConstraintGE, low, ".lower" * above)] if below else []
         kinds += [(pulp.LpConstraintLE, high, ".upper" * below)] if above else []
@@ -68,10 +89,14 @@ def to_pulp(program: Program) -> "LpProblem":
             kinds = [(pulp.LpConstraintEQ, low, "")]
         for sense, side, which in kinds:
             sum_ = pulp.LpAffineExpression(terms)
-            problem.addConstraint(pulp.LpConstraint(sum_, sense, name + which, side))
-    cbc = pulp.PULP_CBC_CMD.pulp_cbc_path
-    problem.setSolver(pulp.COIN_CMD(path=cbc, msg=False, options=list(CBC_OPTIONS)))
-    return problem
+            problem.addConstraint(pulp.LpConstraint(sum_, sense, row + which, side))
+    return problem, columns
+
+
+def values_of(columns: "Sequence[LpVariable]") -> Floats | None:
+    """(n,) the values of variables of PuLP; None where a solver has given none."""
+    values = [column.varValue for column in columns]
+    return None if None in values else np.array(values, float)
 
 
 def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
@@ -181,7 +206,7 @@ def _columns_by_token(program: Program) -> Iterator[range]:
         yield range(first, first + width)
 
 
-def _rows(program: Program, columns: list[Any]) -> list[list[tuple[Any, int]]]:
+def _rows(program: Program | IntegerProgram, columns: list[Any]) -> list[list[tuple[Any, int]]]:
     at, weights = program.indices.tolist(), program.data.tolist()
     return [
         [(columns[at[e]], weights[e]) for e in range(first, last)]

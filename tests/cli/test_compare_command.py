@@ -11,6 +11,7 @@ from support.command_line import SCORES, rows
 from support.places import ROOT
 from support.processes import python
 
+from formulations import entry_points
 from ilpinfer import Comparison, compare
 from ilpinfer.cli.compare_options import CompareOptions
 from ilpinfer.core import registry
@@ -35,8 +36,8 @@ def summary():
 
 
 def test_decoders_of_other_packages_are_methods(folder, cli, monkeypatch):
-    point = EntryPoint("plain", "outside_decoders:first_label", registry.GROUP)
-    monkeypatch.setattr(registry, "_points", lambda: [point])
+    point = EntryPoint("plain", "outside_decoders:first_label", registry.DECODERS)
+    monkeypatch.setattr(entry_points, "offered", lambda group: [point] if group == registry.DECODERS else [])
     methods = "auto,plain,outside_decoders:plain,outside_decoders:first_label"
     out = cli.output(f"{BASE} --methods {methods} --time-limit 20")
     assert [line["method"] for line in summary()["methods"]] == [*methods.split(","), "bare Viterbi pass"]

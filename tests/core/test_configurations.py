@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 import ilpinfer
+from formulations import entry_points
 from ilpinfer.core import registry
 from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
@@ -57,10 +58,10 @@ def test_registered_decoders_are_methods():
 
 def test_entry_points_have_their_name_and_that_of_their_package(monkeypatch):
     points = [
-        EntryPoint("greedier", "test_configurations:constant", registry.GROUP),
-        EntryPoint("broken", "test_configurations:no_such_thing", registry.GROUP),
+        EntryPoint("greedier", "test_configurations:constant", registry.DECODERS),
+        EntryPoint("broken", "test_configurations:no_such_thing", registry.DECODERS),
     ]
-    monkeypatch.setattr(registry, "_points", lambda: points)
+    monkeypatch.setattr(entry_points, "offered", lambda group: points if group == registry.DECODERS else [])
     for name in ("greedier", "test_configurations:greedier"):
         method = registry.method(name)
         assert (method.name, method.process) == (name, True)

@@ -1,0 +1,79 @@
+"""Users' solvers and those of PuLP: calls in this process, and checks of what they return."""
+
+import inspect
+import time
+from collections.abc import Mapping
+from math import floor, inf
+from typing import Any
+
+import numpy as np
+
+from formulations.messages import brief
+from formulations.programs.record import IntegerProgram
+from ilpinfer.core.methods import Function
+from ilpinfer.solvers.answer import Answer, Choices, SolverError, SolverOptionError, exact_solution
+from ilpinfer.solvers.through_pulp import PulpSolver
+
+RESERVED = ("program", "time_limit", "threads", "log")
+
+
+def check(name: str, solver: Function, options: Mapping[str, Any]) -> None:
+    """Raise SolverOptionError for options that the solver does not take, and for a solver of PuLP that is not available."""
+    for option in options:
+        if option in RESERVED:
+            raise SolverOptionError(
+                f"solver option {option!r} is an argument of every solver: choose another name"
+            )
+    try:
+        inspect.signature(solver).bind(None, time_limit=None, threads=1, **options)
+    except TypeError as error:
+        raise SolverOptionError(f"{name} does not take the solver options {dict(options)}: {error}") from None
+    if isinstance(solver, PulpSolver):
+        solver.made(None, 1, "", options)
+
+
+def solve(
+    name: str,
+    solver: Function,
+    program: IntegerProgram,
+    time_limit: float | None,
+    threads: int,
+    choices: Choices,
+) -> Answer:
+    """The checked answer of a solver; SolverError for one that cannot be right."""
+    check(name, solver, choices.options)
+    settings = dict(choices.options)
+    if time_limit is not None and time_limit <= 0:
+        return Answer("unknown", None, inf, name, settings, 0.0, 0.0)
+    started = time.monotonic()
+    log = {"log": choices.log} if choices.log else {}
+    given = solver(program, time_limit=time_limit, threads=threads, **log, **choices.options)
+    seconds = time.monotonic() - started
+    try:
+        values, bound = given
+        values = None if values is None else np.asarray(values, float)
+        bound = inf if bound is None else float(bound)
+    except (TypeError, ValueError):
+        raise SolverError(f"{name} returned no numbers and a bound, but {brief(given)}") from None
+    if np.isnan(bound):
+        raise SolverError(f"{name}: its bound is not a number; None stands for no bound")
+    if values is None:
+        status = "infeasible" if bound == -inf else "unknown"
+        return Answer(status, None, bound, name, settings, seconds, 0.0)
+    x = exact_solution(values, program)
+    if x is None:
+        raise SolverError(
+            f"{name}: its values are not {program.n_columns} numbers that keep every row and box"
+        )
+    value = program.value(x)
+    slack = max(1.0, 1e-9 * abs(value - (program.constant or 0)))
+    if bound < value - slack:
+        raise below(name, bound, value)
+    bound = max(float(floor(bound)) if bound < inf else inf, float(value))
+    return Answer("optimal" if bound == value else "feasible", x, bound, name, settings, seconds, 0.0)
+
+
+def below(name: str, bound: float, value: float) -> SolverError:
+    return SolverError(
+        f"{name}: its bound of {bound:.15g} grid units is below {value:.15g}, the score of its own values"
+    )
