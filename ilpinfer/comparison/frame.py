@@ -64,6 +64,9 @@ def check_row(row: Row) -> None:
         expected = {"float64": float | int | None, "int64": int, "str": str}.get(kind, object)
         if not isinstance(row[name], expected):
             raise TypeError(f"{name} is {row[name]!r}")
+    counts = row["violations"]
+    if not isinstance(counts, dict) or not all(type(count) is int for count in counts.values()):
+        raise TypeError(f"violations is {counts!r}")
 
 
 def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":

@@ -63,13 +63,12 @@ def run_method(
 
 def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
     """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
-    # kernels that declined have compiled the rules, so that the problem takes little time
-    problem = context.rules.problem(context.trellis) if task.start.declined else None
+    problem: Problem | None = None
     results: list[Result] = []
     deadline = task.deadline
     try:
         with deadline.as_limit():
-            problem = problem or context.rules.problem(context.trellis)
+            problem = context.rules.problem(context.trellis)
             late = deadline.passed and len(context.trellis)
             results = [] if late else _results(context, problem, method, task)
     except OutOfTime:

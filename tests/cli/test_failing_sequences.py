@@ -47,9 +47,9 @@ def check_mixed(result, err, code, method=""):
     assert [row["sequence"] for row in result] == list(range(5))
     assert [row["status"] == "unknown" for row in result] == [False, True, False, False, True]
     for row in result:
-        assert ("error" in row) == (row["status"] == "unknown")
+        assert bool(row.get("error")) == (row["status"] == "unknown")
     assert result[1]["labels"] is None and result[1]["error"] == "ValueError"
-    assert result[1].get("tokens", ["x"] * 9) == ["x"] * 9
+    assert result[1].get("tokens", 9) in (["x"] * 9, 9)
     assert result[4]["reason"].startswith(f"in.jsonl, line 5{method}: ")
 
 

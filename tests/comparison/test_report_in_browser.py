@@ -47,7 +47,7 @@ def column(page, name):
 
 
 @pytest.mark.parametrize("clicks", [1, 2])
-@pytest.mark.parametrize("name", ["mean gap", "median", "method"])
+@pytest.mark.parametrize("name", ["mean gap", "median time", "method"])
 def test_a_click_sorts_and_says_so(tmp_path, name, clicks):
     text = page_of(ordinary())
     before, state = column(text, name)

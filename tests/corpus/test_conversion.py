@@ -122,7 +122,7 @@ def test_a_model_of_bio_is_compared_with_iob1_where_that_is_asked_for(folder, cl
     assert "look like iob1" in cli.done(f"{arguments} one").err
     assert "notice" not in cli.done(f"{arguments} two --scheme bio").err
     row = json.loads(Path("two/results.jsonl").read_text().splitlines()[0])
-    assert row["gold"]["correct"] == row["gold"]["tokens"]
+    assert row["correct"] == row["gold_tokens"]
 
 
 def test_files_of_different_schemes_are_compared_in_one(folder, cli):
