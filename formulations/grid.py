@@ -61,6 +61,9 @@ def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
         raise ValueError(f"{what} is beyond 2^31 nats: leave it out to make a rule hard") from None
     if allow_inf and number == math.inf:
         return HARD
+    if math.isfinite(number) and abs(number) * UNITS_PER_NAT > LIMIT:
+        way = "; leave it out to make a rule hard" if allow_inf else ""
+        raise ValueError(f"{what} is {number:g}, beyond 2^31 nats: give a smaller number{way}")
     units = int(snap(number, what)) if math.isfinite(number) else 0
     if not math.isfinite(number):
         raise ValueError(f"{what} is {number}: give a finite number of nats")

@@ -131,9 +131,17 @@ def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> li
         examples = read_plain_text(options.pool, options.split)
     else:
         examples = read_beside(options.pool, options.column, notice)
+    there = [example for example in examples if example.tokens]
+    if len(there) < len(examples):
+        notice(
+            f"{options.pool}: left out, as they have no token: {counted(len(examples) - len(there), 'sequence')}"
+        )
+    examples = there
     for example in examples:
         if not any(example.tokens):
             raise InputError(f"{example.where}: no tokens; expected sequences of tokens")
+    if not examples:
+        raise InputError(f"{options.pool}: no sequence with a token; expected unlabelled sequences")
     _show_ignored(options.pool, examples, labelled, scheme)
     return [example.tokens for example in examples]
 

@@ -114,3 +114,9 @@ def test_hard_rules_may_leave_sequences_out(folder, cli):
     Path("rules.toml").write_text(rule_text("at_least_tokens", field="pages", n=8))
     err = cli.done(learn()).err
     assert "2 of 4 sequences have no labelling that satisfies the hard rules, and are left out" in err
+
+
+def test_empty_sequences_of_the_pool_are_left_out(folder, cli):
+    Path("pool.jsonl").write_text('{"tokens": ["Ada", "."]}\n{"tokens": []}\n')
+    said = cli.done("codl train.tsv pool.jsonl --rules rules.toml --output m.json --cycles 0").err
+    assert "pool.jsonl: left out, as they have no token: 1 sequence" in said
