@@ -159,38 +159,42 @@ def _of_pulp(name: str) -> Method:
 
 def outside_method(name: str, decoder: Any, process: bool = False) -> Method:
     """A user's decoder as a method; ValueError for one that cannot be called as one."""
-    if not callable(decoder):
-        raise ValueError(f"{name} is {decoder!r}; expected a decoder that can be called")
-    try:
-        inspect.signature(decoder).bind(None, None, time_limit=None, seed=0)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} cannot be called as decoder(trellis, rules, *, time_limit, seed)") from None
-    summary = (inspect.getdoc(decoder) or "").partition("\n")[0].rstrip(".") or "a user's decoder"
+    summary = _summary(name, decoder, "decoder(trellis, rules, *, time_limit, seed)")
     return Method(name, False, summary, "", parameters=DRAW, function=decoder, process=process)
 
 
 def outside_solver(name: str, solver: Any) -> Method:
     """A user's solver as a method; ValueError for one that cannot be called as one."""
-    if not callable(solver):
-        raise ValueError(f"{name} is {solver!r}; expected a solver that can be called")
+    return solver_method(
+        name, _summary(name, solver, "solver(program, *, time_limit, threads)"), solver=solver
+    )
+
+
+def _summary(name: str, function: Any, call: str) -> str:
+    """The first line of a function's docstring; ValueError where it does not take the arguments of a call."""
+    what, _, arguments = call.rstrip(")").partition("(")
+    if not callable(function):
+        raise ValueError(f"{name} is {function!r}; expected a {what} that can be called")
+    placed, named = (part.split(", ") for part in arguments.split(", *, "))
     try:
-        inspect.signature(solver).bind(None, time_limit=None, threads=1)
+        inspect.signature(function).bind(*placed, **dict.fromkeys(named))
     except (TypeError, ValueError):
-        raise ValueError(f"{name} cannot be called as solver(program, *, time_limit, threads)") from None
-    summary = (inspect.getdoc(solver) or "").partition("\n")[0].rstrip(".") or "a user's solver"
-    return solver_method(name, summary, solver=solver)
+        raise ValueError(f"{name} cannot be called as {call}") from None
+    return (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".") or f"a user's {what}"
 
 
 def offered() -> list[Method]:
     """The methods that other packages offer, as `package:name`; none of them is imported."""
-    decoders = [(entry_points.names(point)[1], point.value) for point in entry_points.offered(DECODERS)]
-    solvers = [(entry_points.names(point)[1], point.value) for point in entry_points.offered(SOLVERS)]
+    solvers, decoders = (
+        [
+            (entry_points.names(point)[1], f"{point.value}, of another package")
+            for point in entry_points.offered(group)
+        ]
+        for group in (SOLVERS, DECODERS)
+    )
     return [
-        *(solver_method(name, f"{place}, of another package") for name, place in solvers),
-        *(
-            Method(name, False, f"{place}, of another package", "", parameters=DRAW)
-            for name, place in decoders
-        ),
+        *(solver_method(name, summary) for name, summary in solvers),
+        *(Method(name, False, summary, "", parameters=DRAW) for name, summary in decoders),
     ]
 
 
