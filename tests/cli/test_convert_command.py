@@ -90,3 +90,35 @@ def test_predicted_labels_go_into_the_documents(folder, cli):
 def test_a_format_may_be_told_by_options(folder):
     assert WriteOptions().format_of("x.bio") == "columns"
     assert WriteOptions("spans").format_of("x.jsonl") == "spans"
+
+
+@pytest.mark.parametrize(
+    ("lines", "how", "message"),
+    [
+        ("Ada\tB-P\nB\tI-P\nx\t[PAD]\n", "--to json --scheme iobes", "in.tsv: '[PAD]' among bio labels"),
+        ("Ada\tB-P\nB\tI-P\nx\t[PAD]\n", "--to spans", "in.tsv: '[PAD]' among bio labels"),
+        (
+            "Ada\tname\n1815\tyear\n",
+            "--to json --scheme iobes",
+            "'name' are plain, which cannot be written as iobes",
+        ),
+        (
+            "Ada\tB\nB\tI\nx\tO\n",
+            "--to json --scheme iobes",
+            "'B' are plain, which cannot be written as iobes",
+        ),
+    ],
+)
+def test_labels_without_the_scheme_are_refused(folder, cli, lines, how, message):
+    Path("in.tsv").write_text(lines)
+    code, out, err = cli(f"convert in.tsv - {how}")
+    assert (code, out) == (2, "") and message in err
+
+
+def test_an_empty_sequence_goes_where_it_has_a_place(folder, cli):
+    text = '{"tokens": ["a"], "labels": ["O"]}\n{"tokens": [], "labels": []}\n'
+    Path("in.jsonl").write_text(text)
+    cli.done("convert in.jsonl out.parquet")
+    assert cli.done("convert out.parquet - --to json").out == text
+    for to in ("columns", "spans", "conllu"):
+        assert f"line 2: no token, which has no place in {to}" in cli(f"convert in.jsonl - --to {to}")[2]

@@ -272,3 +272,12 @@ def test_a_traceback_is_shown_where_it_is_asked_for(mixed, cli, monkeypatch):
     err = cli.failed("decode in.jsonl --rules costly.toml")
     assert err.startswith("Traceback") and "check_totals" in err
     assert err.splitlines()[-1].startswith("ilpinfer: rule 'costly'")
+
+
+def test_a_sequence_without_a_labelling_in_time_has_failed(folder, cli):
+    Path("in.jsonl").write_text(json.dumps(SCORES) + "\n")
+    code, out, err = cli("decode in.jsonl --rules rules.toml --time-limit 1e-9")
+    assert (code, rows(out)[0]["status"]) == (1, "unknown")
+    assert err.startswith(
+        "ilpinfer: 1 sequence could not be decoded: in.jsonl, line 1: the method reached no"
+    )

@@ -130,3 +130,10 @@ def test_labels_without_tokens_are_refused_where_tokens_are_needed(folder, cli, 
     )
     assert cli.refused(arguments) == 'ilpinfer: x.jsonl, line 1: labels without tokens; add "tokens"\n'
     cli.done("evaluate x.jsonl x.jsonl")
+
+
+@pytest.mark.parametrize("line", ["3", '"abc"', "// a comment", "[[[["])
+def test_a_file_of_json_is_no_columns(folder, cli, line):
+    Path("in.jsonl").write_text(f'{line}\n{{"tokens": ["a"]}}\n')
+    code, out, err = cli("convert in.jsonl - --to json")
+    assert (code, out) == (2, "") and err.startswith("ilpinfer: in.jsonl, line 1: "), err

@@ -50,6 +50,10 @@ def test_every_form_is_read_alike(form):
             [[["d", "e"], ["X", "Y"]]],
             r"sequence 0 is .*, which is \(tokens, labels\) or pairs \(word, tag\); expected",
         ),
+        (
+            [[("EU", "NNP", "B-ORG"), ("rejects", "VBZ", "O")]],
+            "sequence 0 is .*, which may be two tokens with further columns; expected",
+        ),
         ([LONG, [("d", "X"), ("e", "Y")]], r"sequence 1 is .*, which is \(tokens, labels\) or pairs"),
         (
             [LONG, PAIRS[0]],

@@ -214,3 +214,10 @@ def test_score_array_checks_dimensions():
 def test_the_smallest_number_of_half_precision_forbids():
     half = np.array([[0, np.finfo(np.float16).min]], np.float16)
     assert floats(half, "x").tolist() == [[0.0, -np.inf]]
+
+
+def test_a_penalty_that_is_too_large_says_what_to_do():
+    with pytest.raises(ValueError, match=r"penalty is 1e[+]12, beyond .* leave it out to make a rule hard"):
+        C.at_most_tokens("a", 1, penalty=1e12)
+    with pytest.raises(ValueError, match=r"beyond .* nats: give a smaller number$"):
+        C.feature(-1e12, label="a")
