@@ -126,6 +126,16 @@ def test_an_interrupt_ends_processes_that_decode(tmp_path):
         assert run.interrupted(signal.SIGTERM) == (143, "", line)
 
 
+@linux
+def test_rows_that_are_printed_are_not_kept(tmp_path):
+    (tmp_path / "in.jsonl").write_text(hard_input(copies=2))
+    (tmp_path / "rules.toml").write_text(RULES)
+    with Run(tmp_path, "decode in.jsonl --rules rules.toml --method cbc") as run:
+        run.wait_until(lambda: "program.mps" in run.children())
+        line = "ilpinfer: interrupted; nothing is kept; the command starts again from the beginning\n"
+        assert run.interrupted() == (130, "", line)
+
+
 @pytest.mark.parametrize(
     ("words", "option", "expected"),
     [
