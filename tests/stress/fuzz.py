@@ -210,13 +210,14 @@ def certificate_case(rng: random.Random) -> tuple[str, int, list[str]]:
         {"path": rng.choice((value, draw.integers(0, 3, 5)))},
         {rng.choice(("status", "penalty", "violations", "names", "model_score")): value},
     )
-    changed: Any = replace(solution, **rng.choice(changes))
+    change = rng.choice(changes)
+    changed: Any = replace(solution, **change)
     try:
         verdict = ilpinfer.verify(trellis, rules, changed)
     except Exception as error:
-        return repr(changed), -1, [f"a raw error: {type(error).__name__}: {error}"]
+        return repr(change), -1, [f"a raw error: {type(error).__name__}: {error}"]
     false = verdict.proved and not (changed.bound >= solution.score and changed.score == solution.score)
-    return repr(changed), int(not verdict.proved), ["a false claim is proved"] * false
+    return repr(change), int(not verdict.proved), ["a false claim is proved"] * false
 
 
 def case(rng: random.Random, way: Way) -> tuple[str, str, int, list[str]]:
