@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from formulations.automata.components import Pattern
+from formulations.caches import LONGEST_TEXT
 from formulations.tokens.token_pattern import TokenPattern, in_class
 
 Places = dict[str, tuple[int, ...]]
@@ -21,7 +22,8 @@ class PatternTable:
         self._exceptions = [_places((i, each.exception_set) for i, each in some) for some in (folded, exact)]
         names = dict.fromkeys(each.token_class for _, each in plain if each.token_class)
         self._classes = [(name, tuple(i for i, each in plain if each.token_class == name)) for name in names]
-        self._expressions = [(i, each.expression) for i, each in plain if each.expression is not None]
+        expressions = ((i, each.expression) for i, each in plain if each.expression is not None)
+        self._expressions = [(i, each.matches, each.quick_match) for i, each in expressions]
         alone = {i for i, each in plain if not (each.words or each.token_class or each.pattern)}
         self._without_conditions = bytes(i in alone for i in range(len(patterns)))
 
@@ -37,9 +39,10 @@ class PatternTable:
                     held[i] = 1
         folded, exact = self._exceptions
         left_out = (*folded.get(lower, ()), *exact.get(token, ()))
-        for i, expression in self._expressions:
-            if not held[i] and i not in left_out and expression.matches(token):
-                held[i] = 1
+        is_short = len(token) <= LONGEST_TEXT
+        for i, matches, quick in self._expressions:
+            if not held[i] and i not in left_out:
+                held[i] = quick(token) is not None if quick and is_short else matches(token)
         for i in left_out:
             held[i] = 0
         for i, pattern in self._others:

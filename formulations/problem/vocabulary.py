@@ -75,9 +75,7 @@ class Vocabulary:
     def rows(self, tokens: Sequence[str]) -> Integers:
         known = self.known_rows(tokens)
         if known is None:
-            for token in dict.fromkeys(tokens):
-                if token not in self._row:
-                    self._enter(token)
+            self._enter(token for token in dict.fromkeys(tokens) if token not in self._row)
             return self.rows(tokens)
         return known
 
@@ -85,20 +83,27 @@ class Vocabulary:
         """The tokens of a row and of all later ones."""
         return list(islice(reversed(self._row), len(self._row) - row))[::-1]
 
-    def _enter(self, token: str) -> None:
-        if not isinstance(token, str):
-            raise TypeError(f"token {token!r} is no text")
-        row = len(self._row)
-        if row == len(self.numbers):
+    def _enter(self, tokens: Iterable[str]) -> None:
+        """Add tokens that are new and different."""
+        begin, new = len(self._row), dict[str, bytes]()
+        numbers = list[Small]()
+        for row, token in enumerate(tokens, begin):
+            if not isinstance(token, str):
+                raise TypeError(f"token {token!r} is no text")
+            held = self._table.held(token)
+            known = self._numbers.get(held)
+            if known is None:
+                known = self._numbers[held] = self._number(np.frombuffer(held, bool))
+            numbers.append(known)
+            new[token] = row.to_bytes(8, byteorder)
+        end = begin + len(new)
+        if end > len(self.numbers):
             self.changes += 1
-            self.numbers = np.concatenate([self.numbers, np.zeros_like(self.numbers)])
-        held = self._table.held(token)
-        numbers = self._numbers.get(held)
-        if numbers is None:
-            numbers = self._numbers[held] = self._number(np.frombuffer(held, bool))
-        self.numbers[row] = numbers
-        self._characters += len(token)
-        self._row[token] = row.to_bytes(8, byteorder)
+            more = np.zeros((max(end, len(self.numbers)), *self.numbers.shape[1:]), np.int32)
+            self.numbers = np.concatenate([self.numbers, more])
+        self.numbers[begin:end] = numbers
+        self._characters += sum(map(len, new))
+        self._row.update(new)
 
     def _number(self, held: Booleans) -> Small:
         """The numbers of a token, by purpose and place, at which these patterns hold."""

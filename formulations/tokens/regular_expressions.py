@@ -4,6 +4,7 @@ import math
 import re
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -83,10 +84,15 @@ class Expression:
             before = 0
         return total <= MOST_QUICK and endless < MOST_QUICK
 
+    @cached_property
+    def quick_match(self) -> Callable[[str], Any] | None:
+        """The function that matches a token of up to `LONGEST_TEXT` characters, where no limit of time is needed."""
+        return self._engine.fullmatch if self._is_quick else None
+
     def matches(self, token: str) -> bool:
         """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""
-        if self._is_quick and len(token) <= LONGEST_TEXT:
-            return self._engine.fullmatch(token) is not None
+        if self.quick_match is not None and len(token) <= LONGEST_TEXT:
+            return self.quick_match(token) is not None
         time_limits.check()
         left = time_limits.seconds_left()
         seconds, pace, most = 0.0, 1.0, TIME_LIMIT if math.isinf(left) else FIRST_ATTEMPT
