@@ -196,6 +196,12 @@ def roles_by_field(names: Iterable[str], written: str) -> dict[str, set[str]]:
     return result
 
 
+def never_advice(helpers: Sequence[str]) -> str:
+    """The parameter and the option that name helper labels."""
+    listed = ", ".join(f'"{name}"' for name in helpers[:3]) + (", …" if len(helpers) > 3 else "")
+    return f"never=[{listed}] (--never on the command line)"
+
+
 def check(names: Iterable[str], written: str) -> None:
     """Raise ValueError where a name cannot be read in a notation."""
     scheme, form = scheme_of(written), form_of(written)
@@ -206,6 +212,7 @@ def check(names: Iterable[str], written: str) -> None:
             marks = ", ".join(write(mark, "", form) for mark in MARKS[scheme])
             kind = "suffix" if form[0] == "x" else "prefix"
             outside = "O" if "B" in form else "o"
+            way_out = "" if split(name, form) else f"; if it is a helper label, give {never_advice([name])}"
             raise ValueError(
-                f"label {name!r} does not fit scheme {scheme}: expected {outside} or a {kind} of {marks}"
+                f"label {name!r} does not fit scheme {scheme}: expected {outside} or a {kind} of {marks}{way_out}"
             )

@@ -255,10 +255,9 @@ def _plain(names: Sequence[str]) -> str:
         written, odd = others
         shown = " and ".join(map(brief, odd)) if len(odd) < 3 else f"{brief(odd[0])} and {len(odd) - 1} more"
         verb = "fits" if len(odd) == 1 else "fit"
-        listed = ", ".join(f'"{name}"' for name in odd[:3]) + (", …" if len(odd) > 3 else "")
         return (
             f"{shown} {verb} no scheme, while the other labels are {written}: all are taken as plain, each a field of its own, "
-            f"and there is no scheme to keep; never=[{listed}] leaves helper labels out, "
+            f"and there is no scheme to keep; {notation.never_advice(odd)} leaves helper labels out, "
             'scheme="plain" takes all as they are'
         )
     prefixed = [name for name in inside if _PREFIXED.match(name)]

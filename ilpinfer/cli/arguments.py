@@ -140,6 +140,15 @@ Never = Annotated[
         "--never",
     ),
 ]
+HelperLabels = Annotated[
+    Sequence[str],
+    value_option(
+        "NAME",
+        "Helper label, such as [PAD] or X. Tokens with this label are left out and counted in a notice. May be repeated.",
+        LABELS,
+        "--never",
+    ),
+]
 Column = Annotated[
     str,
     value_option(

@@ -22,6 +22,7 @@ from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.system.files import write_atomically
 
@@ -97,22 +98,24 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
     examples = read(gold, reading(options.label_names), options.column, notice)
-    pairs = require_labels(examples)
-    labels_of = _read_as([labels for _, labels in pairs], scheme, rule_set.never)
+    pairs = without_helpers(require_labels(examples), rule_set.never, notice)
+    labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     names = tuple(sorted({label for labels in labels_of for label in labels}))
-    read_labels = LabelSet(names, scheme, never=frozenset(names).intersection(rule_set.never))
+    read_labels = LabelSet(names, scheme)
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
-    compiler_of(rule_set).compiled(label_set)
+    checked = replace(rule_set, never=())  # no token has these labels any more
+    compiler_of(checked).compiled(label_set)
     warnings.simplefilter("ignore", RuleNotice)
-    for text in distinct([about_scheme, *notices(rule_set, label_set)]):
+    for text in distinct([about_scheme, *notices(checked, label_set)]):
         notice(text)
     sequences = [
-        Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
+        Gold(tuple(tokens), tuple(labels), example.where)
+        for (tokens, labels), example in zip(pairs, examples, strict=True)
     ]
     with progress("checking", len(sequences)) as advance:
-        result = check_rules(rule_set, sequences, label_set, advance)
+        result = check_rules(checked, sequences, label_set, advance)
     if options.write:
         with outputs.reserved():
             rules, left_out = suggested_rules(rule_set, result)
@@ -146,9 +149,9 @@ def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[Ru
     return replace(rules, items=tuple(items)), left_out
 
 
-def _read_as(labellings: list[Sequence[str]], scheme: str, never: Sequence[str]) -> list[tuple[str, ...]]:
+def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
     """Labels in the requested scheme; names of BIO, valid in schemes that mark ends of runs but without these marks, are converted, too."""
-    names = sorted({name for labels in labellings for name in labels if name not in never})
+    names = sorted({name for labels in labellings for name in labels})
     try:
         schemes.check(names, schemes.resolve(names, scheme or "plain"))
         begun = schemes.scheme_of(schemes.infer(names)) in ("bio", "io")

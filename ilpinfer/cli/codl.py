@@ -71,6 +71,7 @@ class CodlOptions:
         "WHERE: Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
     )
     scheme: arguments.Scheme = ""
+    never: arguments.HelperLabels = ()
     column: arguments.Column = ""
     seed: int = OPTIONS.option(0, "NUMBER: Seed of random draws.", min=0)
     as_json: arguments.AsJson = False
@@ -91,7 +92,7 @@ def codl(options: CodlOptions) -> None:
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
-        labelled = read_labelled(options.labelled, options.column, scheme)
+        labelled = read_labelled(options.labelled, options.column, scheme, never=options.never)
     names = {name for _, labels in labelled for name in labels}
     if len(names) < 2:
         raise InputError(
@@ -103,7 +104,9 @@ def codl(options: CodlOptions) -> None:
     rules = read_rules(options.rules)
     with about(options.held_out or None):
         path = options.held_out
-        held_out = held_out_of_file(path, options.column, scheme, labelled) if path else []
+        held_out = (
+            held_out_of_file(path, options.column, scheme, labelled, never=options.never) if path else []
+        )
     _show_rules(rules, labelled, scheme)
     warnings.simplefilter("ignore", RuleNotice)
 

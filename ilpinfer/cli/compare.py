@@ -23,6 +23,7 @@ from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.helper_labels import tell_helpers
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
 from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
@@ -140,7 +141,7 @@ def _compare_sequences(
     files = options.prediction_files
     options.plan(dict.fromkeys(files, ()))
     scored, rules, content = prepare(options.input, options.first, fit=True)
-    _remark(scored, options.input.scheme)
+    _remark(scored, options.input.scheme, rules.never)
     cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
@@ -192,7 +193,10 @@ def _plots(options: CompareOptions) -> list[str]:
     return [f"{name}.{options.plots}" for name in only or PLOTS]
 
 
-def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
+def _remark(scored: Sequence[ScoredSequence], scheme: str, never: Sequence[str]) -> None:
+    """Notices about gold labels."""
+    every = [item.gold for item in scored if item.gold]
+    tell_helpers(every, never, notice, absent=True, what="gold labels that are not counted")
     golden = [
         item.gold
         for item in scored

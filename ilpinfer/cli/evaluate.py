@@ -67,6 +67,7 @@ class EvaluateOptions:
         (), "FIELD: Do not count this field; O is never counted. May be repeated."
     )
     scheme: arguments.Scheme = ""
+    never: arguments.HelperLabels = ()
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
     resamples: int = TEST.option(9999, "NUMBER: Number of resamples of the test.", min=1)
@@ -97,7 +98,7 @@ def evaluate(options: EvaluateOptions) -> None:
     with about(predicted):
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(
-            files, options.gold, scheme, options.column, reading(options.label_names)
+            files, options.gold, scheme, options.column, reading(options.label_names), options.never
         )
     for text in notices:
         notice(text)

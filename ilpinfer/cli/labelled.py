@@ -1,11 +1,11 @@
 """Labelled sequences to train a model on, and to evaluate it on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from formulations import LabelSet
 from formulations.labels.schemes import scheme_of
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound
+from ilpinfer.corpus.conversion import adapt, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.label_names import read_label_names
 from ilpinfer.corpus.logits import LogitsOptions
@@ -20,19 +20,30 @@ def reading(label_names: str | None) -> LogitsOptions | None:
 
 
 def read_labelled(
-    source: str, column: str, scheme: str, first: int | None = None, label_names: str | None = None
+    source: str,
+    column: str,
+    scheme: str,
+    first: int | None = None,
+    label_names: str | None = None,
+    never: Iterable[str] = (),
 ) -> list[Labelled]:
-    """The sequences to train on, with labels in the requested scheme."""
+    """The sequences to train on, without tokens that have a helper label, and with labels in the requested scheme."""
     examples = read(source, reading(label_names), column, notice)[:first]
-    return rewrite(require_labels(examples), scheme)
+    return rewrite(require_labels(examples), scheme, never, notice)
 
 
 def held_out_of_file(
-    path: str, column: str, scheme: str, pairs: Sequence[Labelled], label_names: str | None = None
+    path: str,
+    column: str,
+    scheme: str,
+    pairs: Sequence[Labelled],
+    label_names: str | None = None,
+    never: Iterable[str] = (),
 ) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
     examples = read_beside(path, column, notice, reading(label_names))
-    labels = convert_all([names for _, names in require_labels(examples)], scheme)
+    labelled = rewrite(require_labels(examples), scheme, never, notice, absent=True)
+    labels = [names for _, names in labelled]
     source, is_sound = shown_scheme(labels), sound(labels)
     if not scheme and {scheme_of(source), scheme_of(shown_scheme([names for _, names in pairs]))} == {
         "bio",
@@ -44,9 +55,9 @@ def held_out_of_file(
         )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
-    for example, names in zip(examples, labels, strict=True):
+    for example, (tokens, names) in zip(examples, labelled, strict=True):
         try:
-            alike.append((example.tokens, adapt(known, names, source, is_sound)))
+            alike.append((tokens, adapt(known, names, source, is_sound)))
         except ValueError as error:
             hint = "use the same labels in both files, or --scheme plain"
             raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None

@@ -11,15 +11,13 @@ from ilpinfer.cli.arguments import OPTIONS, Group, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme
-from ilpinfer.cli.labelled import reading
+from ilpinfer.cli.labelled import read_labelled, reading
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import files_read
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
-from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.evaluation.predictions import read_pairs
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.system.files import write_atomically
@@ -79,6 +77,7 @@ class MineOptions:
         "input.",
     )
     scheme: arguments.Scheme = ""
+    never: arguments.HelperLabels = ()
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
     seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of generated wrong labellings.")
@@ -142,16 +141,21 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
     """Tokens and labels, and predicted labels where there are some, all in one scheme."""
     if options.predictions:
         (both,), _, remarks = read_pairs(
-            [options.predictions], options.source, scheme, options.column, reading(options.label_names)
+            [options.predictions],
+            options.source,
+            scheme,
+            options.column,
+            reading(options.label_names),
+            options.never,
         )
         for text in remarks:
             notice(text)
         return [(pair.tokens, pair.gold) for pair in both], [pair.predicted for pair in both]
-    examples = read(options.source, reading(options.label_names), options.column, notice)
-    texts, golden = zip(*require_labels(examples), strict=True)
-    labellings = convert_all(golden, scheme)
-    notice_scheme(labellings, scheme)
-    return list(zip(texts, labellings, strict=True)), None
+    pairs = read_labelled(
+        options.source, options.column, scheme, label_names=options.label_names, never=options.never
+    )
+    notice_scheme([labels for _, labels in pairs], scheme)
+    return pairs, None
 
 
 def _tell(result: "MinedRules") -> None:

@@ -46,6 +46,7 @@ class TrainOptions:
     output: Annotated[str, output_file("File for the model, JSON")]
     kind: arguments.ModelKind = "hmm"
     scheme: arguments.Scheme = ""
+    never: arguments.HelperLabels = ()
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
     first: arguments.First = None
@@ -93,7 +94,9 @@ def train(options: TrainOptions) -> None:
     )
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
-        pairs = read_labelled(source, options.column, scheme, options.first, options.label_names)
+        pairs = read_labelled(
+            source, options.column, scheme, options.first, options.label_names, options.never
+        )
     notice_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
@@ -180,7 +183,9 @@ def _held_out(
     try:
         share = float(options.held_out)
     except ValueError:
-        return pairs, held_out_of_file(options.held_out, options.column, scheme, pairs, options.label_names)
+        return pairs, held_out_of_file(
+            options.held_out, options.column, scheme, pairs, options.label_names, options.never
+        )
     if not 0 < share < 1:
         raise InputError(f"--held-out {options.held_out}: expected a file, or a share between 0 and 1")
     try:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from formulations.messages import counted
+from formulations.messages import brief, counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, model_option, value_option
 from ilpinfer.cli.failure import about
@@ -12,7 +12,8 @@ from ilpinfer.cli.inputs import parameters, unused_model
 from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.helper_labels import places_with_labels, tell_helpers
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.files import TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
@@ -53,6 +54,7 @@ class TrainingInput:
         (), "NAME=VALUE: A parameter of the kind, as in `ilpinfer train`. May be repeated."
     )
     scheme: arguments.Scheme = ""
+    never: arguments.HelperLabels = ()
     column: arguments.Column = ""
     label_names: arguments.TagNames = None
 
@@ -62,6 +64,7 @@ class TrainingInput:
 
         source = self.source
         sequences = read(source, reading(self.label_names), self.column, notice)
+        sequences = self._without_helpers(sequences)
         pairs = rewrite(require_labels(sequences), scheme)
         data = training_digest(pairs)
         if self.kind and self.model:
@@ -96,6 +99,22 @@ class TrainingInput:
             notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
         scores = "with scores" if own else f"scored by {_shown(self.model)}"
         return TrainingScores(pairs, scores, data, examples)
+
+    def _without_helpers(self, sequences: list[Example]) -> list[Example]:
+        """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
+        labellings = [labels for _, labels in require_labels(sequences)]
+        kept = places_with_labels(labellings, self.never)
+        result = []
+        for example, places, labels in zip(sequences, kept, labellings, strict=True):
+            if example.scores is not None and len(places) < len(labels):
+                t, name = next((t, name) for t, name in enumerate(labels) if name in self.never)
+                raise InputError(
+                    f"{example.where}: token {t} has scores and the helper label {brief(name)}; remove the token from the sequence "
+                    "and its scores, or give it another label"
+                )
+            result.append(example if len(places) == len(labels) else example.at(places))
+        tell_helpers(labellings, self.never, notice)
+        return result
 
     def _warn(self, own: bool, record: TrainingRecord | None) -> None:
         """Notices about a model that is not used, and about one that may be trained on the sequences."""

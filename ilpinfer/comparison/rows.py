@@ -1,7 +1,7 @@
 """The row of one sequence and one method, and whether rows of a sequence can all be right."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,12 +35,16 @@ class Contradiction(InferenceError):
 
 @dataclass(frozen=True)
 class ScoredGold:
-    """A gold labelling, its score, -inf where it is impossible, and the counts of Viterbi without rules beside it."""
+    """A gold labelling, its score, -inf where it is impossible, and the counts of Viterbi without rules beside it.
+
+    Tokens with a helper label, one of `never`, are not counted.
+    """
 
     labels: tuple[str, ...]
     score: float
     breaks_rules: bool = False
     without_rules: Mapping[str, Any] = field(default_factory=dict)
+    never: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, trellis: Trellis, rules: RuleCompiler, labels: Sequence[str] | None) -> "ScoredGold | None":
@@ -48,12 +52,19 @@ class ScoredGold:
             return None
         score, path = viterbi(trellis.lattice)
         best = None if is_forbidden(score) else [trellis.labels.names[i] for i in path]
-        without_rules = field_counts(best, labels, trellis.labels.notation)
-        if not set(labels) <= set(trellis.labels.names):
-            return cls(tuple(labels), -math.inf, without_rules=without_rules)
+        never = trellis.labels.never.union(rules.rules.never)
+        without_rules = field_counts(best, labels, trellis.labels.notation, never)
+        if not set(labels) <= set(trellis.labels.names) - never:
+            return cls(tuple(labels), -math.inf, without_rules=without_rules, never=never)
         worth = evaluate_labelling(trellis, rules, labels)
         impossible = math.isinf(worth.score) and math.isfinite(worth.model_score)
-        return cls(tuple(labels), worth.score, impossible, without_rules)
+        return cls(tuple(labels), worth.score, impossible, without_rules, never)
+
+    def agrees(self, predicted: Sequence[str] | None) -> bool:
+        """Whether all counted tokens have the gold label."""
+        return predicted is not None and all(
+            own in (name, *self.never) for name, own in zip(predicted, self.labels, strict=True)
+        )
 
 
 def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) -> str:
@@ -63,7 +74,7 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
     method has missed it or something better; "model" where gold scores lower, so that the scores prefer
     another labelling; "tie" where both score the same.
     """
-    if predicted is not None and tuple(predicted) == gold.labels:
+    if gold.agrees(predicted):
         return ""
     if gold.breaks_rules:
         return "rule"
@@ -72,8 +83,15 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
     return "tie" if gold.score == score > -math.inf else "model"
 
 
-def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
-    """The counts of `COUNTS`, with nothing right where there is no labelling, and fields predicted, gold and both by name."""
+def field_counts(
+    predicted: Sequence[str] | None, gold: Sequence[str], scheme: str, never: Collection[str] = ()
+) -> dict[str, Any]:
+    """The counts of `COUNTS`, with nothing right where there is no labelling, and fields predicted, gold and both by name.
+
+    Tokens whose gold label is in `never` are left out.
+    """
+    kept = [t for t, name in enumerate(gold) if name not in never]
+    predicted, gold = None if predicted is None else [predicted[t] for t in kept], [gold[t] for t in kept]
     names = sorted({*gold, *(predicted or ())}) or [OUTSIDE]
     counter = LabelCounter(LabelSet(tuple(names), scheme))
     counts = counter.count_names(predicted, gold)
@@ -91,7 +109,7 @@ def row_of(
     labels = list(solution.labels) if solution.has_labelling else None
     account = {**dict.fromkeys(COUNTS), "fields": None, "gold_score": None, "differs_by": ""}
     if gold is not None and not solution.error:
-        account = field_counts(labels, gold.labels, scheme) | {
+        account = field_counts(labels, gold.labels, scheme, gold.never) | {
             "gold_score": finite(gold.score),
             "differs_by": error_of(labels, solution.score, gold),
         }

@@ -146,6 +146,24 @@ class Example:
             )
         return replace(self, labels=None if labels is None else tuple(labels))
 
+    def at(self, places: Sequence[int]) -> "Example":
+        """The sequence of some of the tokens, of an example without scores.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Positions of these tokens, in order.
+
+        Returns
+        -------
+        Example
+            Their texts, labels and known labels.
+        """
+        labels = None if self.labels is None else tuple(self.labels[t] for t in places)
+        given = {new: self.given[t] for new, t in enumerate(places) if t in self.given}
+        tokens = tuple(self.tokens[t] for t in places)
+        return replace(self, tokens=tokens, labels=labels, given=given, passage=None)
+
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Further columns by name, of T texts each, such as parts of speech."""

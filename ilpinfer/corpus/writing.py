@@ -213,7 +213,7 @@ def _check_scheme(labellings: list[tuple[str, ...]], scheme: str, source: str) -
     if odd is not None:
         listed = ", ".join(map(brief, odd[1]))
         raise InputError(
-            f"{source}: {listed} among {odd[0]} labels: no label of a scheme; rename it, or leave it out"
+            f"{source}: {listed} among {odd[0]} labels: no label of a scheme; give these tokens another label, or remove them"
         )
     shown = shown_scheme(labellings)
     stays = schemes.scheme_of(in_form(schemes.scheme_name(scheme), shown)) in (

@@ -4,8 +4,16 @@ from collections.abc import Sequence
 
 from formulations import LabelSet
 from formulations.labels import schemes
-from formulations.labels.notation import MARKS, write
-from formulations.labels.schemes import CLOSED, OUTSIDE, OUTSIDES, bare_scheme, form_of, helpers, scheme_of
+from formulations.labels.notation import MARKS, never_advice, write
+from formulations.labels.schemes import (
+    CLOSED,
+    OUTSIDE,
+    OUTSIDES,
+    bare_scheme,
+    form_of,
+    helpers,
+    scheme_of,
+)
 from formulations.messages import brief, distinct
 from ilpinfer.corpus.conversion import (
     convert,
@@ -117,7 +125,8 @@ def _with_fields(side: Side, names: list[str]) -> tuple[Side, str]:
     known = {name: write(mark, name, form_of(written)) for name in odd}
     verb = "fits" if len(odd) == 1 else "fit"
     notice = (
-        f"{', '.join(map(brief, odd))} {verb} no scheme, while other labels are {written}: counted as fields"
+        f"{', '.join(map(brief, odd))} {verb} no scheme, while other labels are {written}: counted as fields; "
+        f"{never_advice(odd)} does not count their tokens"
     )
     return [None if each is None else tuple(known.get(x, x) for x in each) for each in side], notice
 

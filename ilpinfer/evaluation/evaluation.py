@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet
+from formulations.arguments import names
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
+from ilpinfer.corpus.helper_labels import (
+    at_places,
+    outside_of,
+    places_with_labels,
+    read_as_outside,
+    tell_helpers,
+)
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
 
@@ -192,7 +200,12 @@ def _each(counts: Counts, beta: float) -> dict[str, Floats]:
 
 
 def evaluate(
-    pairs: Iterable[Pair], *, scheme: str = "", leave_out: Sequence[str] = (), labels: LabelSet | None = None
+    pairs: Iterable[Pair],
+    *,
+    scheme: str = "",
+    leave_out: Sequence[str] = (),
+    never: Iterable[str] = (),
+    labels: LabelSet | None = None,
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
@@ -208,6 +221,9 @@ def evaluate(
         different schemes are read alike, as `ilpinfer evaluate` does, with a notice.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
+    never : iterable of str, optional
+        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are not counted at all, with a notice; a helper label that
+        is predicted for another token counts as `O`.
     labels : LabelSet, optional
         Labels of both sides, which are then taken as they are.
 
@@ -228,7 +244,7 @@ def evaluate(
     >>> result.accuracy, result.of_all("spans").tolist()
     (0.5, [1, 2, 1])
     """
-    pairs = list(pairs)
+    pairs = without_helper_gold(pairs, never)
     if not pairs:
         raise ValueError("no sequences to evaluate")
     if labels is None:
@@ -239,13 +255,8 @@ def evaluate(
     counter, K = LabelCounter(labels, leave_out), len(labels)
     confusion = np.zeros((K, K), np.int64)
     rows, units = [], []
-    for number, pair in enumerate(pairs):
-        own = pair.gold if pair.predicted is None else pair.predicted
-        if not len(pair.tokens) == len(pair.gold) == len(own):
-            raise ValueError(
-                f"sequence {number} has {counted(len(pair.tokens), 'token')}, {len(pair.predicted or ())} predicted and "
-                f"{counted(len(pair.gold), 'gold label')}; expected as many of each"
-            )
+    _check_lengths(pairs)
+    for pair in pairs:
         gold = counter.labelling(pair.gold)
         predicted = None if pair.predicted is None else counter.labelling(pair.predicted)
         if predicted is not None:
@@ -263,6 +274,30 @@ def evaluate(
         confusion,
         sum(pair.predicted is None for pair in pairs),
     )
+
+
+def without_helper_gold(pairs: Iterable[Pair], never: Iterable[str]) -> list[Pair]:
+    """Pairs without tokens whose gold label is a helper label; predicted helper labels are `O`."""
+    pairs, helpers = list(pairs), names(never, "never")
+    if not helpers:
+        return pairs
+    _check_lengths(pairs)
+    golden = [pair.gold for pair in pairs]
+    tell_helpers(golden, helpers, absent=True)
+    places = places_with_labels(golden, helpers)
+    columns = [pair.tokens for pair in pairs], [pair.predicted for pair in pairs], golden
+    tokens, predicted, golden = (at_places(column, places) for column in columns)
+    return [*map(Pair, tokens, read_as_outside(predicted, helpers, outside_of(golden)), golden)]
+
+
+def _check_lengths(pairs: Sequence[Pair]) -> None:
+    for number, pair in enumerate(pairs):
+        own = pair.gold if pair.predicted is None else pair.predicted
+        if not len(pair.tokens) == len(pair.gold) == len(own):
+            raise ValueError(
+                f"sequence {number} has {counted(len(pair.tokens), 'token')}, {len(pair.predicted or ())} predicted and "
+                f"{counted(len(pair.gold), 'gold label')}; expected as many of each"
+            )
 
 
 def alike_pairs(pairs: Sequence[Pair], scheme: str) -> tuple[list[Pair], LabelSet]:

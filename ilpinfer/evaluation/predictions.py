@@ -1,11 +1,19 @@
 """Predictions and gold from files, put side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from formulations import LabelSet
+from formulations.arguments import names
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
+from ilpinfer.corpus.helper_labels import (
+    at_places,
+    outside_of,
+    places_with_labels,
+    read_as_outside,
+    tell_helpers,
+)
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
@@ -19,10 +27,12 @@ def read_pairs(
     scheme: str = "",
     column: str = "",
     reading: LogitsOptions | None = None,
+    never: Iterable[str] = (),
 ) -> tuple[list[list[Pair]], LabelSet, list[str]]:
     """Pairs for each file of predictions, the labels of all files, and notices; InputError for files and labels that do not fit.
 
-    Of several labellings of one sequence the best counts. The sides are read alike; see `alike.read_alike`.
+    Of several labellings of one sequence the best counts. Tokens whose gold label is in `never` are left out, and such predicted labels
+    count as `O`. The sides are read alike; see `alike.read_alike`.
     """
     notices = list[str]()
     gold_examples = read(gold, reading, column, notices.append)
@@ -33,7 +43,16 @@ def read_pairs(
     ]
     for path, result in zip(predictions, examples, strict=True):
         check_same(result, gold_examples, str(path), str(gold))
-    given_sides: list[Side] = [[*golden], *([each.labels for each in result] for result in examples)]
+    tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
+    predicted: list[Side] = [[each.labels for each in result] for result in examples]
+    if never := names(never, "never"):
+        tell_helpers(golden, never, notices.append, absent=True)
+        places = places_with_labels(golden, never)
+        tokens, golden = at_places(tokens, places), at_places(golden, places)
+        predicted = [
+            read_as_outside(at_places(side, places), never, outside_of(golden)) for side in predicted
+        ]
+    given_sides: list[Side] = [[*golden], *predicted]
     try:
         sides, labels, scheme_notices = read_alike(given_sides, scheme)
     except ValueError as error:
@@ -41,7 +60,6 @@ def read_pairs(
             _check(path, side, scheme)
         raise InputError(f"{gold}: {error}") from None
     labels = labels or LabelSet((OUTSIDE,))
-    tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
     pairs = [
         [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
     ]

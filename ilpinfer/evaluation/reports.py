@@ -1,6 +1,6 @@
 """Precision, recall and F1 by field, with their averages, in the form of seqeval and scikit-learn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -25,6 +25,7 @@ def classification_report(
     output_dict: Literal[False] = ...,
     scheme: str = ...,
     leave_out: Sequence[str] = ...,
+    never: Iterable[str] = ...,
 ) -> str: ...
 @overload
 def classification_report(
@@ -35,6 +36,7 @@ def classification_report(
     output_dict: Literal[True],
     scheme: str = ...,
     leave_out: Sequence[str] = ...,
+    never: Iterable[str] = ...,
 ) -> FieldRows: ...
 def classification_report(
     gold: Sequence[Labelling],
@@ -44,6 +46,7 @@ def classification_report(
     output_dict: bool = False,
     scheme: str = "",
     leave_out: Sequence[str] = (),
+    never: Iterable[str] = (),
 ) -> str | FieldRows:
     """Precision, recall, F1 and support of the spans of each field, in the form of seqeval.
 
@@ -61,6 +64,8 @@ def classification_report(
         Scheme to which the labels of both sides are converted; see `ilpinfer.evaluation.evaluation.evaluate`.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`.
+    never : iterable of str, optional
+        Helper labels, such as `[PAD]` or `X`; see `ilpinfer.evaluation.evaluation.evaluate`.
 
     Returns
     -------
@@ -94,7 +99,7 @@ def classification_report(
         own = texts(right, f"gold[{number}]", "labels")
         found = None if labels is None else texts(labels, f"predicted[{number}]", "labels")
         pairs.append(Pair(own, found, own))
-    rows = field_rows(evaluate(pairs, scheme=scheme, leave_out=leave_out))
+    rows = field_rows(evaluate(pairs, scheme=scheme, leave_out=leave_out, never=never))
     return rows if output_dict else report_text(rows, digits)
 
 

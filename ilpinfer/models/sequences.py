@@ -8,6 +8,7 @@ from formulations import LabelSet
 from formulations.arguments import texts as check_list
 from formulations.dtypes import Integers
 from formulations.labels import schemes
+from formulations.labels.notation import never_advice
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
@@ -39,8 +40,7 @@ def encode(
             raise ValueError(f"label {label!r} is not among the labels given{suggestion(label, known)}")
     if not scheme and (mixture := mixed_scheme(known)):
         raise ValueError(
-            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; correct the labels, or name the "
-            'scheme "plain" to take them as they are'
+            f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; {way_out_of_mixture(known)}"
         )
     label_set = LabelSet(tuple(known), scheme)
     check_scheme([labels for _, labels in pairs], scheme)
@@ -72,6 +72,17 @@ def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
             else f'ilpinfer.models.training.train(…, scheme="{scheme}") and `ilpinfer train --scheme {scheme}` rewrite them'
         )
         raise ValueError(f"labels are {shown}, not {scheme}: {way}")
+
+
+def way_out_of_mixture(names: Sequence[str]) -> str:
+    """What to do about labels of which some have a prefix and others have none."""
+    plain = 'keep all labels as they are with scheme="plain"'
+    if (found := schemes.helpers(names)) is None:
+        return f"correct the labels, or {plain}"
+    return (
+        f"leave out tokens with helper labels by {never_advice(found[1])} or by "
+        f"ilpinfer.corpus.helper_labels.without_helpers, correct the labels, or {plain}"
+    )
 
 
 def mixed_scheme(names: Iterable[str]) -> tuple[str, str] | None:

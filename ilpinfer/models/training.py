@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, overload
 
-from formulations.arguments import one_of, texts
+from formulations.arguments import names, one_of, texts
 from formulations.messages import suggestion
 from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.corpus.examples import Notify
+from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
@@ -77,6 +79,7 @@ def train(
     pairs: Sequence[Labelled],
     *,
     scheme: str = "",
+    never: Iterable[str] = (),
     held_out: Sequence[Labelled] = (),
     progress: Progress | None = None,
     **options: Any,
@@ -92,6 +95,9 @@ def train(
         without a token are left out, and counted in a notice.
     scheme : str, optional
         Scheme that labels are converted to, as by `ilpinfer train --scheme`; if not given, they stay as they are.
+    never : iterable of str, optional
+        Helper labels, such as `[PAD]` or `X`. Tokens with such a label are left out, also of `held_out`, and counted in a notice;
+        the model does not have these labels.
     held_out : sequence of Labelled, optional
         Sequences on which `progress` reports accuracy, for kinds that are trained iteratively.
     progress : Progress, optional
@@ -119,12 +125,21 @@ def train(
     ('B-name', 'E-name')
     """
     one_of(kind, "kind of model", KINDS)
-    pairs, held_out = rewrite(pairs, scheme), rewrite(held_out, scheme)
+    out = names(never, "never")
+    pairs = rewrite(pairs, scheme, out)
+    held_out = rewrite(held_out, scheme, out, absent=True)
     return KINDS[kind].make(pairs, scheme, held_out, progress, options)
 
 
-def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
-    """Convert the labels of labelled sequences to a scheme.
+def rewrite(
+    pairs: Iterable[Labelled],
+    scheme: str,
+    never: Iterable[str] = (),
+    notify: Notify | None = None,
+    *,
+    absent: bool = False,
+) -> list[Labelled]:
+    """Convert the labels of labelled sequences to a scheme, without tokens that have a helper label.
 
     Parameters
     ----------
@@ -132,6 +147,12 @@ def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
         Tokens and labels of each sequence.
     scheme : str
         Name of the scheme; labels are unchanged if it is empty or has no form for them.
+    never : iterable of str, optional
+        Helper labels; see `train`.
+    notify : Notify, optional
+        Function that is called with each notice; by default they are `InputNotice` warnings.
+    absent : bool, default False
+        Whether helper labels that no token has are passed over without a notice.
 
     Returns
     -------
@@ -143,7 +164,7 @@ def rewrite(pairs: Iterable[Labelled], scheme: str) -> list[Labelled]:
     >>> rewrite([(["Ada", "Lovelace"], ["B-name", "I-name"])], "iobes")
     [(['Ada', 'Lovelace'], ('B-name', 'E-name'))]
     """
-    pairs = tokens_and_labels(pairs)
+    pairs = without_helpers(tokens_and_labels(pairs), never, notify, absent=absent)
     given = [texts(labels, f"sequence {number}: labels") for number, (_, labels) in enumerate(pairs)]
     labels = convert_all(given, scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]

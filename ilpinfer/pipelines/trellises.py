@@ -13,6 +13,7 @@ from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
 from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.helper_labels import at_places
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.sequence_model import SequenceModel
@@ -84,8 +85,8 @@ def score(
     """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
     scored = [score_example(example, model, scheme, never) for example in examples]
-    hint = "; leave the labels out, or take a model of such labels"
-    golden = _fitting_labels(examples, scored, scheme, "gold ", hint)
+    hint = "; remove the gold labels, or use a model with these labels"
+    golden = _fitting_labels(examples, scored, scheme, "gold ", hint, never)
     scored = [
         replace(item, gold=None if item.trellis is None else gold)
         for item, gold in zip(scored, golden, strict=True)
@@ -134,20 +135,31 @@ def score_example(
 
 
 def _fitting_labels(
-    examples: Sequence[Example], scored: Sequence[ScoredSequence], scheme: str, what: str, hint: str
+    examples: Sequence[Example],
+    scored: Sequence[ScoredSequence],
+    scheme: str,
+    what: str,
+    hint: str,
+    never: Collection[str] = (),
 ) -> list[tuple[str, ...] | None]:
-    """The labels of examples in a scheme, and those of scored sequences in the scheme of their trellis."""
-    known = convert_all([each.labels for each in examples if each.labels is not None], scheme)
-    converted, shown, rewrite = iter(known), shown_scheme(known), sound(known)
+    """The labels of examples in a scheme, and those of scored sequences in the scheme of their trellis; labels in `never` stay."""
+    given = [each.labels for each in examples if each.labels is not None]
+    places = [[t for t, name in enumerate(labels) if name not in never] for labels in given]
+    known = convert_all(at_places(given, places), scheme)
+    converted, shown, rewrite = iter(zip(known, places, strict=True)), shown_scheme(known), sound(known)
     result: list[tuple[str, ...] | None] = []
     for example, item in zip(examples, scored, strict=True):
-        labels = None if example.labels is None else next(converted)
-        if labels is not None and item.trellis is not None:
+        if example.labels is None:
+            result.append(None)
+            continue
+        labels, kept = next(converted)
+        if item.trellis is not None:
             try:
                 labels = adapt(item.trellis.labels, labels, shown, rewrite)
             except ValueError as error:
                 raise InputError(f"{example.where}: {what}{error}{hint}") from None
-        result.append(labels)
+        every = dict(enumerate(example.labels)) | dict(zip(kept, labels, strict=True))
+        result.append(tuple(every.values()))
     return result
 
 

@@ -351,3 +351,21 @@ def test_pipelines():
     search = GridSearchCV(pipeline, {"crf__rules": [[], [ONE_TITLE]]}, cv=2, error_score="raise")
     assert search.fit(X, Y).best_params_["crf__rules"] in ([], [ONE_TITLE])
     check_is_fitted(search.best_estimator_["crf"])
+
+
+@pytest.mark.parametrize("model", ["hmm", "crf", CRF(max_iterations=5)], ids=["hmm", "crf", "crfsuite"])
+def test_tokens_with_helper_labels_are_left_out(model):
+    X = [["<s>", "Ada", "Love", "##lace", "1843"], ["<s>", "Ada", "1936"]]
+    y = [["[CLS]", "B-name", "I-name", "X", "B-year"], ["[CLS]", "B-name", "B-year"]]
+    own = {} if isinstance(model, str) else {"features": lambda tokens: [{"w": token} for token in tokens]}
+    with pytest.warns(UserWarning, match="left out: 3 tokens in 2 sequences"):
+        tagger = ConstrainedTagger([C.valid_scheme()], model, never=["X", "[CLS]"], **own).fit(X, y)
+    assert set(tagger.classes_) == {"B-name", "I-name", "B-year"}
+    assert span_f1(tagger, X, y) == 1.0
+    counted = [
+        (a, b)
+        for one, two in zip(tagger.predict(X), y, strict=True)
+        for a, b in zip(one, two, strict=True)
+        if "-" in b
+    ]
+    assert tagger.score(X, y) == sum(a == b for a, b in counted) / len(counted)

@@ -13,6 +13,7 @@ from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
+from ilpinfer.corpus.helper_labels import at_places, outside_of, places_with_labels, read_as_outside
 from ilpinfer.evaluation.alike import read_alike
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -134,7 +135,8 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
     A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of both sides
     are read alike, as `ilpinfer.classification_report` does, so that predictions may be IOBES if `y` is BIO. Without
     any span the measure is 0. `GridSearchCV(..., scoring=span_f1)` takes this function. It measures any estimator of
-    label sequences, also one without rules.
+    label sequences, also one without rules. Tokens whose gold label is in the estimator's `never`, if it has such a parameter, are not
+    counted.
 
     Parameters
     ----------
@@ -174,6 +176,10 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
             raise ValueError(
                 f"y[{i}] has {counted(len(one), 'label')}, and {len(other)} are predicted; expected as many"
             )
+    never = getattr(estimator, "never", ())
+    places = places_with_labels(gold, never)
+    gold = at_places(gold, places)
+    predicted = read_as_outside(at_places(predicted, places), never, outside_of(gold))
     (golden, found), labels, _ = read_alike([[*gold], predicted])
     if labels is None:
         return 0.0

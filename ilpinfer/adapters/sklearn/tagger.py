@@ -32,6 +32,7 @@ from ilpinfer.adapters.sklearn.predictions import (
 from ilpinfer.core.request import Request
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.corpus.helper_labels import at_places, places_with_labels, without_helpers
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.marginals import NoLabelling
 from ilpinfer.models.crf import CRF
@@ -74,7 +75,8 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         Scheme of predictions, such as "iobes". The labels of `y` are rewritten to it, if a kind is trained. If not given, it is inferred
         from the labels.
     never : sequence of str, optional
-        Labels that are never predicted, such as `[PAD]`; see `ilpinfer.Trellis`.
+        Labels that are never predicted, such as `[PAD]`; see `ilpinfer.Trellis`. Tokens with such a label are left out in training,
+        and not counted by `score`.
     method : str, default "auto"
         Decoding method, such as "auto" or "beam:width=50"; see `ilpinfer.methods`.
     time_limit : float, optional
@@ -137,9 +139,11 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
             For invalid parameters, rules, sequences and labels; messages name sequences as `X[3]`.
         """
         rules = self._checked_rules()
-        model = self._trained(X, y) if self._of_kind else self._given(X, y)
+        # A model that is trained here does not have these labels.
+        never = () if self._of_kind or self._is_cloned(X) else self.never
+        model = self._trained(X, y) if self._of_kind else self._given(X, y, never)
         self.decoder_ = Decoder(
-            rules, model=model, method=self.method, time_limit=self.time_limit, never=self.never
+            rules, model=model, method=self.method, time_limit=self.time_limit, never=never
         )
         self.model_ = model
         return self
@@ -165,10 +169,15 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
     def _trained(self, X: Any, y: Any) -> Any:
         inputs = token_lists(X)
         labels = label_lists(y, inputs)
-        pairs = list(zip(inputs, labels, strict=True))
+        pairs = without_helpers(zip(inputs, labels, strict=True), self.never, absent=True)
         return train(self.model, pairs, scheme=self.scheme, **(self.options or {}))
 
-    def _given(self, X: Any, y: Any) -> Any:
+    def _is_cloned(self, X: Any) -> bool:
+        """Whether a clone of the model is fitted: an estimator of sklearn-crfsuite that is not frozen, with data."""
+        of_crfsuite = hasattr(self.model, "modelfile") and not callable(getattr(self.model, "trellis", None))
+        return of_crfsuite and X is not None and type(self.model).__name__ != "FrozenEstimator"
+
+    def _given(self, X: Any, y: Any, never: Sequence[str]) -> Any:
         """The model that is given; of sklearn-crfsuite, a clone that is fitted, unless it is frozen or there is no data."""
         model = self.model
         if isinstance(model, str | Path):
@@ -176,12 +185,12 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         elif callable(getattr(model, "trellis", None)):
             return model
         elif hasattr(model, "modelfile"):
-            if X is not None and type(model).__name__ != "FrozenEstimator":
+            if self._is_cloned(X):
                 model = self._clone(X, y)
             crf = CRF.from_crfsuite(_file(model))
         else:
             raise ValueError(f"model is {brief(model)}; expected {MODELS}")
-        labels = LabelSet(crf.labels.names, self.scheme, never=frozenset(self.never))
+        labels = LabelSet(crf.labels.names, self.scheme, never=frozenset(never))
         crf = replace(crf, labels=labels)
         return crf if self.features is None else LinearChain(crf, self.features)
 
@@ -191,7 +200,8 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         labels = label_lists(y, items)
         if not items:
             raise ValueError("X has no sequences to train on")
-        return clone(self.model).fit(items, list(map(list, labels)))
+        pairs = without_helpers(zip(items, labels, strict=True), self.never, absent=True)
+        return clone(self.model).fit([tokens for tokens, _ in pairs], [list(names) for _, names in pairs])
 
     def predict(self, X: Any) -> NDArray[np.object_]:
         """The best labels under the rules.
@@ -318,14 +328,16 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         gold = label_lists(y, inputs)
         if not gold:
             raise ValueError("X has no sequences to score")
+        places = places_with_labels(gold, self.never)
+        predicted, gold = at_places(self._predictions(inputs), places), at_places(gold, places)
         if self.scheme and self._of_kind:
             gold = convert_all(gold, self.scheme)
         right = sum(
             sum(map(str.__eq__, one, other))
-            for one, other in zip(self._predictions(inputs), gold, strict=True)
+            for one, other in zip(predicted, gold, strict=True)
             if one is not None
         )
-        return right / sum(map(len, gold))
+        return right / max(1, sum(map(len, gold)))
 
     @property
     def classes_(self) -> NDArray[np.str_]:

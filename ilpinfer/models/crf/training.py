@@ -20,7 +20,7 @@ from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.labelled_sequences import tokens_and_labels, without_empty
-from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme
+from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme, way_out_of_mixture
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.posix import require_posix
 from ilpinfer.system.processes import end_with_parent
@@ -192,7 +192,7 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
         one, other = mixture
         raise ValueError(
             f"{what} labels are of different schemes: {one!r} in sequence {first[one]} has a prefix, {other!r} in "
-            f'sequence {first[other]} has none; correct them, or take them as they are with scheme="plain"'
+            f"sequence {first[other]} has none; {way_out_of_mixture(list(first))}"
         )
     if first:
         LabelSet(tuple(first), scheme)

@@ -1,0 +1,159 @@
+"""Helper labels in training and gold data: their tokens are left out, in every entrance."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ilpinfer
+from ilpinfer import Trellis, classification_report
+from ilpinfer import constraints as C
+from ilpinfer.corpus.examples import InputNotice
+from ilpinfer.corpus.helper_labels import without_helpers
+from ilpinfer.evaluation.evaluation import Pair, evaluate
+from ilpinfer.learning import CODL, RuleMiner
+from ilpinfer.models.crf import CRF
+from ilpinfer.models.files import record_of
+from ilpinfer.models.hmm import HMM
+from ilpinfer.models.training import train
+
+HELPERS = ("[CLS]", "X", "[PAD]")
+PIECES = (
+    ["<s>", "Ada", "Love", "##lace", "in", "1843", "<p>"],
+    ["[CLS]", "B-name", "I-name", "X", "O", "B-year", "[PAD]"],
+)
+WORDS = (["Ada", "Love", "in", "1843"], ["B-name", "I-name", "O", "B-year"])
+OPTIONS = " ".join(f"--never {name}" for name in HELPERS)
+LEFT_OUT = "left out: 36 tokens in 12 sequences, with the helper labels 'X', '[CLS]', '[PAD]'"
+RULES = 'fields = ["name"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "name"\nn = 1\npenalty = 1.0\n'
+
+
+def columns(pairs):
+    return "\n".join("".join(f"{t}\t{y}\n" for t, y in zip(*pair, strict=True)) for pair in pairs)
+
+
+@pytest.fixture
+def files(here):
+    Path("pieces.tsv").write_text(columns([PIECES] * 12))
+    Path("words.tsv").write_text(columns([WORDS] * 12))
+    Path("rules.toml").write_text(RULES)
+
+
+@pytest.mark.parametrize("kind", ["hmm", "hmm2", "crf"])
+@pytest.mark.parametrize("scheme", ["", "bio", "iobes"])
+def test_models_are_those_of_the_other_tokens(kind, scheme):
+    with (
+        pytest.warns(InputNotice, match="left out: 6 tokens in 2 sequences"),
+        pytest.warns(InputNotice, match="left out: 3 tokens in 1 sequence"),
+    ):
+        model = train(kind, [PIECES] * 2, scheme=scheme, never=HELPERS, held_out=[PIECES])
+    assert record_of(model) == record_of(train(kind, [WORDS] * 2, scheme=scheme))
+
+
+def test_a_name_that_no_token_has_is_a_notice():
+    with pytest.warns(UserWarning, match=r"never: no token has the label 'X', '\[PADD\]'"):
+        train("hmm", [WORDS], never=["[PADD]", "X"])
+
+
+def test_messages_name_what_the_caller_can_do():
+    for learn in (
+        lambda: train("hmm", [PIECES]),
+        lambda: HMM.train([PIECES]),
+        lambda: CRF.train([PIECES]),
+        lambda: RuleMiner().fit([PIECES] * 12),
+        lambda: CODL().fit([PIECES] * 2, [PIECES[0]]),
+    ):
+        with pytest.raises(ValueError, match=r'never=\["X", "\[CLS\]"|never=\["\[CLS\]", "X"') as refused:
+            learn()
+        assert "ilpinfer.corpus.helper_labels.without_helpers" in str(refused.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert without_helpers([PIECES], HELPERS) == [WORDS]
+    with pytest.raises(ValueError, match="sequence 1 has 1 label for 2 tokens"):
+        without_helpers([WORDS, (["a", "b"], ["X"])], ["X"])
+
+
+def test_gold_of_helper_labels_is_not_counted_and_such_predictions_are_outside():
+    tokens, gold = map(tuple, PIECES)
+    found = ("O", "B-name", "X", "O", "X", "B-year", "[PAD]")
+    with pytest.warns(UserWarning, match="left out: 3 tokens in 1 sequence"):
+        result = evaluate([Pair(tokens, found, gold)], never=HELPERS)
+    assert (result.tokens.tolist(), result.accuracy, result.fields) == ([4], 0.75, ("name", "year"))
+    assert result.of_all("spans").tolist() == [2, 2, 1]
+    with pytest.warns(UserWarning, match="left out"):
+        report = classification_report([gold], [found], never=HELPERS)
+    assert report == classification_report([WORDS[1]], [["B-name", "O", "O", "B-year"]])
+    with pytest.warns(UserWarning, match=r"counted as fields; never=.* does not count their tokens"):
+        evaluate([Pair(tokens, gold, gold)])
+
+
+def test_comparisons_do_not_count_them():
+    names = [*dict.fromkeys(PIECES[1])]
+    scores = np.eye(len(names))[[names.index(name) for name in PIECES[1]]]
+    zeros = np.zeros((len(names), len(names)))
+    trellis = Trellis.from_emissions(scores, zeros, labels=names, never=HELPERS)
+    frame = ilpinfer.compare([trellis], [C.at_most_runs("year", 3)], ["auto"], gold=[PIECES[1]]).frame
+    [row] = frame.to_dict("records")
+    assert (row["gold_tokens"], row["correct"], row["differs_by"]) == (4, 4, "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train {} --output out",
+        "train {} --output out --kind crf --option max_iterations=2",
+        "train {} --output out --scheme iobes --cross-validate 2",
+        "train {} --output out --held-out words.tsv",
+        "mine {} --output out --families one-run,words",
+        "codl {} words.tsv --output out --cycles 1 --gamma 0.5 --rules rules.toml",
+        "learn {} --kind hmm --rules rules.toml --output out --update counts --folds 2",
+        "check rules.toml {} --write out",
+        "evaluate {} {} --output out",
+    ],
+)
+def test_commands(command, files, cli):
+    results = []
+    for name, options in (("words.tsv", ""), ("pieces.tsv", OPTIONS)):
+        for source, target in (("words.tsv", "gold.tsv"), (name, "data.tsv")):
+            Path(target).write_bytes(Path(source).read_bytes())
+        _, out, err = cli.done(f"{command.replace('{}', 'data.tsv')} {options}")
+        assert (LEFT_OUT in err) == bool(options), err
+        results.append((out, Path("out").read_text()))
+    (out, written), (own_out, own) = results
+    assert own_out == out
+    if command.startswith("check"):
+        own = own.replace('never = ["X", "[CLS]", "[PAD]"]\n', "")
+    assert own == written
+
+
+def test_errors_found_by_a_model_have_no_helper_tokens(files, cli):
+    found = [(PIECES[0], ["X", "B-name", "X", "O", "O", "B-year", "X"])] * 12
+    Path("found.tsv").write_text(columns(found))
+    err = cli.done(f"mine pieces.tsv --predictions found.tsv --families words --output out {OPTIONS}")[2]
+    assert LEFT_OUT in err and "X" not in Path("out").read_text()
+
+
+def test_learning_from_scores_names_the_token(files, cli):
+    names = [*dict.fromkeys(PIECES[1])]
+    record = {
+        "tokens": PIECES[0],
+        "labels": PIECES[1],
+        "label_names": names,
+        "emissions": np.zeros((7, len(names))).tolist(),
+        "transitions": np.zeros((len(names),) * 2).tolist(),
+    }
+    Path("in.jsonl").write_text(json.dumps(record) + "\n")
+    said = cli.refused(f"learn in.jsonl --rules rules.toml --output out {OPTIONS}")
+    assert "in.jsonl, line 1: token 0 has scores and the helper label '[CLS]'; remove the token" in said
+
+
+def test_comparison_of_a_model_without_these_labels(files, cli):
+    cli.done("train words.tsv --output hmm.json")
+    arguments = "pieces.tsv --model hmm.json --methods auto --output out"
+    assert 'if it is a helper label, give never=["[CLS]"] (--never' in cli.refused(f"compare {arguments}")
+    err = cli.done(f"compare {arguments} {OPTIONS}")[2]
+    assert "gold labels that are not counted: 36 tokens in 12 sequences" in err
+    row = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])
+    assert (row["gold_tokens"], row["correct"]) == (4, 4)
