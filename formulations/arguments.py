@@ -83,7 +83,7 @@ def text(value: Any, what: str, shown: Callable[[Any], str] = brief) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{what} has half of a surrogate pair, which is no text") from None
+        raise ValueError(f"{what} contains an unpaired surrogate; replace this character") from None
     return value
 
 

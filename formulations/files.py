@@ -159,7 +159,7 @@ def _content(path: str | Path, largest: int, instead: str) -> bytes:
         os.close(place)
     size = max(size, len(content))
     if size > largest:
-        raise Unreadable(f"{size / 2**20:.1f} MiB, and it may have {largest // 2**20}{instead}")
+        raise Unreadable(f"{size / 2**20:.1f} MiB; at most {largest // 2**20} MiB are read{instead}")
     return _unpacked(content, largest, instead) if is_packed(path) else content
 
 

@@ -45,8 +45,8 @@ def _snap(array: Floats, what: str, rows: Integers | None = None) -> Grid:
     large = np.isfinite(array) & (np.abs(units) > LIMIT)
     if large.any():
         raise ValueError(
-            f"{what}{place(large, rows)} is {array[large][0]:g}, beyond 2^31 nats: rescale the scores, or use -inf, "
-            "which forbids"
+            f"{what}{place(large, rows)} is {array[large][0]:g}, beyond 2^31 nats; rescale the scores, or use -inf "
+            "to forbid"
         )
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
 
@@ -69,7 +69,7 @@ def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
         raise ValueError(f"{what} is {number}: give a finite number of nats")
     if units == 0:
         raise ValueError(
-            f"{what} is {number:g} nats, which is 0 on the score grid of 2^-20 nats: leave it out"
+            f"{what} is {number:g} nats, which rounds to 0 on the score grid of 2^-20 nats; remove it"
         )
     return units
 
@@ -128,7 +128,7 @@ def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0, cause
         )
     raise ValueError(
         f"the scores could add up to {_shown(total + extra)} nats, more than 2^31; the largest entry is "
-        f"{largest[1]} = {_shown(largest[0])} in size. Rescale the scores; -inf forbids"
+        f"{largest[1]} = {_shown(largest[0])} in size. Rescale the scores; use -inf to forbid"
     )
 
 

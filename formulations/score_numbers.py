@@ -24,7 +24,7 @@ MASK = -1e8
 LEAST_HALF = float(np.finfo(np.float16).min)
 """With this, half precision masks; it is above `MASK`."""
 
-MASKS = "scores at or below -1e8 nats, which forbid as -inf does"
+MASKS = "scores at or below -1e8 nats, which are read as -inf"
 NUMBERS = (float, int, np.floating, np.integer)
 
 
@@ -171,7 +171,7 @@ def _joined(values: Sequence[Any], what: str) -> Floats:
         return np.array(values, np.float64)
     except OverflowError:
         raise ValueError(
-            f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
+            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf to forbid"
         ) from None
     except (TypeError, ValueError):
         raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}") from None
@@ -180,7 +180,7 @@ def _joined(values: Sequence[Any], what: str) -> Floats:
 def _read(value: Any, what: str) -> Floats:
     if isinstance(value, list | tuple):
         return _rows(value, what)
-    refuse_masked(value, what, "fill it: filled(-inf) forbids what is masked")
+    refuse_masked(value, what, "use its method filled(-inf), which forbids masked entries")
     try:
         array = np.asarray(in_memory(value))
         kind = array.dtype.kind
@@ -195,7 +195,7 @@ def _read(value: Any, what: str) -> Floats:
         return _rows(list(array), what) if array.ndim else _number(array.item(), what)
     if array.size == 0:
         return np.zeros(array.shape)
-    way = "; as a score, 0 allows and -inf forbids" if kind == "b" else ""
+    way = "; as a score, use 0 to allow and -inf to forbid" if kind == "b" else ""
     raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}{way}")
 
 
@@ -233,7 +233,7 @@ def _number(value: Any, what: str) -> Floats:
         return np.array(float(value))
     except OverflowError:
         raise ValueError(
-            f"{what} holds a number beyond 2^31 nats: rescale the scores; -inf forbids"
+            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf to forbid"
         ) from None
     except (TypeError, ValueError):
         raise ValueError(f"{what} must hold numbers, not {brief(value)}") from None

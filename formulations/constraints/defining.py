@@ -33,7 +33,7 @@ def check_definition(
         if not isinstance(word, str) or not word.isidentifier():
             raise ValueError(f"{brief(word)} is no name for a {what}: use letters, digits and _")
         if word in RESERVED or word in (TEMPLATES if what == "template" else KEYS):
-            raise ValueError(f"{word!r} means something already: choose another name for the {what}")
+            raise ValueError(f"{word!r} is a reserved word; choose another name for the {what}")
     if len(set(parameters)) < len(parameters):
         raise ValueError(f"two parameters of {name} have the same name")
     check_named_formulas([formula], "inequality" if kind == "linear" else "formula")

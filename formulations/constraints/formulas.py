@@ -101,7 +101,7 @@ def _read(statement: Text, known: LabelSet | None) -> Any:
         for name in semantics.labels_as_fields(result, known):
             field = known.strip(name)
             message = (
-                f'"{name}" is a label, no field: write label(t) = "{name}", or name its field, "{field}"'
+                f'"{name}" is a label, not a field; write label(t) = "{name}", or name its field, "{field}"'
             )
             raise FormulaError(message, statement.text, max(0, statement.text.find(name)))
     return result

@@ -103,8 +103,8 @@ class Rule:
         self._one_of("partial", PARTIAL)
         if self.partial and (self.statement.form == "logic" or self.distance == "hamming"):
             raise ValueError(
-                f'rule {self.title!r}: partial "forced" is for templates and linear rules that count; what a formula or '
-                "a Hamming distance says of a prefix is worked out from its machine"
+                f'rule {self.title!r}: partial "forced" is for templates and linear rules that count; remove '
+                "it, as formulas and Hamming distances do not need it"
             )
 
     def _one_of(self, what: str, known: Iterable[str]) -> None:
@@ -156,7 +156,9 @@ class Rule:
     def _expand_scope(self, names: tuple[str, ...]) -> list[Template]:
         places = SCOPES[self.scope]
         for place in (place for place in places if place in names):
-            raise ValueError(f"scope {self.scope!r} uses {place!r} as a placeholder, but a field is named so")
+            raise ValueError(
+                f"scope {self.scope!r} uses {place!r} as a placeholder, but a field has this name; rename the field"
+            )
         choices = permutations(names, len(places))
         scoped = [self.statement.bind(dict(zip(places, c, strict=True))) for c in choices if places]
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
@@ -221,7 +223,7 @@ class Rule:
     def _nearest(self, components: Sequence[Component], labels: int, length: int) -> HammingDistance:
         machines = [component.machines for component in components]
         if None in machines:
-            what = "rules that have a small machine, which this one has not"
+            what = "rules with a small automaton, which this rule does not have"
             raise ValueError(f'distance "hamming" is for {what}: use "count"')
         regular = [machine for each in machines for machine in each or ()]
         try:

@@ -224,7 +224,7 @@ def remark(names: Sequence[str], written: str) -> str:
     if written not in ("paths", "io") and any(_NESTED.fullmatch(name) for name in inside):
         name = next(name for name in inside if _NESTED.fullmatch(name))
         return (
-            f"label {name!r} looks nested, but levels are read with the prefixes B- and I- only: taken as {scheme}, with a "
+            f"label {name!r} looks nested, but nested labels have the prefixes B- and I- only: read as {scheme}, with a "
             f"field {levels(name, written)[0][0]!r}"
         )
     return "" if scheme in ("paths", "iob1", "io") else _unfinished(inside, written)
@@ -248,17 +248,16 @@ def _plain(names: Sequence[str]) -> str:
     inside = [name for name in names if name not in OUTSIDES]
     if bare := bare_scheme(names):
         return (
-            f"labels {', '.join(inside)} are marks without a field: taken as plain, each a field of its own; "
+            f"labels {', '.join(inside)} are prefixes without a field: each label is read as a field of its own (plain); "
             f'scheme="{scheme_of(bare)}" reads them as runs of one field, "{notation.NAMELESS}"'
         )
     if others := helpers(names):
         written, odd = others
         shown = " and ".join(map(brief, odd)) if len(odd) < 3 else f"{brief(odd[0])} and {len(odd) - 1} more"
-        verb = "fits" if len(odd) == 1 else "fit"
+        verb = "does" if len(odd) == 1 else "do"
         return (
-            f"{shown} {verb} no scheme, while the other labels are {written}: all are taken as plain, each a field of its own, "
-            f"and there is no scheme to keep; {notation.never_advice(odd)} leaves helper labels out, "
-            'scheme="plain" takes all as they are'
+            f"{shown} {verb} not fit the scheme {written} of the other labels: each label is read as a field of its own (plain); "
+            f'give {notation.never_advice(odd)} for helper labels, or scheme="plain" to keep this reading'
         )
     prefixed = [name for name in inside if _PREFIXED.match(name)]
     bare_names = [name for name in inside if name not in prefixed]
@@ -269,11 +268,11 @@ def _plain(names: Sequence[str]) -> str:
     what = (
         f"some labels begin with {marks} and others, such as {bare_names[0]!r}, do not"
         if bare_names
-        else f"labels begin with {marks}, which no one scheme has"
+        else f"labels begin with {marks}, which are not the prefixes of one scheme"
     )
     return (
-        f"{what}: taken as plain, so that {prefixed[0]!r} is a field of its own and there is no scheme to keep; mend the "
-        'labels, or take them as they are with scheme="plain"'
+        f"{what}: each label is read as a field of its own (plain), such as {prefixed[0]!r}; correct the "
+        'labels, or give scheme="plain" to keep this reading'
     )
 
 
@@ -318,11 +317,11 @@ def _unfinished(names: list[str], written: str) -> str:
         seen = f"there {'are' if len(present) > 1 else 'is'} {seen}"
         if present & {"I", "E"} and "B" not in present:
             begin = notation.write("B", field, form)
-            other = '; where I- may begin a run, take scheme="iob1"' if scheme == "bio" else ""
-            return f"taken as {scheme}, although {seen} but no {begin}, with which its runs begin{other}"
+            other = '; if I- may begin a run, give scheme="iob1"' if scheme == "bio" else ""
+            return f"labels are read as {scheme}, but no run of {field!r} can begin: {seen}, and no {begin}{other}"
         if scheme in CLOSED and present & {"B", "I"} and "E" not in present:
             end = notation.write(letters["E"], field, form)
-            return f"taken as {scheme}, although {seen} but no {end}, with which its runs end"
+            return f"labels are read as {scheme}, but no run of {field!r} with several tokens can end: {seen}, and no {end}"
     return ""
 
 
@@ -333,14 +332,14 @@ def nothing_to_keep(names: Sequence[str], written: str) -> str:
     if scheme not in ("plain", "io") or not inside:
         return ""
     if scheme == "plain" and (known := infer(names)) != "plain":
-        return f'the labels are taken as plain, although they are {known}: there is nothing to check; leave the rule out, or the scheme "plain"'
+        return f'there is no scheme to check: scheme="plain" is given, although the labels look like {known}; remove the rule, or remove scheme="plain"'
     if scheme == "io":
         return (
-            f"labels such as {inside[0]!r} say where a field is, but none begins a run: there is nothing to check; leave the rule "
-            'out, or name the scheme in which they are, such as scheme="iob1"'
+            f"there is no scheme to check: no label marks the begin of a run, only {inside[0]!r} and the like; remove the rule, "
+            'or give the scheme, such as scheme="iob1"'
         )
     odd = _plain(names)
     return odd or (
-        f"the labels {brief(list(names))} have no scheme: there is nothing to check; leave the rule out, or name labels in "
-        'a scheme, such as "B-x", "I-x"'
+        f"there is no scheme to check: the labels are {brief(list(names))}; remove the rule, or use labels of a scheme, such as "
+        '"B-x", "I-x"'
     )

@@ -50,12 +50,12 @@ def parse(text: str, start: str) -> Any:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     if len(text) > LONGEST:
-        raise FormulaError(f"{len(text)} characters; a formula may have {LONGEST}", text, 0)
+        raise FormulaError(f"{len(text)} characters; a formula may have at most {LONGEST}", text, 0)
     try:
         tree = _parser().parse(text, start=start)
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        what = "an unmatched quotation mark" if text[at] in "\"'" else f"{text[at]!r} does not belong here"
+        what = "an unmatched quotation mark" if text[at] in "\"'" else f"unexpected {text[at]!r}"
         raise FormulaError(what + in_quotes(text, at), text, at) from None
     except UnexpectedToken as error:
         expected = sorted(
@@ -64,7 +64,7 @@ def parse(text: str, start: str) -> Any:
         ended = error.token.type == "$END"
         at = len(text) if ended else int(error.token.start_pos or 0)
         if not expected:
-            what = f"{str(error.token)!r} does not belong here{in_quotes(text, at)}"
+            what = f"unexpected {str(error.token)!r}{in_quotes(text, at)}"
             raise FormulaError(what, text, at) from None
         what = "the text ends" if ended else f"{str(error.token)!r} stands"
         options = (
@@ -186,7 +186,7 @@ class Names:
         if isinstance(result, Name):
             raise self.fail(f"{word!r} stands for a label where a position was expected", token)
         bound = [*known, *(name for name, value in self.scope.items() if isinstance(value, Position))]
-        raise self.fail(f"a free variable: nothing binds {word!r}{suggestion(word, bound)}", token)
+        raise self.fail(f"variable {word!r} is not bound by forall or exists{suggestion(word, bound)}", token)
 
     def _field(self, node: Any) -> Name:
         plain = is_name(node)

@@ -60,7 +60,7 @@ class Formulas(Names):
         word = str(node.children[0])
         if word not in ("true", "false"):
             hint = "" if word in self.scope else f"; for a token write {word}(t)"
-            raise self.fail(f"{word!r} alone says nothing{hint}", node)
+            raise self.fail(f"{word!r} alone is not a condition{hint}", node)
         return ast.Constant(word == "true")
 
     def _quantified(self, node: Any) -> ast.Formula:
@@ -77,7 +77,7 @@ class Formulas(Names):
         token = node.children[0]
         word, inner = str(token), f"{token}#{next(self.counter)}"
         if word in POSITIONS or word in ATOMS:
-            raise self.fail(f"{word!r} has a meaning of its own: choose another name for the variable", token)
+            raise self.fail(f"{word!r} is a reserved word; choose another name for the variable", token)
         if node.data == "domain":
             domain = str(node.children[1])
             if domain not in (known := ("fields", "labels", "tokens")):
@@ -131,7 +131,7 @@ class Formulas(Names):
             self._count(call, arguments, 1, "change(t)")
             return ast.Change(self._position(arguments[0]))
         if name in (*LABELS, "token"):
-            raise self.fail(f"{name}(…) is no statement: compare it with something", call)
+            raise self.fail(f"{name}(…) is not a condition; compare it with a value", call)
         if name in self.named:
             return self._expand(call, self.named[name], arguments)
         near = suggestion(name, {*ATOMS, *self.named} - {name}) if len(arguments) != 1 else ""

@@ -25,7 +25,7 @@ class Inequalities(Formulas):
         terms, bound = terms + others, -(constant + other)
         if not any(tree.data in ("call", "counted") for tree in node.iter_subtrees()):
             ways = "runs(…), tokens(…), at(…), steps(…), changes() or count(…)"
-            raise self.fail(f"nothing is counted: use {ways}", node)
+            raise self.fail(f"the inequality counts nothing; use {ways}", node)
         sides = {
             "<=": (None, bound),
             "<": (None, bound - 1),
@@ -66,7 +66,7 @@ class Inequalities(Formulas):
         name, arguments = read_call(node)
         usages = {"runs": 1, "tokens": 1, "changes": 0, "steps": 2, "at": 2}
         if name not in usages:
-            raise self.fail(f"nothing is counted by {name!r}{suggestion(name, (*usages, 'count'))}", node)
+            raise self.fail(f"no count {name!r}{suggestion(name, (*usages, 'count'))}", node)
         parameters = {"steps": "from, to", "at": "field, position", "changes": ""}.get(name, "field")
         self._count(node, arguments, usages[name], f"{name}({parameters})")
         if name == "changes":

@@ -43,5 +43,5 @@ def in_quotes(text: str, at: int) -> str:
     for found in _COMPOUND.finditer(text):
         after = re.split(r"[-.:/]", found[0])[1:]
         if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):
-            return f"; a name that is no plain word stands in quotes: '{found[0]}'"
+            return f"; write a name with other characters than letters, digits and _ in quotes: '{found[0]}'"
     return ""

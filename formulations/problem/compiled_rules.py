@@ -256,7 +256,7 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
 def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
     labels = rules.fit(labels)
     unknown = [name for name in rules.never if name not in labels]
-    lacking = f"no label {', '.join(unknown)}, which the rules leave out" if unknown else ""
+    lacking = f"never: the model has no label {', '.join(unknown)}" if unknown else ""
     result = [labels.notice if rules.rules else "", absence(rules, labels), lacking]
     for rule in rules.rules:
         why = "" if rule.hard else rule.statement.vacuous(labels)

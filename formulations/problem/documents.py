@@ -107,8 +107,8 @@ def _separator(like: Trellis, text: str) -> Trellis:
     labels = like.labels
     outside = labels.outside
     if outside is None:
-        what = f"no label {OUTSIDE!r} for the tokens between sequences"
-        raise ValueError(f"{what}; separator=None puts none there")
+        what = f"there is no label {OUTSIDE!r} for the separator tokens between sequences"
+        raise ValueError(f"{what}; give separator=None for no separators")
     start = [0.0 if name == outside else -math.inf for name in labels.names]
     if like.order == 2:
         return Trellis.second_order(start, None, [], labels, tokens=[text])

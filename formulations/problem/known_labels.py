@@ -33,7 +33,7 @@ def allowed_ids(
             value if isinstance(value, Set | Sequence) and not isinstance(value, str | bytes) else (value,)
         )
         if not several:
-            raise ValueError(f"given: token {t} has no label at all; name labels, or leave the token out")
+            raise ValueError(f"given: token {t} has an empty set of labels; add a label, or remove the token")
         try:
             ids = {labels._id(label, t) for label in several}
         except ValueError as error:
@@ -42,9 +42,7 @@ def allowed_ids(
         both = tuple(k for k in own if k in before.get(t, own))
         if not both:
             has, other = _shown(before[t], labels), _shown(own, labels)
-            raise ValueError(
-                f"given: token {t} has the label {has} already, not {other}; leave one of both out"
-            )
+            raise ValueError(f"given: token {t} has the label {has} already, not {other}; remove one of them")
         allowed[t] = both
     return allowed
 
@@ -54,7 +52,7 @@ def without_never(t: int, ids: Iterable[int], labels: LabelSet) -> tuple[int, ..
     left = tuple(k for k in ids if labels.names[k] not in labels.never)
     if not left:
         raise ValueError(
-            f"given: token {t} has the label {_shown(ids, labels)}, which is never predicted; leave one of both out"
+            f"given: token {t} has the label {_shown(ids, labels)}, which is never predicted; remove it from given or from never"
         )
     return left
 

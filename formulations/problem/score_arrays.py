@@ -210,7 +210,7 @@ def _in_general(node: Grid, pool: Grid, extra: dict[str, Grid]) -> Lattice:
         _need(array.shape == shapes[name], name, array, expected)
     if "first" in extra and order == 1:
         what = f"{(K,) * 3}, and those given have shape {(K,) * 2}"
-        raise ValueError(f"first goes with transitions of shape {what}")
+        raise ValueError(f"first needs transitions of shape {what}")
     node = with_ends(node, extra, order)
     if order == 1:
         return Lattice(node, pool[None], np.zeros(max(T - 1, 0), np.int64))

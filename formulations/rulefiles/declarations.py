@@ -32,7 +32,7 @@ class Declarations:
             return tuple(each(value, lambda member: self.selector(member, what)))
         if isinstance(value, dict) and value.keys() == {"not"}:
             if value["not"] == []:
-                raise ParameterError(f"{what}: not of nothing; name at least one field", "not")
+                raise ParameterError(f"{what}: not is empty; name at least one field", "not")
             with at("not"):
                 inner = alternatives(self.selector(value["not"], what))
             return Group(f"other than {', '.join(map(str, inner))}", inner, complement=True)
@@ -55,7 +55,7 @@ class Declarations:
     def read_group(self, name: str, members: Any) -> None:
         """Read a group, which may name groups above it."""
         if name in (OUTSIDE, EACH_FIELD):
-            raise ParameterError(f"{name!r} means something already: choose another name", KEY)
+            raise ParameterError(f"{name!r} is a reserved word; choose another name", KEY)
         if name in self.fields:
             raise ParameterError("a field has that name already", KEY)
         complement = isinstance(members, dict) and members.keys() == {"not"}
@@ -121,7 +121,7 @@ def names_of(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 def check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
     for key in table:
         if key not in known:
-            raise ParameterError(f'nothing is called "{key}"{suggestion(key, known)}', key, KEY)
+            raise ParameterError(f'unknown key "{key}"{suggestion(key, known)}', key, KEY)
 
 
 def with_word_files(value: Any, name: str, folder: Path | None, words: bool) -> Any:

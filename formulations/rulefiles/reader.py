@@ -115,7 +115,9 @@ class _Reader(Declarations):
             known = ", ".join(sorted(TEMPLATES))
             raise ParameterError(f"no template; choose from {known}; or write linear or logic")
         if len(forms) > 1:
-            raise ParameterError(f"{forms[0]} and {forms[1]}: a rule has one form", forms[1], KEY)
+            raise ParameterError(
+                f"{forms[0]} and {forms[1]}: a rule has one form; remove one of them", forms[1], KEY
+            )
         common = {key: table[key] for key in COMMON if key in table}
         scope = common.get("scope", "")
         if scope not in list(SCOPES):

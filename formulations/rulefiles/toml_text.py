@@ -211,9 +211,9 @@ def _no_value(text: str) -> str:
         return "no value after ="
     word = text.lower()
     if word in ("true", "false", "inf", "nan"):
-        return f"{text} is no value; write {word}"
-    hint = f'; a text stands in quotation marks: "{text}"' if re.fullmatch(r"[^\W\d][\w -]*", text) else ""
-    return f"{cut(text, LONGEST)} is no value{cut(hint, 2 * LONGEST)}"
+        return f"{text} is not a TOML value; write {word}"
+    hint = f'; write texts in quotation marks: "{text}"' if re.fullmatch(r"[^\W\d][\w -]*", text) else ""
+    return f"{cut(text, LONGEST)} is not a TOML value{cut(hint, 2 * LONGEST)}"
 
 
 def dumps(document: Mapping[str, Any]) -> str:

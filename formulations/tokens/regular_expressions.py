@@ -119,7 +119,9 @@ class Expression:
 def _check_syntax(pattern: str) -> None:
     """Raise ValueError for a syntax error, and for an expression that is too large to compile."""
     if len(pattern) > LONGEST:
-        raise ValueError(f"pattern {brief(pattern)} has {len(pattern)} characters; it may have {LONGEST}")
+        raise ValueError(
+            f"pattern {brief(pattern)} has {len(pattern)} characters; at most {LONGEST} are allowed"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)

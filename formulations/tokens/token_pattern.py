@@ -253,7 +253,7 @@ def as_pattern(value: Any, what: str) -> TokenPattern:
     for key in value:
         if key not in known:
             raise ParameterError(
-                f'{what}: nothing is called "{brief(key, quoted=False)}"{suggestion(str(key), known)}',
+                f'{what}: unknown key "{brief(key, quoted=False)}"{suggestion(str(key), known)}',
                 key,
                 KEY,
             )

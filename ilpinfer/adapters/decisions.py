@@ -46,7 +46,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
             what = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
             reason = "give rules a penalty, or the method more time"
         raise AdapterError(
-            f"{counted(len(trellis), 'token')}, {trellis.tokens[0]!r:.40} the first: {what}; {reason}"
+            f"sequence of {counted(len(trellis), 'token')} that begins with {trellis.tokens[0]!r:.40}: {what}; {reason}"
         )
     return solution.ids
 

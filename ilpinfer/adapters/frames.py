@@ -175,7 +175,7 @@ def _table(frame: Any) -> "nw.DataFrame[Any]":
         kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
         hint = "; collect() it first" if hasattr(frame, "collect") else ""
         raise InputError(
-            f"a {kind} is no data frame that is read: expected one of pandas or polars, or an Arrow table{hint}"
+            f"a {kind} is not a supported data frame; expected one of pandas or polars, or an Arrow table{hint}"
         ) from None
 
 
@@ -218,7 +218,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
 
 def _fill_down(cells: list[Any], name: str) -> list[Any]:
     if cells and cells[0] is None:
-        raise InputError(f'column "{name}", row 0: no sequence; the first row has to say which it belongs to')
+        raise InputError(f'column "{name}", row 0: the sequence is missing; fill it in in the first row')
     result: list[Any] = []
     for cell in cells:
         result.append(result[-1] if cell is None else cell)
@@ -231,7 +231,9 @@ def _is_list(cell: Any) -> bool:
 
 def _list(cell: Any, row: int, name: str) -> list[Any]:
     if not _is_list(cell):
-        raise InputError(f'column "{name}", row {row}: {brief(cell)} is no list, but the first row has one')
+        raise InputError(
+            f'column "{name}", row {row}: {brief(cell)} is not a list, but the first row has one'
+        )
     return list(cell)
 
 

@@ -212,7 +212,7 @@ class ConstrainedNER:
             rules = parse_rules(saved.pop("rules"), self.name)
             self._take({"never": [], "score": "rules", **saved})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise AdapterError(f"{self.name}: these are no saved rules and options: {error}") from None
+            raise AdapterError(f"{self.name}: saved rules and options cannot be read: {error}") from None
         self._missing = ""
         self.set_rules(rules)
         return self

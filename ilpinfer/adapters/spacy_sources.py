@@ -45,7 +45,7 @@ def token_rows(doc: Any, source: Source) -> Any:
         return doc.user_data[name]
     if not doc.has_extension(name):
         raise AdapterError(
-            f"doc._.{name} is no extension; Doc.set_extension({name!r}, default=None) makes it one"
+            f"doc._.{name} is not registered; register it with Doc.set_extension({name!r}, default=None)"
         )
     return getattr(doc._, name)
 

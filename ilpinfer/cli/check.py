@@ -65,7 +65,7 @@ class CheckOptions:
         for name, value in (without if self.gold else with_gold).items():
             if value:
                 text = (
-                    "is for rules alone; leave it or GOLD out"
+                    "cannot be used with GOLD; remove it, or remove GOLD"
                     if self.gold
                     else "needs labelled sequences; name GOLD"
                 )

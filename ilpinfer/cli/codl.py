@@ -54,7 +54,7 @@ class CodlOptions:
     option: arguments.KindOption = ()
     gamma: float | None = METHOD.option(
         None,
-        "SHARE: Weight of the supervised model, 0 to 1; if not given, 0.6, or what is clearly better on folds of LABELLED.",
+        "SHARE: Weight of the supervised model, 0 to 1; if not given, 0.6 unless another value is clearly better on folds of LABELLED.",
     )
     k: int = METHOD.option(1, "NUMBER: Labellings of each sequence of POOL to learn from.")
     cycles: int = METHOD.option(5, "NUMBER: How many times POOL is labelled.")

@@ -64,7 +64,7 @@ def compare(options: CompareOptions) -> None:
         summary, record = files.write(comparison)
     elif options.join:
         raise InputError(
-            f"--join: {options.input.source} is no folder that compare has written; compare it first"
+            f"--join: {options.input.source} is not a folder of results; run ilpinfer compare on the sequences first"
         )
     else:
         summary, record = _compare_sequences(options, files, findings)

@@ -111,7 +111,7 @@ def solver(options: DecodeOptions) -> Solve:
         own["risk"] = options.risk
     Request.of(method, time_limit, own).task(top)
     if options.trace and options.jobs > 1:
-        raise ValueError("--trace and --jobs: give one of them, since a trace is of one process")
+        raise ValueError("--trace and --jobs: give one of them, since a trace needs a single process")
 
     def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)

@@ -88,7 +88,9 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.view not in VIEWS:
         raise InputError(f"--view {options.view}: no such table{suggestion(options.view, VIEWS)}")
     if options.view == "matches" and unit != "spans":
-        raise InputError(f"--view matches and --by {unit}: matches are those of spans; leave one of them out")
+        raise InputError(
+            f"--view matches and --by {unit}: matches are counted for spans only; remove one of the options"
+        )
     if not 0 < beta < float("inf"):
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
@@ -106,7 +108,7 @@ def evaluate(options: EvaluateOptions) -> None:
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
             notice(
-                f"{path}: {counted(each.missing, 'sequence')} without a labelling: their tokens count as wrong"
+                f"{path}: {counted(each.missing, 'sequence')} have no labelling; their tokens count as wrong"
             )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
     differences: list[Difference] = []

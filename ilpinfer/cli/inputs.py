@@ -132,7 +132,7 @@ def prepare(
 
 def unused_model(source: str, model: str) -> str:
     """A notice about a model that is not used, since the input has scores."""
-    return f"{source} has scores of its own: {model} is not used"
+    return f"{source} contains scores, so {model} is not used"
 
 
 def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:

@@ -45,13 +45,11 @@ def held_out_of_file(
     labelled = rewrite(require_labels(examples), scheme, never, notice, absent=True)
     labels = [names for _, names in labelled]
     source, is_sound = shown_scheme(labels), sound(labels)
-    if not scheme and {scheme_of(source), scheme_of(shown_scheme([names for _, names in pairs]))} == {
-        "bio",
-        "iob1",
-    }:
+    training = shown_scheme([names for _, names in pairs])
+    if not scheme and {scheme_of(source), scheme_of(training)} == {"bio", "iob1"}:
         notice(
-            f"the training labels and the labels of {path} differ in scheme, one bio and the other iob1, and are compared as they are; "
-            "--scheme bio converts both"
+            f"training labels look like {scheme_of(training)} and the labels of {path} like {scheme_of(source)}: compared "
+            "unchanged; --scheme bio converts both"
         )
     known = LabelSet(tuple(sorted({name for _, names in pairs for name in names})), scheme)
     alike: list[Labelled] = []
@@ -60,5 +58,7 @@ def held_out_of_file(
             alike.append((tokens, adapt(known, names, source, is_sound)))
         except ValueError as error:
             hint = "use the same labels in both files, or --scheme plain"
-            raise InputError(f"{example.where}: {error}, as in the training sequences; {hint}") from None
+            raise InputError(
+                f"{example.where}: {error}; the training labels have this scheme; {hint}"
+            ) from None
     return alike

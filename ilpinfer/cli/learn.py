@@ -117,12 +117,12 @@ def _together(options: LearnOptions) -> bool:
         raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
     if options.weights == "rules":
         if options.output_model:
-            raise InputError("--output-model: a model is learnt with --weights all only")
+            raise InputError("--output-model needs --weights all; add it, or remove --output-model")
         return False
     if not options.output_model:
-        raise InputError("--weights all: the model is learnt, too; add --output-model FILE")
+        raise InputError("--weights all also learns a model; add --output-model FILE")
     if not options.prune:
-        raise InputError("--no-prune is for --weights rules")
+        raise InputError("--no-prune has no effect with --weights all; remove it")
     return True
 
 
@@ -178,9 +178,11 @@ def _check_rules(options: LearnOptions) -> None:
         *more, train = options.others
         rules = shlex.join(word for each in (options.input.source, *more) for word in ("--rules", each))
         output = shlex.join(["--output", options.output])
-        raise InputError(f"rules are an option: ilpinfer learn {shlex.quote(train)} {rules} {output}")
+        raise InputError(
+            f"rules are given by an option: ilpinfer learn {shlex.quote(train)} {rules} {output}"
+        )
     if not options.rules:
-        raise InputError("no rules to learn penalties of: name them with --rules RULES")
+        raise InputError("no rules are given; name them with --rules RULES")
 
 
 def _text(result: "LearntWeights", learner: "WeightLearner", data: str) -> str:

@@ -51,7 +51,7 @@ class MineOptions:
     )
     gain: float = SELECTION.option(
         5.0,
-        "NATS: Keep a rule only if it tells at least this many nats: how much more often it holds than by "
+        "NATS: Keep a rule only if its gain is at least this many nats: how much more often it holds than by "
         "chance.",
     )
     word_support: int = SELECTION.option(5, "NUMBER: Use a word only if it occurs this often or more.")
@@ -191,9 +191,7 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         f"{options.output}: {counted(count, 'rule')} from {counted(result.sequences, 'sequence')} of {counted(result.tokens, 'token')}, "
         f"confidence {result.confidence:g}"
     )
-    remark(
-        "penalties count gold labels alone; `ilpinfer learn` fits them to a model, which may know part of the rules"
-    )
+    remark("penalties are estimated from gold labels alone; `ilpinfer learn` fits them to a model")
 
 
 def _record(result: "MinedRules") -> dict[str, object]:

@@ -41,7 +41,7 @@ def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
     """The place of an output whose rows are read back; OutputError for one that is no file."""
     place = output_path(path, inputs)
     if place.direct:
-        raise OutputError(f"{place.name}: the rows are read back, so the output must be a file; name one")
+        raise OutputError(f"{place.name}: the command reads its rows again; name a file")
     return place
 
 

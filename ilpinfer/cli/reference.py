@@ -160,7 +160,7 @@ def verify_references(
                 show_line(line)
     count = len(findings)
     if not count:
-        raise InputError(f"{', '.join(files)}: there is no reference")
+        raise InputError(f"{', '.join(files)}: no reference in the file")
     if as_json:
         print_json({"depth": depth, "references": findings})
     if faults:

@@ -43,8 +43,8 @@ def _lengths_of_lists(rules: RuleSet) -> Iterator[str]:
     for rule in rules.rules:
         if isinstance(rule.statement, RunLength) and len(members := alternatives(rule.statement.field)) > 1:
             yield (
-                f'rule "{rule.title}": {" and ".join(map(str, members))} count as one field, whose runs continue from one to the other; '
-                "a rule for each bounds the runs of each"
+                f'rule "{rule.title}": {" and ".join(map(str, members))} count as one field, so a run can contain both; '
+                "to limit the runs of each field, write one rule for each"
             )
 
 

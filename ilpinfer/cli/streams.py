@@ -136,7 +136,7 @@ def report(error: Exception) -> int:
         not isinstance(error, ValueError | RuntimeError | OSError | MemoryError | InferenceError)
         and not traceback_wanted()
     ):
-        text += "; with ILPINFER_TRACEBACK=1 it says where"
+        text += "; set ILPINFER_TRACEBACK=1 to print the traceback"
     say(f"ilpinfer: {text}")
     return error.code if isinstance(error, Failure) else 2
 

@@ -75,7 +75,7 @@ class TrainingInput:
             made = TrainingRecord(self.kind, parameters(self.option), scheme, len(pairs), data)
             return _of_parts(source, pairs, made)
         if self.option:
-            raise InputError("--option: a parameter of a model that is trained; add --kind")
+            raise InputError("--option sets a parameter of models that are trained; add --kind")
         own = all(example.scores is not None for example in sequences)
         record = training_record(self.model) if self.model and not own else None
         if record is not None and record.kind in KINDS:
@@ -154,7 +154,7 @@ def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) ->
     """Sequences that are scored by models of a kind, with a short description of these."""
     if len(pairs) < 2:
         raise InputError(
-            f"{source}: has one sequence, and no other one to train a model on; add sequences, or, with --weights rules, "
+            f"{source}: has only one sequence, but models are trained on the other sequences; add sequences, or, with --weights rules, "
             "name a model with --model"
         )
     settings = ", ".join(f"{name}={value}" for name, value in record.options.items())

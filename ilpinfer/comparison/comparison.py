@@ -110,7 +110,7 @@ class Comparison(ComparisonData):
         for sequence, rows in both.groupby("sequence"):
             if rows.digest.nunique() > 1:
                 raise RunError(
-                    f"sequence {sequence} is another one in the second comparison: its scores, tokens or gold labels differ"
+                    f"sequence {sequence} differs between the comparisons in its scores, tokens or gold labels; compare the same sequences"
                 )
             if len(rows.loc[rows.method.isin(shared), ["status", "score"]].drop_duplicates()) > 1:
                 raise RunError(

@@ -93,7 +93,7 @@ class ComparisonRun:
                 return failure(error, entry.name, seconds=time.perf_counter() - began)
             raise MethodError(
                 f"{case.where or f'sequence {number}'}, method {entry.name}: {describe(error)}; "
-                'on_error="record" records it as a failure, and goes on'
+                'on_error="record" records it as a failure and continues'
             ) from error
 
     def _solution(self, number: int, trellis: Trellis, entry: PlannedMethod) -> Solution:

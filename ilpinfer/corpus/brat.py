@@ -14,10 +14,8 @@ TEXT, ANNOTATIONS = ".txt", ".ann"
 UNITS = ("line", "document")
 """Units of sequences: a line of the text, or the whole text."""
 DISCONTINUOUS = "discontinuous spans are read from their first character to their last one"
-LINE_ENDS = (
-    "offsets that count line ends, or a byte order mark, in another way than the text has them are read so"
-)
-OVER_LINES = "spans that go on over a line break are read as a span in each line"
+LINE_ENDS = "offsets that count line ends or a byte order mark in another way are adjusted"
+OVER_LINES = "spans that cross a line break are split into one span for each line"
 
 MOST_DIGITS = 18
 """Digits of an offset; no text is so long."""
@@ -48,7 +46,9 @@ def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example
     """The sequences of a document; `doubts` are those of all documents of a folder."""
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
     if not is_file(name + TEXT):
-        raise InputError(f"{path}: no {Path(name + TEXT).name} beside it, which has the text")
+        raise InputError(
+            f"{path}: no {Path(name + TEXT).name} in the same folder; add the file with the text"
+        )
     text, spans = _fitting(_read(name + TEXT), _read(name + ANNOTATIONS), name + ANNOTATIONS, doubts)
     stretches = [each.span() for each in _LINE.finditer(text)] if unit == "line" else [(0, len(text))]
     for begin, end in stretches:
@@ -126,7 +126,7 @@ def _check_text(given: str | None, parts: list[str], what: str) -> None:
     there = " ".join(parts)
     if given is not None and given.split() != there.split():
         raise InputError(
-            f"{what} is {brief(given)}, but {brief(there)} stands there; are the offsets of another version of the text?"
+            f"{what} is {brief(given)}, but the text at these offsets is {brief(there)}; was another version of the text annotated?"
         )
 
 

@@ -184,11 +184,11 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
         odd, other = next((n, count) for n, count in parts if count != usual)
         raise InputError(
             f"{name}, line {odd}: {excerpt(lines[odd - 1])} has {counted(other, 'part')} between spaces, but line "
-            f"{begin} has {usual}: neither a token a line nor columns; write token<TAB>label, or {AS_JSON}"
+            f"{begin} has {usual}: expected one token per line, or columns; write token<TAB>label, or {AS_JSON}"
         )
     if names:
         raise InputError(
-            f"{name}: no columns for --column {names.label or names.token}: it has a token a line"
+            f"{name}: --column {names.label or names.token}: the file has one token per line and no columns; remove --column"
         )
     if spaced:
         more = f", like {counted(len(spaced) - 1, 'other line')}" if len(spaced) > 1 else ""
@@ -207,7 +207,7 @@ def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
             other = "" if odd is None else f", but line {odd}, {excerpt(dict(texts)[odd])}, has {widths[odd]}"
             raise InputError(
                 f"{name}, line {inside[0]}: {excerpt(dict(texts)[inside[0]])} has {widths[inside[0]]} parts between {called}"
-                f"{other}: neither a token a line nor columns that are read; write token<TAB>label, or {AS_JSON}"
+                f"{other}: expected one token per line, or columns separated by tabs or spaces; write token<TAB>label, or {AS_JSON}"
             )
 
 
@@ -261,7 +261,7 @@ def find_places(
     label = 1 if label is None and given is None else label
     if token == label:
         raise InputError(
-            f"{where}: column {token + 1} for both tokens and labels; name both, --column TOKEN,LABEL"
+            f"{where}: column {token + 1} is used for both tokens and labels; give --column TOKEN,LABEL"
         )
     return Places(token, label, sequence, None if given == label else given)
 

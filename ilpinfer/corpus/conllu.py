@@ -250,7 +250,9 @@ def _lines_with_labels(sentence: Sentence, example: Example, place: Cell) -> lis
     for at, label in zip(sentence.words, example.labels or ("",) * len(sentence.words), strict=True):
         cells = result[at].split("\t")
         if any(sign in label for sign in "\t\r\n") or (place.key and "|" in label):
-            raise InputError(f"{example.where}: label {label!r} has no place in a cell of CoNLL-U; rename it")
+            raise InputError(
+                f"{example.where}: label {label!r} cannot be written in a cell of CoNLL-U; rename it"
+            )
         value = "" if place.key and label == OUTSIDE else label
         result[at] = "\t".join(place.put(cells, value))
     return result
@@ -265,7 +267,7 @@ def _new(example: Example) -> Sentence:
     for at, token in enumerate(example.tokens):
         if not token or re.search(r"[\t\r\n]", token):
             raise InputError(
-                f"{example.where}: token {at} is {token!r}, which has no place in a line of CoNLL-U"
+                f"{example.where}: token {at} is {token!r}, which cannot be written in CoNLL-U; write JSON lines"
             )
         cells = [str(at + 1), str(token), *(EMPTY,) * 8]
         for place, column in enumerate(COLUMNS[2:], 2):

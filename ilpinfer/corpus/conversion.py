@@ -95,6 +95,6 @@ def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
     if scheme_of(scheme) not in ("", "bio") or scheme_of(shown_scheme(labellings)) != "iob1":
         return ""
     return (
-        "labels are read as bio but look like iob1: runs begin with I-, and with B- only directly after another of the "
-        "field; --scheme iob1 reads them so, train --scheme bio writes them as bio"
+        "labels are read as bio but look like iob1: runs begin with I-, and with B- only directly after a run of the same "
+        "field; give --scheme iob1, or train with --scheme bio to convert them"
     )

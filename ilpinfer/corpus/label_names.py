@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from formulations.labels.names import label_names
-from formulations.messages import counted
 from ilpinfer.errors import ModelError
 from ilpinfer.system.storage import read_bytes
 
@@ -19,10 +18,10 @@ def names_of_tags(
     if not tags or not all(isinstance(tag, Integral) and not isinstance(tag, bool) for tag in tags):
         return tuple(tags)
     if names is None:
-        raise ValueError(f"{what}: {tags[0]} is a number of a label without a name; {way_out}")
+        raise ValueError(f"{what}: label {tags[0]} is a number, but label names are not given; {way_out}")
     odd = next((tag for tag in tags if not 0 <= tag < len(names)), None)
     if odd is not None:
-        raise ValueError(f"{what}: {odd} is no label; there are {counted(len(names), 'name')}, from 0")
+        raise ValueError(f"{what}: {odd} is not the number of a label; expected 0 to {len(names) - 1}")
     return tuple(names[tag] for tag in tags)
 
 

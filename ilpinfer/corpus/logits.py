@@ -307,7 +307,7 @@ def _word_count(words: Integers, tokens: Sequence[str] | None) -> int:
     first = int(each.argmax())
     if tokens is None and missing > max(MOST_MISSING, len(words)):
         raise ValueError(
-            f"word_ids: word {first} has no piece, nor have {missing - 1} others; words are numbered from 0, one by one"
+            f"word_ids: word {first} and {missing - 1} others have no piece; words are numbered 0, 1, 2, …"
         )
     shown = "" if tokens is None or first >= len(tokens) else f" ({str(tokens[first])[:20]!a})"
     with OneNotice() as notice:

@@ -154,9 +154,9 @@ class Doubts:
         self._found.clear()
 
 
-SPLIT = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
+SPLIT = "spans that begin or end inside a token are extended to whole tokens"
 EMPTY = "spans without any token are left out"
-OVERLAP = "spans that overlap longer ones, or earlier ones of the same length, are left out"
+OVERLAP = "spans that overlap a longer span, or an earlier span of the same length, are left out"
 
 
 def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def fault_of(key: str, options: Iterable[str] = ()) -> str:
     if key in KEYS:
         return ""
     if key in OWN:
-        return '; rows of results or requests use this name, put a note under "metadata" or another name'
+        return '; results and requests use this name; put the value under "metadata" or rename the key'
     near = (
         misspelt(key, options)
         or OTHER_NAMES.get(key.lower())
@@ -88,8 +88,8 @@ def fault_of(key: str, options: Iterable[str] = ()) -> str:
     )
     if not near:
         return ""
-    way = "--column of the command line takes other keys; " if near in ("tokens", "labels") else ""
-    return f'; did you mean "{near}"? {way}a note with such a name goes under "metadata"'
+    way = "the option --column names another key; " if near in ("tokens", "labels") else ""
+    return f'; did you mean "{near}"? {way}put other values under "metadata"'
 
 
 def check_names(keys: Iterable[str], where: str, options: Iterable[str] = ()) -> None:
@@ -111,7 +111,7 @@ def check_values(record: dict[str, Any], where: str) -> None:
             json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
         except ValueError:
             raise InputError(
-                f"{where}: {key[:60]!a} has NaN, an infinity or half of a surrogate pair; write null, or a text"
+                f"{where}: {key[:60]!a} contains NaN, an infinity or an unpaired surrogate; write null or a valid text"
             ) from None
 
 
@@ -119,11 +119,11 @@ def check_keys(record: dict[str, Any], where: str) -> None:
     check_notes(record, where)
     lone = [key for key in CANDIDATE_KEYS if key in record]
     if lone:
-        raise InputError(f"{where}: {lone[0]} goes with candidates; add them, or leave it out")
+        raise InputError(f"{where}: {lone[0]} needs candidates; add them, or remove {lone[0]}")
     present = [key for key in SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:
-            raise InputError(f"{where}: word_ids goes with logits; add them, or leave it out")
+            raise InputError(f"{where}: word_ids needs logits; add them, or remove word_ids")
         return
     main = form_of(record)
     allowed, needed = FORMS[main]
@@ -137,7 +137,7 @@ def check_keys(record: dict[str, Any], where: str) -> None:
     for key in (*SCORE_KEYS, *LOGITS_KEYS):
         if key in record and key not in allowed:
             if key == "end":
-                hint = "end goes with emissions and transitions; add it to the last edges"
+                hint = "end needs emissions and transitions; with start and edges, add it to the last edges"
             else:
-                hint = f"{key} does not go with {main}; leave it out"
+                hint = f"{key} cannot be combined with {main}; remove it"
             raise InputError(f"{where}: {hint}")

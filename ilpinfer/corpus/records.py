@@ -88,7 +88,7 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
     known_keys = (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)
     odd = next((key for key in record if key in KEYS and key not in known_keys), None)
     if odd is not None:
-        raise InputError(f"{where}: {odd} does not go with candidates; leave it out")
+        raise InputError(f"{where}: {odd} cannot be combined with candidates; remove it")
     if ("text" in record) == ("tokens" in record):
         raise InputError(f"{where}: candidates need a text or tokens; give one of them")
     text = record["text"] if "text" in record else _names(record["tokens"], f"{where}: tokens")
@@ -169,7 +169,9 @@ def _names(value: Any, what: str) -> tuple[str, ...]:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise InputError(f"{what}: {text!a} has half of a surrogate pair, which is no text") from None
+            raise InputError(
+                f"{what}: {text!a} contains an unpaired surrogate; replace this character"
+            ) from None
     return tuple(value)
 
 

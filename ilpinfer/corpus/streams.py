@@ -238,8 +238,8 @@ class ExampleStream:
             yield from (each for each in self._document(file) if each.line > start.line)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
-                f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} beside it, as other texts of the folder have; an empty file says "
-                "that there are no annotations"
+                f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} in the same folder, although other texts have one; create an empty file "
+                "if there are no annotations"
             )
         else:
             with opened_lines(file, form.longest_line, start, keep=form.slices) as lines:
@@ -300,7 +300,7 @@ def files_of(source: str | Path) -> list[str]:
     except OSError as error:
         raise InputError(f"{source}: cannot be read: {error.strerror}") from None
     if not found:
-        raise InputError(f"{name}: no file has such a name")
+        raise InputError(f"{name}: no file matches this pattern")
     return sorted(found)
 
 
@@ -320,7 +320,9 @@ def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
     if any(each.endswith(ARROW) for each in files):
         files = [each for each in files if os.path.basename(each) not in ABOUT_DATA_SETS]
     if not files:
-        raise InputError(f"{folder}: a folder without files to read; they end in {', '.join(SUFFIXES)}")
+        raise InputError(
+            f"{folder}: no readable file in this folder; expected names that end in {', '.join(SUFFIXES)}"
+        )
     return sorted(files)
 
 

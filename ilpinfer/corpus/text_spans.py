@@ -15,8 +15,8 @@ BEGIN, END, LABEL = ("start", "start_offset"), ("end", "end_offset"), ("label", 
 REFUSED = ("reject", "ignore")
 """Values of `answer` in tasks, and in spans, that are not taken."""
 
-PASSED_OVER = "tasks that were rejected or ignored are passed over"
-MORE_LABELS = "of several labels of a span the first is read"
+PASSED_OVER = "rejected and ignored tasks are skipped"
+MORE_LABELS = "only the first label of a span with several labels is read"
 HOW = 'give labels as "spans": [{"start": 0, "end": 3, "label": "name"}], or for each of "tokens"'
 
 
@@ -100,7 +100,7 @@ def _spans(
     """The spans under all of the keys; None where there is none."""
     listed = [(key, record[key]) for key in keys if record.get(key) is not None]
     if OF_WORDS in record and OF_WORDS not in keys:
-        raise InputError(f'{where}: "{OF_WORDS}" counts tokens and goes with "{WORDS}"; {HOW}')
+        raise InputError(f'{where}: "{OF_WORDS}" counts tokens and needs "{WORDS}"; {HOW}')
     for key, spans in listed:
         if not isinstance(spans, list):
             raise InputError(f'{where}: "{key}" is {brief(spans)}; expected a list; {HOW}')
@@ -163,8 +163,8 @@ def _place(values: dict[str, Any], text: str, what: str) -> tuple[int, int]:
         )
     if not fits:
         raise InputError(
-            f"{what} is {brief(quoted)}, but {brief(text[begin:end])} stands at {begin}-{end}; is the text another than was "
-            "annotated?"
+            f"{what} is {brief(quoted)}, but the text at {begin}-{end} is {brief(text[begin:end])}; was another version of the "
+            "text annotated?"
         )
     return begin, end
 

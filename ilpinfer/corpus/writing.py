@@ -136,7 +136,9 @@ def write(
         if not example.tokens and example.scores is not None and example.scores.length:
             raise InputError(f"{example.where}: scores without tokens; add tokens")
         if not example.tokens and format_ not in ("json", "parquet"):
-            raise InputError(f"{example.where}: no token, which has no place in {format_}; write JSON lines")
+            raise InputError(
+                f"{example.where}: the sequence is empty, which {format_} cannot represent; write JSON lines"
+            )
     known, scheme = _in_scheme(known, options.scheme, runs=format_ == "spans")
     if format_ == "parquet" and is_packed(name):
         raise InputError(f"{name}: format {format_} is compressed itself; name the file {plain_name(name)}")
@@ -257,7 +259,7 @@ def _rows(example: Example) -> Iterator[str]:
         again = split(line, "\t" if len(cells) > 1 else "")
         if again != cells or "" in cells or is_border(cells) or re.search(r"[\r\n]", line):
             raise InputError(
-                f"{example.where}: token {at}, {line!r}, has no place in columns; write JSON lines"
+                f"{example.where}: token {at}, {line!r}, cannot be written in columns; write JSON lines"
             )
         yield line + "\n"
 

@@ -251,7 +251,7 @@ def check_many(
         require_posix(f"n_jobs={n_jobs}", "leave n_jobs out")
     if threads > 1 and (n_jobs > 1 or callback is not None or not runner.request.direct):
         raise ValueError(
-            "threads are for one process, and for the method auto without callback and 'within': leave them out"
+            "threads works with one process and the method auto only, without callback and within; remove threads"
         )
     if n_jobs > 1 and callback is not None:
-        raise ValueError("a callback follows one process: leave n_jobs out")
+        raise ValueError("callback works with one process only; remove n_jobs")

@@ -583,5 +583,7 @@ class Decoder:
 
     def _needed_model(self) -> Scorer:
         if self.model is None:
-            raise ValueError("a Decoder without a model decodes no tokens: give it one, or decode a trellis")
+            raise ValueError(
+                "this Decoder has no model and cannot decode tokens; give it a model, or decode a trellis"
+            )
         return self.model

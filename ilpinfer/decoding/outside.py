@@ -81,8 +81,8 @@ def _reported(name: str, deadline: Deadline) -> Iterator[None]:
         yield
         return
     text = (
-        f"{name} has passed its time limit of {deadline.limit:g} s and goes on; it runs in this process, where it cannot be "
-        "ended: register it with process=True"
+        f"{name} has passed its time limit of {deadline.limit:g} s and still runs, as a function of this process cannot be "
+        "stopped; register it with process=True"
     )
     timer = threading.Timer(deadline.remaining + 10 * GRACE, logger.warning, (text,))
     timer.daemon = True

@@ -210,7 +210,7 @@ def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: flo
     try:
         chances = marginals(trellis, rules, budget=budget).labels
     except TooManyStates as error:
-        raise TooManyStates(f"{error}; or let the best labellings stand for all, labellings=50") from None
+        raise TooManyStates(f"{error}; or give labellings=50 to use the best labellings only") from None
 
     def with_label(answers: list[tuple[int, int]]) -> Iterator[Integers]:
         trellises = (trellis.with_given({t: k}) for t, k in answers)

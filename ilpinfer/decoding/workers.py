@@ -130,7 +130,7 @@ def _answer(child: Child) -> Reply[Any]:
     try:
         kind, value, messages = child.pipe.recv()
     except (EOFError, ConnectionError):
-        raise WorkerError(f"one of several processes broke down: {child.exit_report()}; try again") from None
+        raise WorkerError(f"a worker process ended unexpectedly: {child.exit_report()}; try again") from None
     if kind == "returned":
         return Reply(value, messages)
     raise value

@@ -52,7 +52,7 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
     elif used and all(bare):
         reading = max(bare, key=len)  # of BIO and IO, such as predictions that begin no run, the former
         notices = [
-            f"labels {', '.join(sorted(set().union(*map(_names, used)) - {*OUTSIDES}))} are marks without a field: counted as runs "
+            f"labels {', '.join(sorted(set().union(*map(_names, used)) - {*OUTSIDES}))} are prefixes without a field: counted as runs "
             'of one field, "_"'
         ]
     elif convertible(*shown):
@@ -60,7 +60,7 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
     elif set(shown) != {"plain"} and schemes.infer(sorted(set().union(*map(_names, used)))) == "plain":
         target = reading = "plain"
         sides = [_with_usual_outside(side) for side in sides]
-        notices = ["some labels have prefixes and others have none: compared without"]
+        notices = ["some labels have prefixes and others have none: compared without prefixes"]
     notices = [*distinct(notice for _, notice in read), *notices]
     result = [_as(side, target) for side in sides] if target else list(sides)
     known = tuple(sorted(set[str]().union(*map(_names, result))))
@@ -123,10 +123,10 @@ def _with_fields(side: Side, names: list[str]) -> tuple[Side, str]:
     letters = {role: letter for letter, role in MARKS[scheme_of(written)].items()}
     mark = letters.get("S") or letters.get("B") or letters["I"]
     known = {name: write(mark, name, form_of(written)) for name in odd}
-    verb = "fits" if len(odd) == 1 else "fit"
+    verb = "does" if len(odd) == 1 else "do"
     notice = (
-        f"{', '.join(map(brief, odd))} {verb} no scheme, while other labels are {written}: counted as fields; "
-        f"{never_advice(odd)} does not count their tokens"
+        f"{', '.join(map(brief, odd))} {verb} not fit the scheme {written} of other labels: counted as fields; "
+        f"give {never_advice(odd)} to leave these tokens out"
     )
     return [None if each is None else tuple(known.get(x, x) for x in each) for each in side], notice
 

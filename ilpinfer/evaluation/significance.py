@@ -54,7 +54,7 @@ def compare(
     if not np.array_equal(one.tokens, other.tokens):
         raise ValueError("the two systems have labelled different sequences")
     if len(one.tokens) < 2:
-        raise ValueError("one sequence shows no significance; expected at least two")
+        raise ValueError("a test of significance needs at least two sequences")
     whole(resamples, "resamples", 1)
 
     def sums(system: Evaluation) -> Mapping[str, tuple[NDArray[Any], Measure]]:

@@ -27,9 +27,9 @@ from ilpinfer.kernels.tables import Machines, Scores
 NO_STEPS = np.zeros(0, np.int64)
 
 SECOND_ORDER = "scores of second order"
-LARGE = "weights and penalties too large for sums that are not checked"
+LARGE = "weights and penalties too large for sums without overflow checks"
 PRIORITIES = "priorities that depend on the whole sequence"
-SHORT = "a time limit that a call without a clock could pass"
+SHORT = "a time limit that is shorter than one kernel call may take"
 NO_TOKENS = "no tokens to look at"
 STATES = "a machine with too many states"
 CLASSES = "too many classes of tokens"

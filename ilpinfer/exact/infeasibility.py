@@ -194,10 +194,10 @@ def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool], most: in
 def _conflict_words(conflict: Sequence[Clash], texts: Sequence[str]) -> str:
     if len(conflict) == 1:
         where = tokens_text(conflict[0].tokens, texts)
-        return f'rule "{conflict[0].rule}" alone leaves no labelling{where}; make it soft, or allow what it asks for'
+        return f'no labelling keeps rule "{conflict[0].rule}"{where}; make it soft, or allow the labels that it needs'
     listed = ", ".join(clash.words(texts) for clash in conflict[: limits.MOST_NAMED])
     more = f" and {len(conflict) - limits.MOST_NAMED} more" if len(conflict) > limits.MOST_NAMED else ""
-    return f"the hard rules {listed}{more} leave no labelling together; make one of them soft"
+    return f"no labelling keeps all of the hard rules {listed}{more}; make one of them soft"
 
 
 def _relaxation_words(relaxed: Relaxation, places: dict[str, tuple[int, ...]], texts: Sequence[str]) -> str:
@@ -216,4 +216,4 @@ def _unfinished_words(unfinished: Sequence[str], deadline: Deadline) -> str:
     missing = [words for name, words in wanted.items() if name in unfinished]
     if not missing:
         return ""
-    return f"; {deadline.limit:.2g} s were too few to find {' and '.join(missing)}: raise time_limit"
+    return f"; {deadline.limit:.2g} s were not enough to find {' and '.join(missing)}; raise time_limit"

@@ -305,9 +305,7 @@ def marginals_within(trellis: Trellis, rules: Rules, budget: int) -> tuple[Margi
 
 def _check(trellis: Trellis) -> None:
     if trellis.order > 1:
-        raise ValueError(
-            "marginals are for first-order trellises: this one's scores look at two labels before; decode takes it"
-        )
+        raise ValueError("marginals need a first-order trellis, but this one is second-order; use decode")
 
 
 def _of_empty(problem: Problem, budget: int) -> Marginals:

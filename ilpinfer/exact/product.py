@@ -108,7 +108,7 @@ def product_of(problem: Problem, budget: int) -> Product:
         if rule.machineless:
             why = "is a Python function" if rule.functions else "has no machine that is small enough"
             raise TooManyStates(
-                f"rule {rule.name!r} {why}, so that nothing can be summed over exactly: leave it out, or state it with a "
+                f"rule {rule.name!r} {why}, so exact sums over labellings are not possible; remove it, or state it with a "
                 "simpler template",
                 (rule.name,),
             )

@@ -164,7 +164,7 @@ class MinedRules:
         counts = ", ".join(f"{d.number} {d.reason}" for d in self.dropped) or "no candidate at all"
         largest = max(self.dropped, key=lambda d: d.number, default=None)
         way = _WAYS.get(largest.reason if largest else "", "give more sequences, or more families")
-        return f"no rule survives of {self.sequences} sequences ({counts}): {way}"
+        return f"no rule found in {self.sequences} sequences ({counts}); {way}"
 
 
 _WAYS = {

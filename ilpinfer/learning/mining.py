@@ -163,8 +163,8 @@ class RuleMiner:
         used = {name for _, names in examples for name in names}
         if len(used) == 1:
             raise ValueError(
-                f"all tokens have the label {used.pop()!r}: rules tell labels apart, so that there is nothing to mine; "
-                "name the column of the labels, or give sequences with more of them"
+                f"all tokens have the label {used.pop()!r}, so there is no rule to mine; check which column has "
+                "the labels, or give sequences with other labels"
             )
         table = LabelArrays.of(labels, texts, ids)
         step = watch or (lambda name: None)

@@ -173,7 +173,7 @@ class WeightLearner:
         data.decode(np.zeros_like(data.given))
         if data.unlabelled == len(data):
             raise ValueError(
-                "the hard rules leave no labelling of any sequence: leave some out, or give them penalties"
+                "no sequence has a labelling that keeps the hard rules; remove rules, or give them penalties"
             )
 
         def fitted(update: Update | None, places: Sequence[int]) -> FittedWeights:

@@ -183,8 +183,8 @@ def prediction_errors(
     ]
     if not pairs:
         raise PredictionsError(
-            "predictions are the same as the labels everywhere: no wrong labelling is known; give those of a model that "
-            "was trained without the sequences, or none, and labels are changed at random"
+            "predictions contain no error, so rules cannot be tested on them; give predictions of a model that was trained "
+            "without the sequences, or no predictions to test rules on random errors"
         )
     return WrongLabellings(
         np.array([number for number, _ in pairs], np.int64), tuple(found for _, found in pairs)

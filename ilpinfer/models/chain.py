@@ -48,7 +48,7 @@ class Chain(ModelFile):
         none = np.zeros(len(model.labels))
         if isinstance(model, CRF):
             if model.template is None:
-                raise ValueError("scores are learnt of a crf with a template")
+                raise ValueError("learning all weights needs a CRF with a feature template")
             return cls(model.labels, none, none, model.learnt, model.template)
         p, emissions = model.parameters, model.emissions
         learnt = Weights.of(
@@ -134,7 +134,7 @@ def summed(chains: Sequence[Chain], weights: Sequence[float]) -> Chain:
 
     first = chains[0]
     if any(each.labels != first.labels for each in chains):
-        raise ValueError(f"the sum of chains of other labels: {', '.join(map(repr, chains))}")
+        raise ValueError(f"chains with different labels cannot be added: {', '.join(map(repr, chains))}")
     parts = list(zip(chains, weights, strict=True))
     names = tuple(dict.fromkeys(chain.from_iterable(each.learnt.attributes for each in chains)))
     row = {name: number for number, name in enumerate(names)}

@@ -210,7 +210,7 @@ def _record(path: str | Path) -> dict[str, Any]:
     named = next((name for first, name in FOREIGN.items() if begin.startswith(first)), "")
     if named:
         raise ModelError(
-            f"{path}: {named}, which is not read; train one with `ilpinfer train`, or give its scores as JSON lines"
+            f"{path}: {named}, which is not supported; train one with `ilpinfer train`, or give its scores as JSON lines"
         )
     try:
         with open_bytes(path) as stream:

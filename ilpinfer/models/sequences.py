@@ -67,9 +67,9 @@ def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     own = [tuple(labels) for labels in labellings]
     if shown == "paths" or convert_all(own, scheme) != own:
         way = (
-            "take the scheme paths"
+            'give scheme="paths"'
             if shown == "paths"
-            else f'ilpinfer.models.training.train(…, scheme="{scheme}") and `ilpinfer train --scheme {scheme}` rewrite them'
+            else f'ilpinfer.models.training.train(…, scheme="{scheme}") and `ilpinfer train --scheme {scheme}` convert them'
         )
         raise ValueError(f"labels are {shown}, not {scheme}: {way}")
 

@@ -10,6 +10,7 @@ from formulations.constraints.template import FORMULAS
 from formulations.labels.reading import Reading
 from formulations.labels.schemes import OPEN, OUTSIDE
 from formulations.labels.selectors import EACH_FIELD
+from formulations.messages import counted
 from formulations.problem.compiled_rules import absence, unique_names
 from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.deadline import Deadline
@@ -43,9 +44,9 @@ class UnfitRule:
 
 
 def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
-    """A notice on a rule set that hardly fits a model; empty if it fits, or if there are too few sequences to decide.
+    """A notice on a rule set that does not seem to fit a model; empty if it does, or if there are too few sequences to decide.
 
-    It hardly fits if more than half of its fields are no labels of the model, or if the best labellings without rules break some
+    It does not seem to fit if more than half of its fields are not labels of the model, or if the best labellings without rules break some
     rule at more than two thirds of the places where it applies. At most `SAMPLE` sequences are read, spread evenly.
     """
     rules = rule_set(rules)
@@ -58,24 +59,26 @@ def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
     many = mostly_absent(rules, labels)
     if many:
         said.append(
-            f"{len(absent)} of {len(rules.fields)} fields are not among the labels ({', '.join(absent)})"
+            f"{len(absent)} of {len(rules.fields)} declared fields are not labels of the model ({', '.join(absent)})"
         )
     broken = unfit_rules(alike, rules, frozenset() if many else frozenset(absent))
     if broken:
         worst = max(broken, key=lambda each: each.broken)
         more = len(broken) - 1
-        others = f", and so {'is' if more == 1 else 'are'} {more} more" if more else ""
+        others = f", and so are {counted(more, 'other rule')}" if more else ""
         said.append(
-            f'"{worst.name}" is broken by {100 * worst.broken / worst.applies:.0f} % of the model\'s own labellings where it '
+            f'"{worst.name}" is broken by {100 * worst.broken / worst.applies:.0f} % of the labellings without rules where it '
             f"applies{others}"
         )
     return (
-        f"{rules.name or 'the rule set'} hardly fits: {'; '.join(said)}; see ilpinfer check" if said else ""
+        f"{rules.name or 'the rule set'} does not seem to fit the model: {'; '.join(said)}; run ilpinfer check"
+        if said
+        else ""
     )
 
 
 def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
-    """Notices about rules, with one on a rule set that hardly fits in place of that of its absent fields."""
+    """Notices about rules, where one on a rule set that does not seem to fit replaces the one on absent fields."""
     text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules)
     if not text:
         return list(notices)

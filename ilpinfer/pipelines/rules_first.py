@@ -55,7 +55,7 @@ class RulesFirst(SequenceModel):
 
     def __post_init__(self) -> None:
         if self.model.template is None:
-            raise ValueError("rules that come first need a model that has a template")
+            raise ValueError("rules first need a CRF with a feature template")
         self.token_rules  # noqa: B018 - raises for rules that do not fit
 
     @property
@@ -128,10 +128,10 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirst:
     -inf
     """
     if not isinstance(model, CRF):
-        raise ValueError("rules first need a conditional random field, from train --kind crf")
+        raise ValueError("rules first need a CRF; train one with ilpinfer train --kind crf")
     rules = rule_set(rules)
     token_rules = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
     if not token_rules:
-        raise ValueError("rules first need a hard rule on single tokens, such as tag_at; there is none")
+        raise ValueError("rules first need a hard rule on single tokens, such as tag_at; add one")
     valid = any(rule.hard and isinstance(rule.statement, ValidScheme) for rule in rules.rules)
     return RulesFirst(model, token_rules, valid)

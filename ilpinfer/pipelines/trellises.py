@@ -101,7 +101,9 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
     """A scheme under its own name; InputError for another one than the model's."""
     scheme = schemes.scheme_name(scheme)
     if model is not None and scheme and schemes.scheme_of(scheme) != model.labels.scheme:
-        raise InputError(f"the model's labels are {model.labels.scheme}; train it with --scheme {scheme}")
+        raise InputError(
+            f"the model's labels are {model.labels.scheme}; remove --scheme, or train the model with --scheme {scheme}"
+        )
     return scheme
 
 

@@ -125,16 +125,22 @@ def _check_inside(rules: Rules, inside: Collection[MachineKey], multipliers: Seq
     for key in inside:
         name = rules[key[0]].name
         shared = is_shared(rules[key[0]])
-        need(not shared, f"leaf: {name!r} counts once for several machines, so none can be inside")
+        need(
+            not shared,
+            f"leaf: {name!r} counts once for several machines, so none of them can be inside the product",
+        )
         priced = any(multiplier.machine == key for multiplier in multipliers)
-        need(not priced, f"leaf: {name!r} has a multiplier, and is inside too")
+        need(not priced, f"leaf: {name!r} has a multiplier and is also inside the product")
 
 
 def _check_account(multipliers: Sequence[Multiplier], gains: Collection[Any]) -> None:
     """Refuse a multiplier whose machine does not follow, as its cost would be missing in the account."""
     for place, (rule, _, machine, _) in enumerate(multipliers):
         late = not rule.hard and (machine or place) in gains
-        need(not late, f"leaf: {rule.name!r} has a multiplier, but does not follow where account is kept")
+        need(
+            not late,
+            f"leaf: {rule.name!r} has a multiplier, but its machine is not followed although costs are counted",
+        )
 
 
 def _key(rules: Rules, key: Any, what: str) -> MachineKey:
@@ -197,7 +203,7 @@ def _shares(
         rule, place = _key(rules, key, "components")
         name, machine = rules[rule].name, (rule, _first_machine(rules[rule], place))
         need(machine not in followed, f"leaf: {name!r} has shares, and its machine is named too")
-        need(account is None, f"leaf: {name!r} has shares, where account is kept")
+        need(account is None, f"leaf: {name!r} has shares, which are not allowed where costs are counted")
         yield read_share(rules[rule], rules[rule].components[place], rows, scale)
 
 
@@ -219,7 +225,7 @@ def _check_size(
     _check_total(lattice, scale, more, "numbers")
     need(
         account is None or account.largest * scale <= LARGEST,
-        f"leaf: its account adds up to more than {LARGEST}",
+        f"leaf: its costs add up to more than {LARGEST}",
     )
 
 

@@ -157,12 +157,12 @@ def _surplus(solutions: Sequence[Any], top: int | None, within: float | None, be
 def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
     """Why a list with fewer labellings than wanted may be incomplete."""
     if not solutions:
-        return ["an empty list holds no proof that there is no labelling; decode without top has one"]
+        return ["an empty list has no proof that there is no labelling; decode without top to get one"]
     rest, few = solutions[-1].certificate.rest, counted(len(solutions), "labelling")
     lowest = -math.inf if below is None else units_of(solutions[0].score) - below
     if rest is not None and (rest.bound == -math.inf or units_of(rest.bound) < lowest):
         return []
-    return [f"that there {'are' if len(solutions) > 1 else 'is'} no more than {few} is not proved"]
+    return [f"it is not proved that there are no labellings beyond these {few}"]
 
 
 def _verdict(
@@ -207,12 +207,12 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
     case, solution, certificate = claims.case, claims.solution, claims.solution.certificate
     problem, decided = case.problem, solution.status in ("optimal", "infeasible")
     if certificate.kind != "exact":
-        what = f"that it is {solution.status}" if decided else "the bound"
-        word = f"{what} is the claim of {certificate.source}, and not proved"
+        what = f"the status {solution.status}" if decided else "the bound"
+        word = f"{what} is claimed by {certificate.source} and not proved"
         yield word if certificate.source else "no bound is claimed, and nothing is proved"
         return
     known = certificate.digest == case.digest
-    need(known, f"digest: {certificate.digest!r} is of another trellis or of other rules")
+    need(known, f"digest: {certificate.digest!r} belongs to another trellis or to other rules")
     excluded = _excluded(claims, meter)
     among = before is None or set(excluded) <= set(before)
     need(among, "certificate: it excludes labellings that are not before this one")
@@ -226,7 +226,7 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
             certificate.rest is None, "certificate: two-phase inference has no proof that a list is complete"
         )
         if not decided:
-            yield f"the labelling is {solution.status} only, which two phases prove nothing of"
+            yield f"the status is {solution.status}; a certificate of two-phase inference proves optimal labellings only"
             return
         claim = None if claims.path is None else claims.phases_claim(claims.path)
         check_phases(problem, certificate.tree, claim, excluded, meter)
@@ -260,7 +260,7 @@ def _read(claims: Claims, given: Any, meter: Meter) -> tuple[Path, ...]:
     problem = claims.case.problem
     meter.spend(len(given) * (sum(problem.shape) + 4 * OVERHEAD + RULE * len(problem.rules)))
     read = tuple(path for each in given if (path := claims.case.path(each)) is not None)
-    need(len(read) == len(given), "certificate: it excludes or lists what is no labelling")
+    need(len(read) == len(given), "certificate: one of its excluded or listed labellings is invalid")
     return read
 
 

@@ -141,7 +141,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
         for solution in solutions:
             _tree(solution)
         if not solutions:
-            raise UnprovedOptimum("no labelling is proved in this time; give it more time, with time_limit")
+            raise UnprovedOptimum("no labelling was proved optimal in time; raise time_limit")
         levels = [(units, list(each)) for units, each in groupby(solutions, _units)]
         if len(solutions) < wanted or (len(levels) > 1 and wanted > (top or 1)) or wanted == most:
             break
@@ -150,7 +150,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
     if len(solutions) < wanted:
         rest = solutions[-1].certificate.rest
         if rest is None or rest.bound > -np.inf:
-            raise UnprovedOptimum("that there are no other labellings is not proved; give it more time")
+            raise UnprovedOptimum("it is not proved that there are no other labellings; raise time_limit")
         return [*claims, (None, (), rest.tree)]
     if len(claims) == 1:
         units, labellings, tree = claims[0]
@@ -174,10 +174,10 @@ def _path(solution: Solution) -> tuple[int, ...]:
 def _tree(solution: Solution) -> Tree:
     tree = solution.certificate.tree
     if solution.status not in ("optimal", "infeasible"):
-        raise UnprovedOptimum(f"{solution.status} only, not proved; give it more time, with time_limit")
+        raise UnprovedOptimum(f"the solution is {solution.status}, not proved optimal; raise time_limit")
     if tree is None or isinstance(tree, Phases):
         source = solution.certificate.source or solution.method
-        raise UnprovedOptimum(f"that it is {solution.status} is the claim of {source}, without a proof tree")
+        raise UnprovedOptimum(f"the status {solution.status} is claimed by {source} without a proof tree")
     return tree
 
 

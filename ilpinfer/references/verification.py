@@ -113,7 +113,7 @@ def _differences(reference: Reference) -> Iterator[str]:
     compiled = _compiler(reference.rules).compiled(trellis.labels)
     problem = compiled.problem(trellis, quiet=True)
     if compiled.digest_of(trellis) != reference.digest:
-        yield f"digest: {reference.digest!r} is of another trellis or of other rules"
+        yield f"digest: {reference.digest!r} belongs to another trellis or to other rules"
     tables = tables_of(problem)
     for name, values in tables.plain.items():
         if values != reference.tables.get(name):

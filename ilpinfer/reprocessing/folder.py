@@ -59,7 +59,7 @@ class Folder:
         if elsewhere:
             with write_errors(self.path), storage_errors(), contextlib.suppress(FileExistsError):
                 self._system.mkdir(self._place, create_parents=False)  # of s3, no bucket is created
-            text = f"{self.path}: this storage has no locks; let no second run write there"
+            text = f"{self.path}: this storage has no locks; make sure that no other run writes there"
             warnings.warn(text, LockNotice, stacklevel=3)
             yield
             return
@@ -73,7 +73,7 @@ class Folder:
         from fsspec.implementations.arrow import ArrowFSWrapper
 
         if isinstance(self._system, ArrowFSWrapper):
-            what = "this storage has no transactions, by which files appear whole; name another one"
+            what = "this storage has no transactions, so files could be incomplete; choose another storage"
             raise OutputError(f"{self.path}: {what}")
 
     def place(self, name: str) -> str:

@@ -110,4 +110,4 @@ def read_record(record: Any, where: str, limits: Limits) -> tuple[Example, int, 
 def _check_size(count: int, noun: str, most: int, where: str, remedy: str) -> None:
     """LimitError for more than `most`."""
     if count > most:
-        raise LimitError(f"{where}: {counted(count, noun)}; at most {most} are taken here, {remedy}")
+        raise LimitError(f"{where}: {counted(count, noun)}; at most {most} are accepted; {remedy}")

@@ -50,5 +50,5 @@ def _check_statements(rules: RuleSet, fields: int, labels: int) -> None:
         count += math.perm(fields, len(SCOPES[rule.scope])) * (fields if each else 1)
     most = min(MOST_STATEMENTS, MOST_STEPS // max(labels, 1) ** 2)
     if count > most:
-        what = f"{count} statements, one for each field where a rule is about each"
-        raise LimitError(f"rules: {what}; at most {most} are taken here for {labels} labels")
+        what = f"{count} statements, where a rule about each field counts once for each field"
+        raise LimitError(f"rules: {what}; at most {most} are accepted for {labels} labels")

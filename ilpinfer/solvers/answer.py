@@ -36,7 +36,7 @@ class Choices:
         for name in self.options:
             if name in reserved:
                 raise SolverOptionError(
-                    f"solver option {name!r} follows from {reserved[name]}: set that instead"
+                    f"solver option {name!r} is set by {reserved[name]}; give that instead"
                 )
         both = {**ours, **self.options}
         return {name: value for name, value in both.items() if value is not None}

@@ -22,7 +22,7 @@ def check(name: str, solver: Function, options: Mapping[str, Any]) -> None:
     for option in options:
         if option in RESERVED:
             raise SolverOptionError(
-                f"solver option {option!r} is an argument of every solver: choose another name"
+                f"solver option {option!r} is reserved for an argument of solvers; choose another name"
             )
     try:
         inspect.signature(solver).bind(None, time_limit=None, threads=1, **options)
@@ -63,7 +63,7 @@ def solve(
     x = exact_solution(values, program)
     if x is None:
         raise SolverError(
-            f"{name}: its values are not {program.n_columns} numbers that keep every row and box"
+            f"{name}: its values are not {program.n_columns} numbers within all rows and bounds"
         )
     value = program.value(x)
     slack = max(1.0, 1e-9 * abs(value - (program.constant or 0)))

@@ -78,7 +78,7 @@ class PulpSolver:
         for option in options:
             if option in RESERVED:
                 raise SolverOptionError(
-                    f"solver option {option!r} follows from {RESERVED[option]}: set that instead"
+                    f"solver option {option!r} is set by {RESERVED[option]}; give that instead"
                 )
         wanted = {
             "timeLimit": time_limit,

@@ -39,7 +39,7 @@ class RowCheckpoint:
         self.job, self._position = job, position
         self.place = output_path(path, inputs)
         if self.place.direct and is_packed(self.place.name):
-            what = "is no file, and rows are compressed only when all are there"
+            what = "is not a regular file, and rows are compressed only at the end"
             raise OutputError(f"{self.place.name}: {what}; choose a name without .gz")
         self.groups = 0
         self.damage = ""  # error in an earlier part; the rows before it are kept
@@ -139,9 +139,8 @@ class RowCheckpoint:
                 return
             members = self._members(row, line, member)
             if not members:
-                self.damage = (
-                    f"{self.place.part}: line {number} is damaged, or not the row that belongs there; "
-                    + (f"begun anew behind line {kept}" if kept else "begun anew")
+                self.damage = f"{self.place.part}: line {number} is damaged or out of order; " + (
+                    f"the run continues after line {kept}" if kept else "the run starts again"
                 )
                 return
             end, member = end + len(line), member + 1

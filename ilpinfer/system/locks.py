@@ -78,7 +78,7 @@ def _hold(descriptor: int, lock: Path) -> None:
         _check_alive(descriptor, lock)
         return
     if not free:
-        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
+        raise LockError(f"{_owner(descriptor)} is writing it; wait until it ends")
 
 
 @cache
@@ -94,7 +94,7 @@ def _check_alive(descriptor: int, lock: Path) -> None:
     result = re.fullmatch(rf"{MARK}pid (\d+) on (.*)\n", _text(descriptor))
     if result is None:
         warnings.warn(
-            f"{lock.parent}: this file system has no locks; let no second run write {lock.stem}",
+            f"{lock.parent}: this file system has no locks; make sure that no other run writes {lock.stem}",
             LockNotice,
             stacklevel=2,
         )
@@ -103,7 +103,7 @@ def _check_alive(descriptor: int, lock: Path) -> None:
     if host != platform.node() or WINDOWS:  # where a process cannot be asked
         raise LockError(f"{_owner(descriptor)} is or was writing it; if that has ended, remove {lock}")
     if is_alive(process):
-        raise LockError(f"{_owner(descriptor)} is writing it; wait for its end")
+        raise LockError(f"{_owner(descriptor)} is writing it; wait until it ends")
 
 
 def is_alive(process: int) -> bool:

@@ -56,7 +56,7 @@ def check_folder(path: str | Path) -> None:
     """Raise OutputError for a folder whose name is that of a compressed file, or an address."""
     _check_local(str(path))
     if is_packed(path) and not Path(path).is_dir():
-        what = "is to be a folder, and its files are not compressed"
+        what = "is the name of a folder, and files in it are not compressed"
         raise OutputError(f"{path}: {what}; choose a name without .gz")
 
 
@@ -81,7 +81,7 @@ def write_errors(name: str | Path) -> Iterator[None]:
 def _check_local(name: str) -> None:
     """Raise OutputError for an address, which would become a folder of this machine."""
     if SIGN in name:
-        what = "is an address, and this command writes files of this machine"
+        what = "is an address, but this command writes local files only"
         raise OutputError(f"{name}: {what}; name a path, or use reprocess, whose output may be an address")
 
 

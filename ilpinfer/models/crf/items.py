@@ -55,4 +55,6 @@ def _check_text(value: str, where: str, error: type[ValueError]) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise error(f"{where}: {value!a:.60} has half of a surrogate pair, which is no text") from None
+        raise error(
+            f"{where}: {value!a:.60} contains an unpaired surrogate; replace this character"
+        ) from None

@@ -228,7 +228,9 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
         raise ParameterError(error.message, "rules") from None
     silent = [rule.title for rule in rules.rules if not is_token_rule(rule)]
     if silent:
-        raise ParameterError(f"rule {silent[0]!r} says nothing about single tokens, as tag_at would", "rules")
+        raise ParameterError(
+            f"rule {silent[0]!r} is not about single tokens; use rules such as tag_at", "rules"
+        )
     fields = tuple(field for field in rules.fields if field != OUTSIDE)
     statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
 
@@ -275,7 +277,7 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
 
     alternatives = [_atoms(part.strip(), known, place_error) for part in text.split("&")]
     if prod(map(len, alternatives)) > MOST:
-        raise place_error(f"stands for {prod(map(len, alternatives))} features; expected {MOST} at most")
+        raise place_error(f"expands to {prod(map(len, alternatives))} features; expected at most {MOST}")
     yield from product(*alternatives)
 
 

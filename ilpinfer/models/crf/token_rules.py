@@ -36,7 +36,7 @@ class TokenRules:
         for rule in self.rules:
             if not rule.hard or not is_token_rule(rule):
                 raise ValueError(
-                    f"{rule.title}: rules that come first are hard and about single tokens, such as tag_at"
+                    f"{rule.title}: rules before a CRF must be hard and about single tokens, such as tag_at"
                 )
             for statement in rule.statements(self._names):
                 self.labels.field(statement.field)  # type: ignore[attr-defined]
@@ -72,7 +72,9 @@ class TokenRules:
         for t in order:
             left = result[t] & beside(other)
             if not left:
-                raise ValueError(f"token {t}, {tokens[t]!r}: rules and the labels' scheme leave it no label")
+                raise ValueError(
+                    f"token {t}, {tokens[t]!r}: rules and the labelling scheme forbid every label; make a rule soft, or remove it"
+                )
             result[t] = other = left
 
     def _followers(self, labels: int) -> int:

@@ -98,7 +98,7 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
         while isinstance(news := ours.recv(), Iteration):
             progress(news)
     except EOFError:
-        news = "its process broke down; try other parameters"
+        news = "its process ended unexpectedly; try other parameters"
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
