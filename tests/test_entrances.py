@@ -196,7 +196,7 @@ ZEROS = [[0.0, 0.0, 0.0]] * 2
 REFUSED = {
     "no scheme": (Problem(ZEROS, ("O", "PER", "LOC"), ROLES, VALID), "valid_scheme"),
     "an undeclared helper": (Problem(ZEROS, ("B-PER", "I-PER", "[PAD]"), ROLES, VALID), r"never.*\[PAD\]"),
-    "marks without a field": (Problem(ZEROS, ("O", "B", "I"), ROLES, VALID), "valid_scheme"),
+    "prefixes without a field": (Problem(ZEROS, ("O", "B", "I"), ROLES, VALID), "valid_scheme"),
     "a name given twice": (Problem(ZEROS, ("O", "B-PER", "B-PER"), ROLES, VALID), "'B-PER' is given twice"),
     "too few names": (Problem(ZEROS, ("O", "B-PER"), ROLES, ""), "3.*2|2.*3"),
     "a field of no label": (

@@ -103,7 +103,9 @@ ENTRANCES = {
         cross_validate(PAIRS, HMM.train, [[0], [1]], list(rules) if hasattr(rules, "__next__") else rules)
     ),
     "ilpinfer.pipelines.cross_validation.predict": lambda rules: predict(HMM_OF_PAIRS, PAIRS[:1], rules),
-    "ilpinfer.pipelines.fit.unfit": lambda rules: unfit([TRELLIS] * 10, rules).partition(" hardly fits")[2],
+    "ilpinfer.pipelines.fit.unfit": lambda rules: unfit([TRELLIS] * 10, rules).partition(
+        " does not seem to fit"
+    )[2],
     "ilpinfer.pipelines.fit.unfit_rules": lambda rules: unfit_rules([TRELLIS] * 10, rules),
 }
 """A function of rules for each public function or class that takes them, with a result to compare."""

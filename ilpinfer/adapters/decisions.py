@@ -41,7 +41,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
     except NoTokens as error:
         raise AdapterError(str(NoTokens(error.rule, TOKENS_HINT))) from None
     if not solution.has_labelling or solution.score == -np.inf:
-        what, reason = "no labelling keeps the hard rules", solution.reason
+        what, reason = "infeasible", solution.reason
         if solution.status == "unknown" and not solution.error:
             what = f"{solution.method.partition(':')[0]} found no labelling that keeps the hard rules"
             reason = "give rules a penalty, or the method more time"

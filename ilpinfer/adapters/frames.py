@@ -218,7 +218,9 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
 
 def _fill_down(cells: list[Any], name: str) -> list[Any]:
     if cells and cells[0] is None:
-        raise InputError(f'column "{name}", row 0: the sequence is missing; fill it in in the first row')
+        raise InputError(
+            f'column "{name}", row 0: the name of the sequence is missing; give it at least in the first row'
+        )
     result: list[Any] = []
     for cell in cells:
         result.append(result[-1] if cell is None else cell)

@@ -59,6 +59,6 @@ def held_out_of_file(
         except ValueError as error:
             hint = "use the same labels in both files, or --scheme plain"
             raise InputError(
-                f"{example.where}: {error}; the training labels have this scheme; {hint}"
+                f"{example.where}: {error}; the training labels are {known.notation}: {hint}"
             ) from None
     return alike

@@ -167,7 +167,7 @@ def _check_read(text: str, format_: str, examples: list[Example]) -> None:
                 why = f": {other.reason}" if isinstance(other, Rejection) else ""
                 way = "rename labels, tokens or notes" if format_ == "json" else "write JSON lines"
                 raise InputError(
-                    f"{example.where}: the sequence that begins with {brief(''.join(example.tokens[:1]))} has no place in {format_}, of which "
+                    f"{example.where}: the sequence that begins with {brief(''.join(example.tokens[:1]))} cannot be written as {format_}, of which "
                     f"another one would be read{why}; {way}"
                 )
 

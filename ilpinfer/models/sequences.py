@@ -80,8 +80,8 @@ def way_out_of_mixture(names: Sequence[str]) -> str:
     if (found := schemes.helpers(names)) is None:
         return f"correct the labels, or {plain}"
     return (
-        f"leave out tokens with helper labels by {never_advice(found[1])} or by "
-        f"ilpinfer.corpus.helper_labels.without_helpers, correct the labels, or {plain}"
+        f"correct the labels, leave out tokens with helper labels by {never_advice(found[1])} or by "
+        f"ilpinfer.corpus.helper_labels.without_helpers, or {plain}"
     )
 
 

@@ -116,8 +116,8 @@ def test_an_infeasible_sequence_is_named_with_its_rule_and_written(folder, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
     err = cli.refused("decode in.jsonl --rules rules.toml --output x.jsonl")
     assert err == (
-        'ilpinfer: in.jsonl, line 1: infeasible: rule "nine" alone leaves no labelling; make it soft, or allow what '
-        'it asks for; cheapest relaxation: allow 5 violations of "nine" at tokens 0 (a), 1 (b), 2 (c) and 1 more (and 1 more)\n'
+        'ilpinfer: in.jsonl, line 1: infeasible: no labelling keeps rule "nine"; make it soft, or allow the labels '
+        'that it needs; cheapest relaxation: allow 5 violations of "nine" at tokens 0 (a), 1 (b), 2 (c) and 1 more (and 1 more)\n'
     )
     assert [row["status"] for row in rows(Path("x.jsonl"))] == ["infeasible"] * 2
 
@@ -166,7 +166,7 @@ reason = "names go on"
 def test_compare_names_what_is_infeasible(folder, cli):
     Path("rules.toml").write_text(NINE)
     arguments = "compare scores.jsonl --rules rules.toml --methods auto,viterbi --output out"
-    assert 'scores.jsonl, line 1: infeasible: rule "nine" alone leaves no labelling' in cli.failed(arguments)
+    assert 'scores.jsonl, line 1: infeasible: no labelling keeps rule "nine"' in cli.failed(arguments)
     assert json.loads(Path("out/summary.json").read_text())["methods"][0]["proved"] == 1.0
 
 

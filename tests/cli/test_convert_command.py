@@ -121,4 +121,7 @@ def test_an_empty_sequence_goes_where_it_has_a_place(folder, cli):
     cli.done("convert in.jsonl out.parquet")
     assert cli.done("convert out.parquet - --to json").out == text
     for to in ("columns", "spans", "conllu"):
-        assert f"line 2: no token, which has no place in {to}" in cli(f"convert in.jsonl - --to {to}")[2]
+        assert (
+            f"line 2: the sequence is empty, which {to} cannot represent"
+            in cli(f"convert in.jsonl - --to {to}")[2]
+        )

@@ -298,7 +298,7 @@ IMPOSSIBLE = SOFT + HARD.replace("9", "0") + '[[rule]]\ntemplate = "at_least_tok
     ("rules", "message"),
     [
         (HARD, "no soft rule and no feature: hard rules have no penalty to learn"),
-        (IMPOSSIBLE, "the hard rules leave no labelling of any sequence"),
+        (IMPOSSIBLE, "no sequence has a labelling that keeps the hard rules"),
         ("", "no soft rule"),
     ],
 )

@@ -415,13 +415,19 @@ def test_schemes_have_other_names(other, scheme, names):
         (("B-x", "L-x", "U-x", "O"), ""),
         (("U-turn", "O"), ""),
         (("E-mail", "title", "O"), ""),
-        (("x", "B-y"), "some labels begin with B- and others, such as 'x', do not: taken as plain"),
-        (("B-x", "M-x", "L-x"), "labels begin with B-, L-, M-, which no one scheme has: taken as plain"),
-        (("B_x", "M_x", "L_x"), "labels begin with B_, L_, M_, which no one scheme has: taken as plain"),
-        (("B", "M", "E", "S"), "labels B, M, E, S are marks without a field: taken as plain"),
-        (("B-x", "I-x", "S-y"), "taken as iobes, although there are B-x and I-x but no E-x"),
+        (("x", "B-y"), "some labels begin with B- and others, such as 'x', do not: each label is read"),
+        (
+            ("B-x", "M-x", "L-x"),
+            "labels begin with B-, L-, M-, which are not the prefixes of one scheme: each label is read",
+        ),
+        (
+            ("B_x", "M_x", "L_x"),
+            "labels begin with B_, L_, M_, which are not the prefixes of one scheme: each label is read",
+        ),
+        (("B", "M", "E", "S"), "labels B, M, E, S are prefixes without a field: each label is read"),
+        (("B-x", "I-x", "S-y"), "there are B-x and I-x, and no E-x"),
         (("I-x", "O"), ""),
-        (("B-y", "I-y", "I-x"), "taken as bio, although there is I-x but no B-x"),
+        (("B-y", "I-y", "I-x"), "there is I-x, and no B-x"),
         (("B-x/U-y", "U-x"), "label 'B-x/U-y' looks nested"),
     ],
 )
@@ -433,7 +439,7 @@ def test_what_was_taken_is_said_where_names_are_odd(names, said):
 
 def test_rules_on_odd_names_give_a_notice():
     trellis = Trellis([0.0, 0.0], [], labels=("x", "B-y"))
-    with pytest.warns(RuleNotice, match="taken as plain"):
+    with pytest.warns(RuleNotice, match="each label is read"):
         compile_problem(trellis, [C.at_most_runs("x", 1)])
     compile_problem(trellis, [])
 

@@ -438,7 +438,7 @@ def test_an_infeasible_solution_is_explained_by_its_conflict(tmp_path):
     ):
         explanation = solution.explain()
         assert [clash.rule for clash in explanation.infeasibility.conflict] == [rule.title for rule in TWO]
-        assert "leave no labelling together" in str(explanation) and explanation.broken == ()
+        assert "no labelling keeps all of the hard rules" in str(explanation) and explanation.broken == ()
         assert type(explanation).from_dict(explanation.to_dict()) == explanation
     solution.save(tmp_path / "s.json")
     assert str(ilpinfer.Solution.load(tmp_path / "s.json").explain()) == str(explanation)

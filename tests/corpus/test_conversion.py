@@ -106,7 +106,7 @@ def test_data_that_show_iob1_are_said_to(folder, cli):
     err = cli.done("train iob1.tsv --output m.json --scheme iob1").err
     assert said not in err and "(iob1)" in err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
-    assert "none begins a run: there is nothing to check" in cli.refused("check valid.toml iob1.tsv --json")
+    assert "no label marks the begin of a run" in cli.refused("check valid.toml iob1.tsv --json")
     _, out, err = cli.done("check valid.toml iob1.tsv --json --scheme iob1")
     assert err == "" and json.loads(out)[0]["violations"] == 0
     assert said in cli.done("evaluate iob1.tsv iob1.tsv").err
@@ -142,7 +142,7 @@ def test_files_of_different_schemes_are_compared_in_one(folder, cli):
 
 def test_labels_that_fit_no_scheme_are_said_to_be_plain(folder, cli):
     Path("odd.tsv").write_text("a\tB-x\nb\tM-x\nc\tL-x\n")
-    said = "labels begin with B-, L-, M-, which no one scheme has: taken as plain"
+    said = "labels begin with B-, L-, M-, which are not the prefixes of one scheme: each label is read"
     assert said in cli.done("train odd.tsv --output m.json").err
     Path("valid.toml").write_text('[[rule]]\ntemplate = "valid_scheme"\n')
     for command in ("decode odd.tsv --model m.json --rules valid.toml", "check valid.toml odd.tsv"):
@@ -183,7 +183,7 @@ def test_an_expression_that_can_match_nothing_is_a_notice(folder, cli):
     said = "can match nothing with these labels: every labelling breaks it"
     Path("never.toml").write_text(rule_text("matches", fields=["date", "none"], regex="none date"))
     err = cli.failed("decode train.tsv --model hmm.json --rules never.toml")
-    assert said in err and "alone leaves no labelling" in err and "RuleNotice" not in err
+    assert said in err and "no labelling keeps rule" in err and "RuleNotice" not in err
     err = cli.done("check never.toml train.tsv").err
     assert said in err and "RuleNotice" not in err
     _, out, err = cli.done("check never.toml --model hmm.json")

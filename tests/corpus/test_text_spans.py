@@ -203,7 +203,7 @@ def test_sequences_of_other_files_become_texts(tmp_path):
     ],
 )
 def test_notes_that_would_be_read_as_something_else_are_refused(tmp_path, labels, notes):
-    with pytest.raises(InputError, match="the sequence that begins with 'Ada' has no place in spans"):
+    with pytest.raises(InputError, match="the sequence that begins with 'Ada' cannot be written as spans"):
         write([Example(("Ada",), labels, "x", about=notes)], tmp_path / "out.jsonl", WriteOptions("spans"))
 
 

@@ -145,7 +145,7 @@ def test_commands_and_records(tmp_path, monkeypatch, cli):
         out, err = cli.done(f"decode {arguments}")[1:]
         assert json.loads(out)["labels"] == BEST and err == "", arguments
     said = cli.refused("decode in.jsonl --rules valid.toml")
-    assert "'[PAD]' fits no scheme, while the other labels are bio" in said and 'never=["[PAD]"]' in said
+    assert "'[PAD]' does not fit the scheme bio of the other labels" in said and 'never=["[PAD]"]' in said
     assert (
         cli.done("compare in.jsonl --rules both.toml --methods auto,beam,viterbi --output out")[2].count(
             "notice"

@@ -35,10 +35,10 @@ def test_every_method_returns_a_whole_solution(method):
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
-        ([C.at_least_runs("a", 9, name="nine")], 'rule "nine" alone leaves no labelling'),
+        ([C.at_least_runs("a", 9, name="nine")], 'no labelling keeps rule "nine"'),
         (
             [C.ends_with("a", name="end"), C.at_most_tokens("a", 0, name="none")],
-            '"end" at token 5, "none" at token 5 leave no labelling together',
+            'no labelling keeps all of the hard rules "end" at token 5, "none" at token 5',
         ),
     ],
 )
@@ -64,7 +64,7 @@ def test_the_last_straw_is_named():
         C.forbidden_transition("a", "a", name="short"),
     ]
     reason = ilpinfer.decode(trellis(), rules).reason
-    told = '"start" at token 0, "end" at token 5, "once", "short" at token 1 leave no labelling together'
+    told = 'all of the hard rules "start" at token 0, "end" at token 5, "once", "short" at token 1;'
     assert told in reason
     assert "cheapest relaxation: allow 1 violation of" in reason
     forbidding = Trellis([-math.inf, -math.inf], [])

@@ -132,7 +132,7 @@ def test_never_is_checked(never, said):
 def test_marks_alone_are_read_where_the_scheme_is_named():
     labels = LabelSet(("B", "I", "O"), "bio")
     assert list(labels.fields) == ["_", "O"] and labels.invalid[0][0].tolist() == [False, True, False]
-    assert "marks without a field" in LabelSet(("B", "I", "O")).notice
+    assert "prefixes without a field" in LabelSet(("B", "I", "O")).notice
     assert schemes.bare_scheme(["I", "O"]) == "io B" and not schemes.bare_scheme(["B", "X", "O"])
 
 

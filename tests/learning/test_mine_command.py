@@ -99,7 +99,7 @@ def test_where_a_model_is_wrong(train, cli):
 def test_no_rule_survives(train, cli):
     code, out, err = cli("mine train.tsv --output rules.toml --support 900")
     assert (code, out) == (1, "")
-    assert err.startswith("ilpinfer: train.tsv: no rule survives of 20 sequences (")
+    assert err.startswith("ilpinfer: train.tsv: no rule found in 20 sequences (")
     assert err.endswith(": lower the support\n") and err.count("\n") == 1
     assert not list(Path().glob("rules.toml*"))
 

@@ -124,5 +124,5 @@ def test_rules_as_features():
     assert template.features(("the", "New", "York"))[0] == ["word[0]=the", "rule[0]=small"]
     assert len(template.features(("the", "New", "York"))[1]) == 2
     assert load_template(template.source).features(("the",)) == template.features(("the",))
-    with pytest.raises(TemplateError, match="rule 'once' says nothing about single tokens"):
+    with pytest.raises(TemplateError, match="rule 'once' is not about single tokens"):
         with_rules(template, [C.at_most_runs("place", 1, name="once")])

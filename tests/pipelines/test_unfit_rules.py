@@ -17,7 +17,7 @@ from ilpinfer.models.training import train
 from ilpinfer.pipelines import fit
 from ilpinfer.pipelines.fit import UnfitRule, unfit, unfit_rules
 
-BROKEN = "is broken by 100 % of the model's own labellings where it applies"
+BROKEN = "is broken by 100 % of the labellings without rules where it applies"
 
 
 def trellis_of(emissions, tokens=None):
@@ -48,15 +48,15 @@ def test_what_the_catalogue_says_of_generated_items_fits():
         for name in ("resume", "resume-both", "resume-one-each", "resume-title-first"):
             assert unfit(scored, load_rules(name)) == ""
     said = unfit(scored, load_rules("citations"))
-    assert said.startswith("citations hardly fits: 12 of 13 fields are not among")
+    assert said.startswith("citations does not seem to fit the model: 12 of 13 fields are not among")
 
 
 def test_a_rule_that_the_labellings_break_is_named_with_their_share():
     last = C.logic("forall t: author(t) -> exists s > t: title(s)", name="a title at last")
     result = unfit(trellises(), rule_set(last, C.at_most_tokens("title", 99, name="harmless")))
-    assert result == f'own hardly fits: "a title at last" {BROKEN}; see ilpinfer check'
+    assert result == f'own does not seem to fit the model: "a title at last" {BROKEN}; run ilpinfer check'
     none, end = C.at_most_tokens("author", 0, name="none"), C.logic("not author(last)", name="end")
-    assert f"{BROKEN}, and so are 2 more; see" in unfit(trellises(), rule_set(last, none, end))
+    assert f"{BROKEN}, and so are 2 other rules; run" in unfit(trellises(), rule_set(last, none, end))
 
 
 def test_a_rule_whose_penalty_says_that_it_is_mostly_broken_fits():
@@ -74,7 +74,10 @@ def test_absent_fields_are_counted_and_rules_about_them_alone_are_not_held_again
     assert [each.name for each in unfit_rules(trellises(), some)] == ["a date"]
     most = rule_set(absent, fields=("author", "date", "pages"))
     absence = "2 of 3 fields are not among the labels (date, pages)"
-    assert unfit(trellises(), most) == f'own hardly fits: {absence}; "a date" {BROKEN}; see ilpinfer check'
+    assert (
+        unfit(trellises(), most)
+        == f'own does not seem to fit the model: {absence}; "a date" {BROKEN}; run ilpinfer check'
+    )
     half = rule_set(C.at_most_tokens("author", 99), fields=("author", "date"))
     assert unfit(trellises(), half) == ""
     grouped = C.at_least_tokens(C.group("when", ["date", "pages"]), 1)
@@ -168,7 +171,10 @@ def test_commands_say_it_once(command, folder, cli):
     for _ in range(2):
         err = cli.done(f"{command} --rules rules.toml").err
         (said,) = [line for line in err.splitlines() if "hardly" in line]
-        assert said == f'ilpinfer: notice: rules.toml hardly fits: "titles end" {BROKEN}; see ilpinfer check'
+        assert (
+            said
+            == f'ilpinfer: notice: rules.toml does not seem to fit the model: "titles end" {BROKEN}; run ilpinfer check'
+        )
     Path("rules.toml").write_text(UNFIT.replace("title(last)", "date(last)"))
     for fitting in ("--rules rules.toml", "--rules bio", ""):
         assert "hardly" not in cli.done(f"{command} {fitting}").err
@@ -181,7 +187,10 @@ def test_scores_without_a_model_are_looked_at_too(folder, cli):
     Path("s.jsonl").write_text((json.dumps(record) + "\n") * 12)
     lines = cli.done("decode s.jsonl --rules rules.toml --output o.jsonl").err.splitlines()
     assert len(lines) == 1, "absent fields are not said twice"
-    assert "rules.toml hardly fits: 2 of 3 fields are not among the labels (author, date); " in lines[0]
+    assert (
+        "rules.toml does not seem to fit the model: 2 of 3 fields are not among the labels (author, date); "
+        in lines[0]
+    )
     Path("s.jsonl").write_text((json.dumps(record) + "\n") * 9)
     err = cli.done("decode s.jsonl --rules rules.toml --output p.jsonl").err
     assert err == "ilpinfer: notice: no label for author, date: counted as absent\n"
@@ -194,4 +203,6 @@ def test_joined_rule_sets_are_one():
             rule_set(C.at_most_tokens("author", 0, name="none")),
         ]
     )
-    assert unfit(trellises(), rules).startswith('some + own hardly fits: "none" is broken by 100 %')
+    assert unfit(trellises(), rules).startswith(
+        'some + own does not seem to fit the model: "none" is broken by 100 %'
+    )

@@ -173,7 +173,7 @@ def test_masked_logits_are_one_notice():
     }
     for count, call in calls.items():
         (said,) = notices_of(call)
-        assert f"which forbid as -inf does: {count}, the first is " in said
+        assert f"which are read as -inf: {count}, the first is " in said
     with warnings.catch_warnings(action="ignore"):
         solution = ilpinfer.decode(from_logits(np.full((2, 3), -1e9), NAMES))
     assert solution.status == "infeasible", "as a row of -inf"

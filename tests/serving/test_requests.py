@@ -192,9 +192,7 @@ def test_known_labels_are_kept(decoder, tagger):
 @pytest.mark.filterwarnings("default")
 def test_odd_scores_are_counted_in_the_answer(decoder):
     masked = {**SCORES, "emissions": [[0, -1e9], [-1, 0], [0, -1], [-1e30, 0]]}
-    noted = [
-        "scores at or below -1e8 nats, which forbid as -inf does: 2, the first is emissions[0, 1] = -1e+09"
-    ]
+    noted = ["scores at or below -1e8 nats, which are read as -inf: 2, the first is emissions[0, 1] = -1e+09"]
     assert post(decoder, "/decode", masked).json()["notices"] == noted
     results = post(decoder, "/batch", {"sequences": [masked, SCORES]}).json()["results"]
     assert [each.get("notices") for each in results] == [noted, None]

@@ -35,9 +35,7 @@ class TokenRules:
         object.__setattr__(self, "rules", tuple(self.rules))
         for rule in self.rules:
             if not rule.hard or not is_token_rule(rule):
-                raise ValueError(
-                    f"{rule.title}: rules before a CRF must be hard and about single tokens, such as tag_at"
-                )
+                raise ValueError(f"{rule.title}: expected a hard rule on single tokens, such as tag_at")
             for statement in rule.statements(self._names):
                 self.labels.field(statement.field)  # type: ignore[attr-defined]
 
