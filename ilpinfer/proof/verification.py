@@ -162,7 +162,7 @@ def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
     lowest = -math.inf if below is None else units_of(solutions[0].score) - below
     if rest is not None and (rest.bound == -math.inf or units_of(rest.bound) < lowest):
         return []
-    return [f"it is not proved that there are no labellings beyond these {few}"]
+    return [f"it is not proved that the list of {few} is complete"]
 
 
 def _verdict(

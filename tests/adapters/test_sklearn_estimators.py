@@ -104,7 +104,7 @@ def test_predictions_and_marginals_agree_with_brute_force(model):
             for mine, theirs in zip(marginals, chances):
                 assert mine == pytest.approx(theirs, abs=1e-4)
     if model == "hmm2":
-        with pytest.raises(SequenceError, match=r"X\[0\]: marginals are for first-order trellises"):
+        with pytest.raises(SequenceError, match=r"X\[0\]: marginals need a first-order trellis"):
             estimator.predict_marginals(texts)
 
 

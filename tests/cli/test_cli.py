@@ -197,4 +197,4 @@ def test_parameters_of_searches_are_given_by_name(folder, cli):
 
 def test_a_model_beside_scores_is_said_not_to_be_used(folder, cli):
     err = cli.done("decode scores.jsonl --model hmm.json").err
-    assert err == "ilpinfer: notice: scores.jsonl has scores of its own: hmm.json is not used\n"
+    assert err == "ilpinfer: notice: scores.jsonl contains scores, so hmm.json is not used\n"

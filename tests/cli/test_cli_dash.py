@@ -65,7 +65,7 @@ def test_references_through_a_pipe(folder):
     code, verified, _ = piped("reference verify -", out)
     assert (code, verified) == (0, "1 reference holds (meaning)\n")
     code, _, err = piped("reference verify -")
-    assert (code, err) == (2, "ilpinfer: -: there is no reference\n")
+    assert (code, err) == (2, "ilpinfer: -: no reference in the file\n")
 
 
 def test_an_output_that_is_redirected_is_appended_to_as_the_shell_says(folder):

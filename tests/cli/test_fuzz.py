@@ -23,7 +23,7 @@ def test_changed_input_is_refused_in_one_line_or_taken(workplace, rng):
 @pytest.mark.parametrize(
     ("code", "err", "fault"),
     [
-        (2, "ilpinfer: KeyError: 'x'; with ILPINFER_TRACEBACK=1 it says where\n", "a raw error"),
+        (2, "ilpinfer: KeyError: 'x'; set ILPINFER_TRACEBACK=1 to print the traceback\n", "a raw error"),
         (2, "Traceback (most recent call last):\nilpinfer: x\n", "a raw error"),
         (0, "x.py:3: RuntimeWarning: overflow\n", "a raw error"),
         (2, "", "0 lines for exit code 2"),

@@ -247,7 +247,7 @@ def test_scores_of_the_sequences_themselves(folder, cli):
     assert b", with scores)" in first
     cli.done("train more.tsv --output hmm.json")
     err = cli.done(learn("--model hmm.json", source="scored.jsonl")).err
-    assert "scored.jsonl has scores of its own: hmm.json is not used" in err
+    assert "scored.jsonl contains scores, so hmm.json is not used" in err
     assert Path("learnt.toml").read_bytes() == first
 
 

@@ -100,7 +100,7 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", none)
-    with pytest.warns(LockNotice, match="no locks; let no second run write x"):
+    with pytest.warns(LockNotice, match="no locks; make sure that no other run writes x"):
         write_atomically(tmp_path / "x", "whole")
     lock, host = tmp_path / "x.lock", socket.gethostname()
     lock.write_text(f"ilpinfer: pid {os.getppid()} on {host}\n")
@@ -144,8 +144,8 @@ def test_a_part_with_holes_is_noticed_and_filled(lines, cli, case):
     Path("x.jsonl").unlink()
     Path("x.jsonl.part").write_text("".join(part), newline="")
     err = cli.done(DECODE).err
-    begun = f"begun anew behind line {right}" if right else "begun anew\n"
-    assert f"x.jsonl.part: line {right + 1} is damaged, or not the row that belongs there; {begun}" in err
+    begun = f"the run continues after line {right}" if right else "the run starts again\n"
+    assert f"x.jsonl.part: line {right + 1} is damaged or out of order; {begun}" in err
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
     assert b"\r" not in Path("x.jsonl").read_bytes()
 
@@ -190,7 +190,7 @@ def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, cli):
     Path("x.jsonl").unlink()
     Path("x.jsonl.part").write_bytes(b"\0" * 100 + b"\n")
     Path("x.jsonl.lock").write_text("ilpinfer: pid 1 on here\n")
-    assert "line 1 is damaged, or not the row that belongs there; begun anew\n" in cli.done(DECODE).err
+    assert "line 1 is damaged or out of order; the run starts again\n" in cli.done(DECODE).err
     assert len(rows(Path("x.jsonl"))) == 4 and not list(Path().glob("x.jsonl.*"))
 
 
@@ -250,7 +250,7 @@ def test_rows_of_a_comparison_are_read_back(lines, cli):
     Path("out").mkdir()
     os.symlink("/dev/null", "out/results.jsonl")
     err = cli.refused("compare in.jsonl --methods viterbi --output out")
-    said = "the rows are read back, so the output must be a file; name one"
+    said = "the command reads its rows again; name a file"
     assert err == f"ilpinfer: out/results.jsonl: {said}\n"
 
 

@@ -59,7 +59,7 @@ def test_runs_on_the_same_sequences_are_joined(tmp_path):
         (
             ["auto"],
             {"trellises": TRELLISES[1:5], "gold": GOLD[1:5]},
-            "sequence 0 is another one in the second",
+            "sequence 0 differs between the comparisons",
         ),
         (["auto"], {"gold": [None, *GOLD[1:4]]}, "sequence 0 .*: its scores, tokens or gold labels differ"),
         (["auto"], {"rules": RULES[:1]}, "two comparisons with different rules"),

@@ -55,7 +55,7 @@ def test_files_that_are_not_regular_or_too_large_are_refused(tmp_path, monkeypat
         "/dev/zero": "not a regular file",
         "pipe": "not a regular file",
         "folder": "not a regular file",
-        "large": "MiB, and it may have",
+        "large": "MiB; at most",
         "none": "No such file",
         "a\\u0000b": "null",
     }.items():

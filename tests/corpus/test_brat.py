@@ -53,7 +53,7 @@ def test_a_line_is_a_sequence(here, source):
     lines, notices = found(source)
     assert lines == LINES
     assert notices == [
-        "notes/a.ann: spans that go on over a line break are read as a span in each line: T4 at 52-60"
+        "notes/a.ann: spans that cross a line break are split into one span for each line: T4 at 52-60"
     ]
 
 
@@ -85,7 +85,7 @@ def test_a_text_without_annotations_among_documents_is_rejected(tmp_path):
         good, bad = stream
     assert good.tokens == ("Ada",)
     assert bad.message == (
-        f"{tmp_path}/b.txt: no b.ann beside it, as other texts of the folder have; an empty file says that there are no "
+        f"{tmp_path}/b.txt: no b.ann in the same folder, although other texts have one; create an empty file if there are no "
         "annotations"
     )
     (tmp_path / "b.ann").touch()
@@ -112,6 +112,6 @@ def test_a_folder_has_one_notice_a_kind(here):
         Path(f"notes-{name}.ann").write_text("T1\tP 0 9\tAda Byron\nT2\tP 0 3\tAda\nT3\tP 3 4\t \n")
     _, notices = found_examples("notes-*.ann")
     assert sorted(notices) == [
-        ".: spans that overlap longer ones, or earlier ones of the same length, are left out: notes-a.ann: T2: 'Ada' at 0-3, and 2 more",
+        ".: spans that overlap a longer span, or an earlier span of the same length, are left out: notes-a.ann: T2: 'Ada' at 0-3, and 2 more",
         ".: spans without any token are left out: notes-a.ann: T3: ' ' at 3-4, and 2 more",
     ]

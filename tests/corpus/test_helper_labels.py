@@ -85,7 +85,7 @@ def test_gold_of_helper_labels_is_not_counted_and_such_predictions_are_outside()
     with pytest.warns(UserWarning, match="left out"):
         report = classification_report([gold], [found], never=HELPERS)
     assert report == classification_report([WORDS[1]], [["B-name", "O", "O", "B-year"]])
-    with pytest.warns(UserWarning, match=r"counted as fields; never=.* does not count their tokens"):
+    with pytest.warns(UserWarning, match=r"counted as fields; give never=.* to leave these tokens out"):
         evaluate([Pair(tokens, gold, gold)])
 
 

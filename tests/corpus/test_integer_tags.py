@@ -41,10 +41,10 @@ def test_names_of_the_caller(tmp_path):
     (tmp_path / "x.jsonl").write_text(json.dumps(RECORD))
     assert found(tmp_path / "x.jsonl", reading=LogitsOptions(tuple(NAMES))) == EXPECTED
     with pytest.raises(
-        InputError, match=r"labels: 1 is a number of a label without a name; give .*--label-names"
+        InputError, match=r"labels: label 1 is a number, but label names are not given; give .*--label-names"
     ):
         found(tmp_path / "x.jsonl")
-    with pytest.raises(InputError, match="labels: 1 is no label; there are 1 name, from 0"):
+    with pytest.raises(InputError, match="labels: 1 is not the number of a label; expected 0 to 0"):
         found(tmp_path / "x.jsonl", reading=LogitsOptions(("O",)))
 
 
@@ -70,7 +70,8 @@ def test_names_in_data_frames():
     (example,) = sequences_of(table(), "tokens", "ner_tags")
     assert (example.tokens, example.labels) == EXPECTED
     with pytest.raises(
-        InputError, match='column "ner_tags", row 0: 1 is a number of a label without a name; give names='
+        InputError,
+        match='column "ner_tags", row 0: label 1 is a number, but label names are not given; give names=',
     ):
         sequences_of(frame, "tokens", "ner_tags")
 

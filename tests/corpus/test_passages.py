@@ -26,8 +26,8 @@ def test_the_tokens_of_a_text_are_those_of_plain_text():
     assert token_offsets("\ufeffAda") == ((1, 4),)
 
 
-WIDENED = "spans that do not begin and end between tokens are read as the whole tokens that they touch"
-OVERLAPPING = "spans that overlap longer ones, or earlier ones of the same length, are left out"
+WIDENED = "spans that begin or end inside a token are extended to whole tokens"
+OVERLAPPING = "spans that overlap a longer span, or an earlier span of the same length, are left out"
 
 
 @pytest.mark.parametrize(

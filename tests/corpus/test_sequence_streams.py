@@ -155,9 +155,9 @@ def test_folders_and_patterns_are_read_in_order(tmp_path):
     assert names == ["a.tsv", "b/x.jsonl", "c.tsv"]
     assert [each.tokens[0] for each in found(tmp_path / "*.tsv")] == ["a.tsv", "c.tsv"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="a folder without files to read"):
+    with pytest.raises(InputError, match="no readable file in this folder"):
         found(tmp_path / "empty")
-    with pytest.raises(InputError, match="no file has such a name"):
+    with pytest.raises(InputError, match="no file matches this pattern"):
         found(tmp_path / "*.csv")
 
 

@@ -106,7 +106,7 @@ def test_tasks_come_from_standard_input(monkeypatch, cli):
 def test_rejected_and_ignored_tasks_are_passed_over(tmp_path):
     examples, notices = found(tmp_path, lines(REJECTED, BARE, {**RAW, "answer": "ignore"}))
     assert pairs(examples) == WANTED[1:2]
-    assert notices == ["x: tasks that were rejected or ignored are passed over: 2"]
+    assert notices == ["x: rejected and ignored tasks are skipped: 2"]
     with pytest.raises(InputError, match=r"x\.jsonl: no sequence"):
         found(tmp_path, lines(REJECTED))
 
@@ -122,9 +122,9 @@ def test_spans_that_overlap_or_end_within_tokens_are_told(tmp_path):
     examples, notices = found(tmp_path, lines({**BARE, "spans": spans}))
     assert examples[0].labels == ("B-x", "I-x", "B-end")
     assert notices == [
-        "x: spans that do not begin and end between tokens are read as the whole tokens that they touch: "
+        "x: spans that begin or end inside a token are extended to whole tokens: "
         "x, line 1: span 3: 'sl' at 6-8 as 'slept'",
-        "x: spans that overlap longer ones, or earlier ones of the same length, are left out: x, line 1: span 0: 'Grace' at 0-5, "
+        "x: spans that overlap a longer span, or an earlier span of the same length, are left out: x, line 1: span 0: 'Grace' at 0-5, "
         "and 1 more",
     ]
 
@@ -144,7 +144,9 @@ def test_of_several_labels_the_first_is_read(tmp_path):
         tmp_path, lines({"text": "Ada", "label": [{"start": 0, "end": 3, "labels": ["a", "b"]}]})
     )
     assert example.labels == ("B-a",)
-    assert notices == ["x: of several labels of a span the first is read: x, line 1: span 0: a, b"]
+    assert notices == [
+        "x: only the first label of a span with several labels is read: x, line 1: span 0: a, b"
+    ]
 
 
 def test_offsets_in_units_of_utf_16_are_told_by_the_text_of_the_span(tmp_path):

@@ -89,7 +89,7 @@ def test_a_name_that_is_no_label():
     with pytest.raises(ValueError, match="never: no label 'PAD'"):
         Decoder(VALID, NAMES, never=["PAD"])
     rules = parse_rules('never = ["[PAD]", "[CLS]"]\n[[rule]]\ntemplate = "valid_scheme"\n')
-    with pytest.warns(RuleNotice, match=r"no label \[CLS\], which the rules leave out"):
+    with pytest.warns(RuleNotice, match=r"never: the model has no label \[CLS\]"):
         assert ilpinfer.decode(trellis(), rules).labels == BEST
 
 

@@ -56,7 +56,7 @@ def test_a_quoted_name_in_an_inequality_is_a_field(text, violations):
 @pytest.mark.parametrize(
     ("make", "text", "message"),
     [
-        (C.linear, '"runs"(title) <= 1', "nothing is counted by '\"runs\"'"),
+        (C.linear, '"runs"(title) <= 1', "no count '\"runs\"'"),
         (C.logic, '"label"(0) = "title"', '"label"(…) compared with a quoted text'),
         (C.logic, '"token"(0) in ["x"]', "only a token can be matched"),
         (C.logic, '"begins"(title, 0)', '2 arguments; expected "begins"(t)'),

@@ -221,5 +221,5 @@ def test_what_goes_wrong_in_the_process_of_training_is_said(tmp_path):
     with pytest.raises(RuntimeError, match="CRFsuite: MemoryError: too much"):
         _train_apart(trainer, tmp_path / "model", print)
     trainer.holds_out = True
-    with pytest.raises(RuntimeError, match="CRFsuite: its process broke down; try other parameters"):
+    with pytest.raises(RuntimeError, match="CRFsuite: its process ended unexpectedly; try other parameters"):
         _train_apart(trainer, tmp_path / "model", print)

@@ -51,7 +51,7 @@ def test_the_trellis_has_the_constrained_optimum(crf, name, tokens):
     first = RulesFirst(crf, SETS[name])
     solution = whole(crf, first, tokens)
     if solution.status == "infeasible":
-        with pytest.raises(ValueError, match="leave it no label"):
+        with pytest.raises(ValueError, match="forbid every label"):
             first.trellis(tokens)
     else:
         assert ilpinfer.decode(first.trellis(tokens), [C.valid_scheme()]).labels == solution.labels

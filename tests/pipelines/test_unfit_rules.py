@@ -48,7 +48,9 @@ def test_what_the_catalogue_says_of_generated_items_fits():
         for name in ("resume", "resume-both", "resume-one-each", "resume-title-first"):
             assert unfit(scored, load_rules(name)) == ""
     said = unfit(scored, load_rules("citations"))
-    assert said.startswith("citations does not seem to fit the model: 12 of 13 fields are not among")
+    assert said.startswith(
+        "citations does not seem to fit the model: 12 of 13 declared fields are not labels"
+    )
 
 
 def test_a_rule_that_the_labellings_break_is_named_with_their_share():
@@ -73,7 +75,7 @@ def test_absent_fields_are_counted_and_rules_about_them_alone_are_not_held_again
     assert unfit(trellises(), some) == ""
     assert [each.name for each in unfit_rules(trellises(), some)] == ["a date"]
     most = rule_set(absent, fields=("author", "date", "pages"))
-    absence = "2 of 3 fields are not among the labels (date, pages)"
+    absence = "2 of 3 declared fields are not labels of the model (date, pages)"
     assert (
         unfit(trellises(), most)
         == f'own does not seem to fit the model: {absence}; "a date" {BROKEN}; run ilpinfer check'
@@ -188,7 +190,7 @@ def test_scores_without_a_model_are_looked_at_too(folder, cli):
     lines = cli.done("decode s.jsonl --rules rules.toml --output o.jsonl").err.splitlines()
     assert len(lines) == 1, "absent fields are not said twice"
     assert (
-        "rules.toml does not seem to fit the model: 2 of 3 fields are not among the labels (author, date); "
+        "rules.toml does not seem to fit the model: 2 of 3 declared fields are not labels of the model (author, date); "
         in lines[0]
     )
     Path("s.jsonl").write_text((json.dumps(record) + "\n") * 9)

@@ -77,8 +77,8 @@ TAKEN = {
     "tensors in tuples": tuple(tuple(Tensor(x) for x in row) for row in ROWS),
 }
 REFUSED = {
-    "masked": (MASKED, "masked array; fill it"),
-    "masked rows": (list(MASKED), "masked array; fill it"),
+    "masked": (MASKED, "masked array; use its method"),
+    "masked rows": (list(MASKED), "masked array; use its method"),
     "a masked number in a row": ([[1.0, 2.0, np.ma.masked]] * 3, r"\[0(, 2)?\] is a masked array"),
     "truth values": (ROWS > 0, "True"),
     "truth values in lists": ((ROWS > 0).tolist(), "must hold numbers, not True"),

@@ -391,7 +391,7 @@ def test_words_of_others_are_no_proof():
     for kind, source in (("solver", "CBC 2.10"), ("none", "depth-first search")):
         verdict = verify(TRELLIS, RULES, replace(BEST, certificate=Certificate(kind, source)))
         assert verdict.ok and not verdict.proved and not verdict
-        assert f"that it is optimal is the claim of {source}" in verdict.reasons[0]
+        assert f"the status optimal is claimed by {source}" in verdict.reasons[0]
 
 
 @pytest.mark.parametrize("place", [0, 1])

@@ -205,5 +205,5 @@ def test_a_time_limit_that_leaves_no_labelling(monkeypatch):
     monkeypatch.setattr(
         making, "decode", lambda *given, top=None, **options: [] if top else decode(*given, **options)
     )
-    with pytest.raises(UnprovedOptimum, match="no labelling is proved in this time"):
+    with pytest.raises(UnprovedOptimum, match="no labelling was proved optimal in time"):
         make(trellis, [C.starts_with("b")], time_limit=0.001)

@@ -52,7 +52,7 @@ def test_a_run_at_an_address_is_that_of_this_machine(store, cli, scheme, folder)
     root = "memory://" if scheme == "memory://" else f"file://{folder}/"
     source = "memory://corpus/in.tsv" if scheme == "memory://" else f"{root}in.tsv"
     said = cli.done(f"reprocess {source} {RUN} --output {root}out").err
-    assert ("has no locks; let no second run write there" in said) == (scheme == "memory://")
+    assert ("has no locks; make sure that no other run writes there" in said) == (scheme == "memory://")
     assert content(f"{root}out") == content("here")
     with storage.open_bytes(f"{root}out/manifest.json") as stream:
         manifest = json.load(stream)
@@ -118,7 +118,7 @@ def test_an_error_of_the_storage_while_reading_names_the_file(store, cli, monkey
 def test_a_folder_in_storage_without_sequences_is_named(store, cli):
     store.pipe_file("/nothing/a.pdf", b"%PDF")
     said = cli.refused(f"decode memory://nothing {OPTIONS}")
-    assert said.startswith("ilpinfer: memory://nothing: a folder without files to read")
+    assert said.startswith("ilpinfer: memory://nothing: no readable file in this folder")
 
 
 def test_storage_without_transactions_is_no_place_for_output(store, cli, monkeypatch):

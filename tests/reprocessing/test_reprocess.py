@@ -110,7 +110,7 @@ def test_labels_are_explained(whole, cli):
 
 def test_threads_are_for_the_engine(whole, cli):
     refused = cli.refused(f"{REPROCESS} --method beam --threads 2 --output two")
-    assert "threads are for one process, and for the method auto" in refused
+    assert "threads works with one process and the method auto" in refused
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_a_folder_that_another_run_holds(whole, cli):
     with hold_lock(Path("whole/run.lock")):
         code, _, err = cli(f"{HERE} --output whole --resume")
     assert code == 2
-    assert f"whole: pid {os.getpid()} on " in err and "is writing it; wait for its end" in err
+    assert f"whole: pid {os.getpid()} on " in err and "is writing it; wait until it ends" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

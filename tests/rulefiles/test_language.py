@@ -152,7 +152,7 @@ def test_an_expression_that_can_match_nothing_is_broken_whatever_the_labels_are(
 def test_limits_are_stated(tmp_path):
     large = tmp_path / "large.toml"
     large.write_text("# " + "x" * 10 * 2**20)
-    with pytest.raises(RuleError, match=r"10\.0 MiB, and it may have 4: put long lists"):
+    with pytest.raises(RuleError, match=r"10\.0 MiB; at most 4 MiB are read: put long lists"):
         load_rules(large)
     with pytest.raises(ValueError, match="a formula may have 20000"):
         C.logic("not " * 6000 + "true").violations(["a"])

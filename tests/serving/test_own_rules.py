@@ -260,7 +260,7 @@ PAIRS = (
 
 def test_rules_that_fit_few_labels_do_not_fit_many(decoder):
     with_rules(decoder, PAIRS, 30, 1000)
-    with pytest.raises(LimitError, match=r"1560 statements, .* at most 1000 are taken here for 40 labels"):
+    with pytest.raises(LimitError, match=r"1560 statements, .* at most 1000 are accepted for 40 labels"):
         with_rules(decoder, PAIRS, 40, 1000)
 
 

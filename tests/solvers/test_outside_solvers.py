@@ -76,10 +76,10 @@ def test_a_solver_without_values():
     [
         (lambda a, p: (a.x, a.bound - 5), "mine: its bound of .* grid units is below .*, the score of its own values"),
         (lambda a, p: (a.x, -math.inf), "mine: its bound of -inf grid units is below"),
-        (lambda a, p: (0 * a.x, 0), r"mine: its values are not \d+ numbers that keep every row and box"),
-        (lambda a, p: (a.x + 7, 0), r"mine: its values are not \d+ numbers that keep every row and box"),
-        (lambda a, p: (a.x[1:], 0), r"mine: its values are not \d+ numbers that keep every row and box"),
-        (lambda a, p: (a.x * math.nan, 0), r"mine: its values are not \d+ numbers that keep every row and box"),
+        (lambda a, p: (0 * a.x, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
+        (lambda a, p: (a.x + 7, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
+        (lambda a, p: (a.x[1:], 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
+        (lambda a, p: (a.x * math.nan, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
         (lambda a, p: ("abc", 0), "mine returned no numbers and a bound, but"),
         (lambda a, p: (a.x, "high"), "mine returned no numbers and a bound, but"),
         (lambda a, p: (a.x, math.nan), "mine: its bound is not a number; None stands for no bound"),
@@ -124,7 +124,7 @@ def test_options_and_limits_reach_the_solver(tmp_path):
     assert 5 < limit < 9 and rest == [2, str(log), 3]
     with pytest.raises(SolverOptionError, match="mine does not take the solver options"):
         decoded(solver_options={"width": 3})
-    with pytest.raises(SolverOptionError, match="solver option 'log' is an argument of every solver"):
+    with pytest.raises(SolverOptionError, match="solver option 'log' is reserved for an argument of solvers"):
         decoded(solver_options={"log": "x"})
 
 
@@ -164,7 +164,7 @@ def test_a_solver_of_pulp_with_a_gap_has_no_proof():
         ("pulp:MOSEK", "pulp:MOSEK is not available: the Python package mosek is missing; install it, with its licence"),
         ("pulp:COIN_CMD:solver_options.path=no/cbc", "pulp:COIN_CMD is not available: the program no/cbc is missing; install it, or name it by the solver option path"),
         ("pulp:PULP_CBC_CMD:solver_options.depth=3", "pulp:PULP_CBC_CMD does not take the solver options {'depth': 3}"),
-        ("pulp:PULP_CBC_CMD:solver_options.timeLimit=3", "solver option 'timeLimit' follows from time_limit: set that instead"),
+        ("pulp:PULP_CBC_CMD:solver_options.timeLimit=3", "solver option 'timeLimit' is set by time_limit; give that instead"),
     ],
 )  # fmt: skip
 def test_a_solver_of_pulp_that_is_missing_is_named_with_what_it_lacks(method, message):

@@ -96,7 +96,7 @@ def test_commands_decode_and_write_whole_files(elsewhere):
     assert (code, err) == (0, "") and out.count('"status": "optimal"') == 3
     for name in ("to a file", "again", "packed"):
         code, out, err = runs[name]
-        assert (code, out) == (0, "") and "no locks; let no second run write" in err, name
+        assert (code, out) == (0, "") and "no locks; make sure that no other run writes" in err, name
         assert err.count("\n") == 1
     written = {"out.jsonl", "out.jsonl.gz"}
     assert set(os.listdir(folder)) == {"held.jsonl.lock", "in.jsonl", "train.tsv", *written}
@@ -107,7 +107,7 @@ def test_commands_decode_and_write_whole_files(elsewhere):
 def test_the_output_of_another_run_is_left_alone(elsewhere):
     code, out, err = elsewhere[2]["held"]
     assert (code, out) == (2, "")
-    assert f"held.jsonl: pid {os.getpid()} on {os.uname().nodename} is writing it; wait for its end" in err
+    assert f"held.jsonl: pid {os.getpid()} on {os.uname().nodename} is writing it; wait until it ends" in err
 
 
 @pytest.mark.parametrize(
