@@ -362,10 +362,10 @@ def test_a_label_is_no_field_that_a_formula_can_compare_with():
     assert C.logic("forall t: field(t) = x").violations(names, labels=BIO) == 0
     for formula in ('forall t: field(t) = "B-x"', 'forall t: field(t) != "B-x"'):
         with pytest.raises(
-            ValueError, match=r'"B-x" is a label, no field.*label\(t\) = "B-x", or name its field, "x"'
+            ValueError, match=r'"B-x" is a label, not a field.*label\(t\) = "B-x", or name its field, "x"'
         ):
             C.logic(formula).violations(names, labels=BIO)
-        with pytest.raises(ValueError, match='"B-x" is a label, no field'):
+        with pytest.raises(ValueError, match='"B-x" is a label, not a field'):
             C.logic(formula).ground(BIO, ["", ""])
 
 
@@ -425,9 +425,15 @@ def test_schemes_have_other_names(other, scheme, names):
             "labels begin with B_, L_, M_, which are not the prefixes of one scheme: each label is read",
         ),
         (("B", "M", "E", "S"), "labels B, M, E, S are prefixes without a field: each label is read"),
-        (("B-x", "I-x", "S-y"), "there are B-x and I-x, and no E-x"),
+        (
+            ("B-x", "I-x", "S-y"),
+            "labels are read as iobes, but no run of 'x' with several tokens can end: there are B-x and I-x, and no E-x",
+        ),
         (("I-x", "O"), ""),
-        (("B-y", "I-y", "I-x"), "there is I-x, and no B-x"),
+        (
+            ("B-y", "I-y", "I-x"),
+            "labels are read as bio, but no run of 'x' can begin: there is I-x, and no B-x",
+        ),
         (("B-x/U-y", "U-x"), "label 'B-x/U-y' looks nested"),
     ],
 )

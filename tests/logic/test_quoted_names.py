@@ -83,5 +83,5 @@ def test_a_quoted_name_is_no_template():
 
 
 def test_an_unquoted_predicate_keeps_its_meaning():
-    with pytest.raises(ValueError, match="no statement"):
+    with pytest.raises(ValueError, match="is not a condition"):
         C.logic("forall t: label(t)")
