@@ -16,7 +16,6 @@ from ilpinfer.system.posix import require_posix
 
 MOST = {
     "top": 10_000,
-    "most": 10_000_000,
     "seeds": 10_000,
     "n_jobs": 1024,
     "threads": 1024,

@@ -8,7 +8,6 @@ other Pareto-optimal labelling lies in a triangle, all of which label setting wi
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property, partial
 
 from formulations.dtypes import LabelIds
@@ -17,7 +16,6 @@ from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
-from ilpinfer.exact.unfound import Unfound
 from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 
@@ -26,8 +24,6 @@ from ilpinfer.exact.weights import Point, Weight
 class FrontierSearch(WeightedSearch):
     """The search for all Pareto-optimal labellings."""
 
-    most: int | None = None
-    heaviest: Fraction | None = None
     open: list[tuple[int, int]] = field(default_factory=list)
     """The gaps that are not proved, as the costs of their ends, from the best score on."""
 
@@ -40,7 +36,7 @@ class FrontierSearch(WeightedSearch):
             return
         proved = self.probe(Weight(1, self.weights.finest))
         corner = self.points[-1]
-        if proved is None or self.enough(corner.cost):
+        if proved is None:
             self.open.append((-1, corner.cost))
             return
         for weight in self._ladder():
@@ -50,21 +46,12 @@ class FrontierSearch(WeightedSearch):
                 corner = cheaper
             if not corner.cost:
                 return
-            if cheaper is None or self.enough(corner.cost):
+            if cheaper is None:
                 self.open.append((-1, corner.cost))
                 return
-        if self.heaviest is None:
-            everything = Point(corner.path, self.weights.lowest - 1, -1)
-            if not self.close(everything, corner, weight):
-                self.open.append((-1, corner.cost))
-
-    def enough(self, cost: int) -> bool:
-        """Whether as many points as are wanted are proved from a cost on."""
-        if self.most is None:
-            return False
-        unfound = Unfound(self.bounds, [*self.open, (-1, cost)])
-        points = [point for point in self.points if point.cost >= cost]
-        return sum(not unfound.can_dominate(point) for point in points) >= self.most
+        everything = Point(corner.path, self.weights.lowest - 1, -1)
+        if not self.close(everything, corner, weight):
+            self.open.append((-1, corner.cost))
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by any method; None where that is not proved."""
@@ -109,22 +96,15 @@ class FrontierSearch(WeightedSearch):
 
     def _ladder(self) -> Iterator[Weight]:
         """Increasing weights, starting with that of the penalties themselves."""
-        factor, last = Fraction(1), Fraction(self.weights.heaviest, self.unit)
-        if self.heaviest is not None:
-            last = min(last, self.heaviest)
-        while factor < last:
-            weight = factor * self.unit
-            yield self.weights.ratio(weight.numerator, weight.denominator)
-            factor *= limits.WEIGHT_STEP
-        weight = last * self.unit
-        yield self.weights.ratio(weight.numerator, weight.denominator)
+        weight, last = self.unit, self.weights.heaviest
+        while weight < last:
+            yield self.weights.ratio(weight, 1)
+            weight *= limits.WEIGHT_STEP
+        yield self.weights.ratio(last, 1)
 
     def _search(self, left: Point, right: Point) -> None:
         """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
-            return
-        if self.enough(right.cost):
-            self.open.append((left.cost, right.cost))
             return
         weight = self.weights.between(left, right)
         middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
