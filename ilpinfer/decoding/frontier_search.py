@@ -12,9 +12,8 @@ from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
-from ilpinfer.exact.frontier import FrontierSearch
+from ilpinfer.exact.frontier import FrontierSearch, Gap
 from ilpinfer.exact.programs import Reply
-from ilpinfer.exact.unfound import Gap, Unfound
 from ilpinfer.exact.weights import Weight
 
 
@@ -120,7 +119,6 @@ def _points(
     search: FrontierSearch, gaps: Sequence[Gap], problem: Problem, names: Sequence[str]
 ) -> Iterator[FrontierPoint]:
     """The points as users read them."""
-    unfound = Unfound(search.bounds, gaps)
     for point in search.points:
         value = problem.value(point.path)
         yield FrontierPoint(
@@ -128,5 +126,5 @@ def _points(
             nats(value.penalty),
             value.violations,
             tuple(names[k] for k in point.path.tolist()),
-            not unfound.can_dominate(point),
+            not search.may_be_dominated(point, gaps),
         )

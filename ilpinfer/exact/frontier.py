@@ -6,7 +6,7 @@ other Pareto-optimal labelling lies in a triangle, all of which label setting wi
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -18,6 +18,9 @@ from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
 from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
+
+Gap = tuple[int, int | None]
+"""Two costs between which labellings may be unknown, both left out; None for no end."""
 
 
 @dataclass
@@ -52,6 +55,17 @@ class FrontierSearch(WeightedSearch):
         everything = Point(corner.path, self.weights.lowest - 1, -1)
         if not self.close(everything, corner, weight):
             self.open.append((-1, corner.cost))
+
+    def may_be_dominated(self, point: Point, gaps: Sequence[Gap]) -> bool:
+        """Whether a labelling may be unknown, below the bounds and within gaps, that makes a point not Pareto-optimal."""
+        for low, high in gaps:
+            cheaper = point.cost - 1 if high is None else min(point.cost, high) - 1
+            if low < cheaper and self.best_score(cheaper) >= point.score:
+                return True
+            inside = low < point.cost and (high is None or point.cost < high)
+            if inside and self.best_score(point.cost) > point.score:
+                return True
+        return False
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by any method; None where that is not proved."""

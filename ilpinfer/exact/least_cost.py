@@ -12,7 +12,6 @@ from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.relaxation import Prefixes
 from ilpinfer.exact.state import State
-from ilpinfer.exact.unfound import Unfound
 from ilpinfer.exact.weighted_search import WeightedSearch, is_above
 from ilpinfer.exact.weights import Point, Weight
 
@@ -56,7 +55,7 @@ class LeastCostSearch(WeightedSearch):
 
     def _is_cheapest(self, point: Point, least: int) -> bool:
         """Whether it is proved that nothing cheaper has a score."""
-        return not point.cost or Unfound(self.bounds, []).best_score(point.cost - 1) < least
+        return not point.cost or self.best_score(point.cost - 1) < least
 
     def _few(
         self, weight: Weight, least: int, cheapest: Point, top: int

@@ -10,10 +10,12 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.arguments import whole
+from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
-from formulations.grid import HARD, nats
+from formulations.grid import FORBIDDEN, HARD, nats
+from formulations.labels.label_set import Field
 from formulations.labels.selectors import Selector
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
@@ -22,7 +24,6 @@ from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.limits import BUDGET
-from ilpinfer.exact.one_run import of_one_run
 from ilpinfer.exact.product import product_of
 
 
@@ -121,7 +122,7 @@ class Marginals:
         """
         begin = whole(begin, "begin", 0, max(len(self.labels) - 1, 0))
         end = whole(end, "end", begin + 1, len(self.labels))
-        lattice = of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
+        lattice = _of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
         return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
 
     def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
@@ -361,3 +362,22 @@ def _expected(rule: GroundRule, machine: Machine, labels: Floats, edges: Floats)
         if counts.values[table, 1:].any():
             total += float((edges[t] * counts.values[table, 1:]).sum())
     return total
+
+
+def _of_one_run(lattice: Lattice, field: Field, begin: int, end: int) -> Lattice:
+    """The lattice, of first order, in which tokens `begin` … `end` - 1 are one run of the field."""
+    node, step, pool = lattice.node.copy(), lattice.step.copy(), [lattice.pool]
+    member, begins = field.member, field.begins[1:]
+    node[begin:end, ~member] = FORBIDDEN
+    within = ~begins
+    ways = [(begin, begins)] if begin else []
+    ways += [(t, within) for t in range(begin + 1, end)]
+    ways += [(end, begins | ~member)] if end < len(node) else []
+    made = dict[tuple[int, int], int]()
+    for t, allowed in ways:
+        key = int(lattice.step[t - 1]), id(allowed)
+        if key not in made:
+            made[key] = len(lattice.pool) + len(made)
+            pool.append(np.where(allowed, lattice.pool[key[0]], FORBIDDEN)[None])
+        step[t - 1] = made[key]
+    return Lattice(node, np.concatenate(pool), step)

@@ -51,6 +51,10 @@ class WeightedSearch:
         self.points[cheaper:end] = [point]
         return point
 
+    def best_score(self, cost: int) -> int:
+        """An upper bound on the scores of labellings of a cost, where one of the bounds is at a weight."""
+        return min((value + weight.cost * cost) // weight.score for weight, value in self.bounds)
+
     def solve(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by kernels; None where they leave it open."""
         state = self._probed[weight] = by_kernels(State.of(self._ground_problem(weight)))
