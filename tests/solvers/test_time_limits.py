@@ -56,7 +56,6 @@ def test_a_stopped_solver_leaves_its_incumbent_and_its_bound(order):
     assert (stopped.status, stopped.settings) == ("feasible", {"stopped": True})
     assert np.array_equal(stopped.x, best.x)
     assert 2**30 <= stopped.bound <= 2**30 + 2
-    assert stopped.seconds >= LIMIT
 
 
 def test_the_next_call_does_not_load_the_solver_again(order):
