@@ -21,8 +21,8 @@ from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, 
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.decode import given_to_each
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
-from ilpinfer.decoding.given import given_to_each
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.solver_start import start_solver

@@ -18,8 +18,7 @@ from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
-from ilpinfer.decoding.decode import check_many, run_many
-from ilpinfer.decoding.given import given_to, given_to_each
+from ilpinfer.decoding.decode import check_many, given_to, given_to_each, run_many
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of

@@ -19,7 +19,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
 from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Item, Source
-from ilpinfer.decoding.explaining import explained_context
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
 from ilpinfer.decoding.score_rows import ScoreRows
 from ilpinfer.decoding.solver_start import start_solver
@@ -162,7 +162,7 @@ class Runner:
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:
     """The context of solutions of a trellis. Explanations decode it under other rules within the time limit."""
-    return explained_context(rules, trellis, partial(_best, trellis, time_limit), time_limit)
+    return Context(rules, trellis, partial(_best, trellis, time_limit), Searches(time_limit))
 
 
 def _best(trellis: Trellis, time_limit: float | None, rules: RuleCompiler) -> Solution:

@@ -24,7 +24,7 @@ from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.decoding.explaining import explained_context
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.decoding.two_phase_search import TwoPhaseReply, TwoPhaseSearch
 from ilpinfer.exact.programs import Reply
@@ -194,7 +194,7 @@ def decode_two_phase(
     threads = whole(threads, "threads", 1, MOST["threads"])
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     again = partial(decode_two_phase, trellis, **options, floor=floor)
-    context, figures = explained_context(compiler, trellis, again, time_limit), dict[str, Any]()
+    context, figures = Context(compiler, trellis, again, Searches(time_limit)), dict[str, Any]()
     try:
         with deadline.as_limit():
             context = replace(context, known_problem=compiler.problem(trellis))

@@ -36,7 +36,7 @@ class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
     The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
-    access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
+    access: `edges`, `entropy`, `probability_holds`.
 
     Parameters
     ----------
@@ -190,12 +190,10 @@ class Marginals:
         TooManyStates
             Where the rules take more joint states than the budget.
         """
-        return self._holds(self.problem.rules)
-
-    @cached_property
-    def rule_probabilities(self) -> dict[str, float]:
-        """{rule: probability that it holds}, each separately, under the model without rules as in `probability_holds`."""
-        return {rule.name: self._holds((rule,)) for rule in self.problem.rules}
+        held, alone = (
+            product_of(_alone(self.problem, rules), self.budget).log_sum for rules in (self.problem.rules, ())
+        )
+        return min(1.0, math.exp(held - alone))
 
     @cached_property
     def entropy(self) -> float:
@@ -230,15 +228,6 @@ class Marginals:
         uniform = np.random.default_rng(seed).random((whole(n, "n", 1, MOST["n"]), len(self.labels)))
         ids: Integers = self.product.draw(uniform)
         return ids
-
-    @cached_property
-    def _log_model(self) -> float:
-        """log Σ exp(model score) over all labellings, nats."""
-        return product_of(_alone(self.problem, ()), self.budget).log_sum
-
-    def _holds(self, rules: tuple[GroundRule, ...]) -> float:
-        kept = product_of(_alone(self.problem, rules), self.budget).log_sum
-        return min(1.0, math.exp(kept - self._log_model))
 
 
 def marginals(
@@ -315,8 +304,7 @@ def _of_empty(problem: Problem, budget: int) -> Marginals:
     """Those of the empty labelling, which has the probability 1."""
     K, names = problem.shape[1], [rule.name for rule in problem.rules]
     result = Marginals(np.zeros((0, K)), 0.0, dict.fromkeys(names, 0.0), problem, None, budget)
-    known = {"edges": np.zeros((0, K, K)), "entropy": 0.0, "probability_holds": 1.0}
-    result.__dict__.update(known, rule_probabilities=dict.fromkeys(names, 1.0))
+    result.__dict__.update(edges=np.zeros((0, K, K)), entropy=0.0, probability_holds=1.0)
     return result
 
 
