@@ -159,7 +159,7 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     )
 
     def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
-        return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
+        return [failure(TwoPhaseSolution, error, options.method, seconds=seconds)]
 
     def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
         def decode() -> "list[TwoPhaseSolution]":

@@ -14,7 +14,7 @@ from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact.frontier import FrontierSearch, Gap
 from ilpinfer.exact.programs import Reply
-from ilpinfer.exact.weights import Weight
+from ilpinfer.exact.weighted_search import Weight
 
 
 def decode_frontier(trellis: Trellis, rules: Rules, *, time_limit: float | None = None) -> Frontier:

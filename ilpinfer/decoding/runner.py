@@ -102,7 +102,7 @@ class Runner:
 
     def failure(self, error: Exception, seconds: float) -> Solution:
         """The solution in place of an error."""
-        return failure(error, self.request.method.name, seconds=seconds)
+        return failure(Solution, error, self.request.method.name, seconds=seconds)
 
     def failures(self, error: Exception, seconds: float) -> list[Solution]:
         """A list of the solution in place of an error."""

@@ -16,8 +16,7 @@ from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
-from ilpinfer.exact.weighted_search import WeightedSearch, is_above
-from ilpinfer.exact.weights import Point, Weight
+from ilpinfer.exact.weighted_search import Point, Weight, WeightedSearch, is_above
 
 Gap = tuple[int, int | None]
 """Two costs between which labellings may be unknown, both left out; None for no end."""
@@ -37,7 +36,7 @@ class FrontierSearch(WeightedSearch):
         """
         if not self.points[0].cost:
             return
-        proved = self.probe(Weight(1, self.weights.finest))
+        proved = self.probe(Weight(1, self.finest))
         corner = self.points[-1]
         if proved is None:
             self.open.append((-1, corner.cost))
@@ -52,7 +51,7 @@ class FrontierSearch(WeightedSearch):
             if cheaper is None:
                 self.open.append((-1, corner.cost))
                 return
-        everything = Point(corner.path, self.weights.lowest - 1, -1)
+        everything = Point(corner.path, self.lowest - 1, -1)
         if not self.close(everything, corner, weight):
             self.open.append((-1, corner.cost))
 
@@ -72,7 +71,7 @@ class FrontierSearch(WeightedSearch):
         point = self.solve(weight)
         if point is not None or self.deadline.passed:
             return point
-        result = next(auto(self.weights.weighted(weight), Task(self.deadline), "auto"))
+        result = next(auto(self.weighted(weight), Task(self.deadline), "auto"))
         if math.isfinite(result.bound):
             self.bounds.append((weight, math.floor(result.bound)))
         if result.path is None:
@@ -110,17 +109,17 @@ class FrontierSearch(WeightedSearch):
 
     def _ladder(self) -> Iterator[Weight]:
         """Increasing weights, starting with that of the penalties themselves."""
-        weight, last = self.unit, self.weights.heaviest
+        weight, last = self.unit, self.heaviest
         while weight < last:
-            yield self.weights.ratio(weight, 1)
+            yield self.ratio(weight, 1)
             weight *= limits.WEIGHT_STEP
-        yield self.weights.ratio(last, 1)
+        yield self.ratio(last, 1)
 
     def _search(self, left: Point, right: Point) -> None:
         """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
             return
-        weight = self.weights.between(left, right)
+        weight = self.between(left, right)
         middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
         if middle is not None and is_above(middle, left, right):
             self._search(middle, right)

@@ -19,7 +19,7 @@ from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact import limits
 from ilpinfer.exact.ground import pack_problem, reweighted
-from ilpinfer.exact.weights import Weighting
+from ilpinfer.exact.weighted_search import WeightedSearch
 
 
 def undominated(best):
@@ -125,7 +125,7 @@ def whole_frontier(trellis, rules):
 @seeds(6)
 def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
     problem = compile_problem(*random_problem(seed))
-    weights = Weighting(problem)
+    weights = WeightedSearch(problem, deadline.Deadline(), np.zeros(problem.shape[0], np.int64))
     first, other = (weights.weighted(weights.ratio(*ratio)).fold() for ratio in ((1, 2), (7, 3)))
     (once, tokens), (anew, same_tokens) = reweighted(pack_problem(first), other), pack_problem(other)
     assert len(once.sources) > 0 and once.sources == anew.sources
