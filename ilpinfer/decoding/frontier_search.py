@@ -106,10 +106,10 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -
     if low >= 0:
         floor = max(point.score for point in search.points if point.cost <= low) + 1
     while True:
-        answer = phases.at_floor(floor)
-        if answer is None or answer.reply.path is None or answer.reply.status != "optimal":
+        reply = phases.at_floor(floor)
+        if reply is None or reply.path is None or reply.status != "optimal":
             return False
-        point = search.add(answer.reply.path)
+        point = search.add(reply.path)
         if point is None or point.cost >= high:
             return True
         floor = point.score + 1

@@ -34,6 +34,9 @@ class Reply:
     path: LabelIds | None
     bound: float
     certificate: Certificate
+    method: str = ""
+    cost_bound: int = 0
+    """In two phases, a lower bound on the cost of every labelling at or above the floor, grid units."""
 
 
 def solve(
