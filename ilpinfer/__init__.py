@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ilpinfer.core.status import Status as Status
     from ilpinfer.corpus.candidates import Candidate as Candidate
     from ilpinfer.decoding.batch import Batch as Batch
-    from ilpinfer.decoding.call_results import Labellings as Labellings
     from ilpinfer.decoding.certification import prove as prove
     from ilpinfer.decoding.decode import decode as decode
     from ilpinfer.decoding.decode import decode_many as decode_many
@@ -79,7 +78,6 @@ _HOMES = {
     "Incumbent": "ilpinfer.core.incumbents",
     "InferenceError": "ilpinfer.errors",
     "LabelSet": "formulations",
-    "Labellings": "ilpinfer.decoding.call_results",
     "Marginals": "ilpinfer.exact.marginals",
     "Program": "formulations",
     "Question": "ilpinfer.decoding.questions",

@@ -67,7 +67,7 @@ def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> "Marginals":
     if score == "model":
         return marginals(trellis)
     try:
-        return decoder.marginals(trellis)
+        return marginals(trellis, decoder.rules)
     except TooManyStates as error:
         raise AdapterError(
             f"probabilities under these rules are too expensive ({error}); score='model' gives those of the model"

@@ -128,7 +128,7 @@ class _Work:
         trellises, proved = Trellises(self._scored()), 0
         with rate_progress("decoding", self.examples.total, bar=bar) as show:
             results = self.solve(trellises, self.job.rules)
-            pairs = in_order(trellises, results, lambda error: ([failure(error, "none")], Trace()))
+            pairs = in_order(trellises, results, lambda error: ([failure(Solution, error, "none")], Trace()))
             for done, (item, (solutions, trace)) in enumerate(pairs, 1):
                 rows = self._rows(begin + done - 1, item, solutions, trace)
                 write(rows, item.example)
@@ -170,7 +170,7 @@ class _Work:
         except Exception as error:
             if traceback_wanted():
                 raise
-            solution = failure(error, solution.method)
+            solution = failure(Solution, error, solution.method)
             values = solution.to_dict()
         if raise_interrupt(solution).error:
             values["reason"] = f"{item.example.where}: {solution.reason}"

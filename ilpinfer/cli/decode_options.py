@@ -10,9 +10,8 @@ from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group
 from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
-from ilpinfer.core.configurations import configuration
 from ilpinfer.core.registry import method as method_named
-from ilpinfer.core.request import Request, deadline_for
+from ilpinfer.core.request import Request, configuration, deadline_for
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.pipelines.trellises import LABELLINGS
@@ -160,7 +159,7 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     )
 
     def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
-        return [failure(error, options.method, TwoPhaseSolution, seconds=seconds)]
+        return [failure(TwoPhaseSolution, error, options.method, seconds=seconds)]
 
     def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
         def decode() -> "list[TwoPhaseSolution]":

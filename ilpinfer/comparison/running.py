@@ -21,8 +21,8 @@ from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, 
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.decoding.decode import given_to_each
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
-from ilpinfer.decoding.given import given_to_each
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.solver_start import start_solver
@@ -73,7 +73,7 @@ class ComparisonRun:
         scheme = ""
         if case.trellis is None:
             assert case.error is not None
-            solution = failure(case.error, "none")
+            solution = failure(Solution, case.error, "none")
         else:
             scheme = case.trellis.labels.notation
             solution = self._attempt(number, case, case.trellis, entry)
@@ -90,7 +90,7 @@ class ComparisonRun:
             return self._solution(number, trellis, entry)
         except Exception as error:
             if self.on_error == "record":
-                return failure(error, entry.name, seconds=time.perf_counter() - began)
+                return failure(Solution, error, entry.name, seconds=time.perf_counter() - began)
             raise MethodError(
                 f"{case.where or f'sequence {number}'}, method {entry.name}: {describe(error)}; "
                 'on_error="record" records it as a failure and continues'

@@ -15,14 +15,6 @@ KINDS = ("exact", "solver", "none")
 
 
 @dataclass(frozen=True)
-class Cost:
-    """The work of a check: bounds that are recomputed, and passes over the lattice."""
-
-    leaves: int
-    passes: int
-
-
-@dataclass(frozen=True)
 class Phases(PlainRecord):
     """The proofs of both phases of two-phase inference, by trees about the hard rules and about the soft ones."""
 
@@ -84,10 +76,10 @@ class Certificate:
         return own if self.rest is None else (*own, self.rest.tree)
 
     @property
-    def cost(self) -> Cost:
-        """The work of checking its proof; 0 without one. TooManyCases as `nodes`."""
+    def cost(self) -> dict[str, int]:
+        """The bounds to recompute and the passes over the lattice that a check takes; 0 without a proof. TooManyCases as `nodes`."""
         leaves = [node for tree in self.trees for _, node in nodes(tree) if isinstance(node, Leaf)]
-        return Cost(len(leaves), sum(leaf.passes for leaf in leaves))
+        return {"leaves": len(leaves), "passes": sum(leaf.passes for leaf in leaves)}
 
     def to_dict(self) -> dict[str, Any]:
         own = {"kind": self.kind, "source": self.source, "settings": dict(self.settings)}
@@ -96,7 +88,7 @@ class Certificate:
         return {
             **own,
             "digest": self.digest,
-            "cost": vars(self.cost).copy(),
+            "cost": self.cost,
             "tree": self.tree.to_dict(),
             "excluded": [list(p) for p in self.excluded],
             **({"rest": self.rest.to_dict()} if self.rest else {}),
@@ -129,10 +121,8 @@ class Certificate:
             listed=of_type(tuple[tuple[int, ...], ...], listed, f"{what}: listed"),
             make_digest=partial(str, text(given["digest"], f"{what}: digest")),
         )
-        if given["cost"] != vars(result.cost):
-            raise ValueError(
-                f"{what}: cost is {brief(given['cost'])}, and that of its tree {vars(result.cost)}"
-            )
+        if given["cost"] != result.cost:
+            raise ValueError(f"{what}: cost is {brief(given['cost'])}, and that of its tree {result.cost}")
         return result
 
 

@@ -1,6 +1,6 @@
 """Options of the methods, as keyword arguments that type checkers know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     weight_increase: float
     parents: Literal["uniform", "ranked"]
     shift: Literal["backwards", "both"]
-    start: str | Sequence[str] | Sequence[int] | None  # of solvers; of "evolutionary" a name
+    start: Literal["best-first", "viterbi"]
     start_mutations: int
     iterations: int
     seed: int
@@ -35,6 +35,5 @@ class Options(TypedDict, total=False):
     risk: Literal["tokens", "spans"]
     top_k: int
     budget: int
-    root_bound: bool
     solver_options: Mapping[str, Any] | None  # of solvers: parameters by their own names
     solver_log: str | Path | None

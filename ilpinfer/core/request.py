@@ -1,5 +1,7 @@
 """Requests: a method and its options, checked once for any number of sequences."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +9,6 @@ from typing import Any
 
 from formulations.arguments import number, seconds, whole
 from formulations.grid import snap
-from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import WHOLE_PROGRAM, Method
 from ilpinfer.core.registry import method as method_named
@@ -16,7 +17,6 @@ from ilpinfer.system.posix import require_posix
 
 MOST = {
     "top": 10_000,
-    "most": 10_000_000,
     "seeds": 10_000,
     "n_jobs": 1024,
     "threads": 1024,
@@ -25,6 +25,7 @@ MOST = {
     "n": 10**7,
 }
 """The largest values of options that are whole numbers."""
+COLON = re.compile(r":(?![^{}]*\})")  # those outside of braces
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,35 @@ def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _distance(within: Any) -> int:
     return int(snap(number(within, "within", 0), "within"))
+
+
+def configuration(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a text such as `lds:variant=admissible`; a number alone is a time limit in seconds.
+
+    A value is JSON or a text, and `NAME.KEY=VALUE` is an entry of an option that is a mapping.
+    """
+    name, *rest = COLON.split(text)
+    options: dict[str, Any] = {}
+    for piece in rest:
+        option, equals, value = piece.partition("=")
+        number = _value(piece)
+        if not equals and isinstance(number, int | float) and not isinstance(number, bool):
+            option, value = "time_limit", piece
+        elif not equals and not options:
+            name = f"{name}:{piece}"
+            continue
+        elif not (equals and option):
+            raise ValueError(f"{text}: expected NAME=VALUE or seconds behind a colon, not {piece!r}")
+        option, _, key = option.partition(".")
+        into = options.setdefault(option, {}) if key else options
+        if not isinstance(into, dict) or (key or option) in into:
+            raise ValueError(f"{text}: {option}{key and f'.{key}'} is given twice")
+        into[key or option] = _value(value)
+    return name, options
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

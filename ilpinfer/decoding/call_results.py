@@ -2,22 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from formulations import Trellis
 from formulations.automata.components import Window
 from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, is_forbidden
-from formulations.messages import counted
 from formulations.problem.known_labels import Known
 from ilpinfer.core.certificate import Certificate, Rest
 from ilpinfer.core.explanation import Context
-from ilpinfer.core.printing import in_runs, short
 from ilpinfer.core.result import Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
@@ -37,82 +31,6 @@ from ilpinfer.kernels.tables import (
     TOO_MUCH_WORK,
     UNKNOWN_CLASS,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Labellings:
-    """The best labellings of T tokens as arrays, best first; equal scores are ordered by label ids.
-
-    Parameters
-    ----------
-    ids : NDArray[np.int64]
-        (k, T) label ids; k is 0 if no labelling is feasible or none was found in time.
-    scores : NDArray[np.float64]
-        (k,) nats.
-    names : tuple of str, optional
-        Names of the label ids.
-    make : callable, optional
-        Function that makes the solutions when they are first requested.
-
-    Examples
-    --------
-    >>> import ilpinfer
-    >>> from ilpinfer import Trellis
-    >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
-    >>> [best] = ilpinfer.Decoder([]).best_labellings([trellis], 2)
-    >>> best.labels, best.scores.tolist()
-    ([['a', 'a'], ['b', 'b']], [0.0, -0.5])
-    """
-
-    ids: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    names: tuple[str, ...] = field(repr=False)
-    make: Callable[[], list[Solution]] = field(repr=False)
-
-    def __repr__(self) -> str:
-        size = f"{counted(len(self), 'labelling')}, {counted(self.ids.shape[1], 'token')}"
-        return f"Labellings({size}, scores={self.scores[:3].round(6).tolist()}{'…' * (len(self) > 3)})"
-
-    def __str__(self) -> str:
-        pairs = zip(self.scores.tolist(), self.labels, strict=True)
-        lines = [f"score {score:.6g} nats: {in_runs(labels)}" for score, labels in pairs]
-        return short(lines, "labelling") or "no labelling"
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def solutions(self) -> list[Solution]:
-        """Each labelling with its status and its proof, as `ilpinfer.decode` returns them."""
-        return self.make()
-
-    @property
-    def labels(self) -> list[list[str]]:
-        """Label names: k lists of T."""
-        return [[self.names[j] for j in row] for row in self.ids.tolist()]
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """Names of the R rules, in the order of `violations`; none where there is no labelling."""
-        return tuple(self.solutions[0].violations) if self.solutions else ()
-
-    @property
-    def violations(self) -> NDArray[np.int64]:
-        """How often each labelling breaks each rule, (k, R)."""
-        counts = [list(solution.violations.values()) for solution in self.solutions]
-        return np.array(counts, np.int64).reshape(len(self), len(self.rules))
-
-    @property
-    def penalties(self) -> NDArray[np.float64]:
-        """Cost of the violations of each labelling, (k,) nats."""
-        return np.array([solution.penalty for solution in self.solutions], np.float64)
-
-
-def labellings_of(solutions: list[Solution], T: int, names: tuple[str, ...]) -> Labellings:
-    """The labellings of solutions, all of which have one."""
-    ids = np.array([solution.ids for solution in solutions], np.int64).reshape(len(solutions), T)
-    scores = np.array([solution.score for solution in solutions], np.float64)
-    return Labellings(ids, scores, names, lambda: solutions)
 
 
 class CallResult(NamedTuple):
@@ -166,12 +84,6 @@ class CallResult(NamedTuple):
             return Start(packed=packed, declined=declined)
         path = None if is_forbidden(call.values(n)[0]) else call.path(n)
         return Start(path, bound, self._leaf(), tried, packed, declined)
-
-    def labellings(self) -> Labellings:
-        """The labellings as arrays."""
-        paths = self.call.paths_of(self.n)
-        scores = np.array(self.call.values(self.n)[: len(paths)], np.float64) / UNITS_PER_NAT
-        return Labellings(paths, scores, self.tables.rules.labels.names, self.solutions)
 
     def violations(self, k: int) -> dict[str, int]:
         """Violations of each rule."""

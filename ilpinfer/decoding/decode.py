@@ -1,7 +1,9 @@
 """Decoding of trellises under rules: one, or many."""
 
 from collections.abc import Iterable, Iterator
-from typing import Unpack, overload
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Unpack, overload
 
 from formulations import Trellis
 from formulations.arguments import iterable, whole
@@ -10,8 +12,7 @@ from ilpinfer.core.options import Options
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution
-from ilpinfer.decoding.given import given_to, given_to_each
-from ilpinfer.decoding.reporting import Callback, OnError, check_on_error
+from ilpinfer.decoding.reporting import Callback, OnError, attempt, check_on_error
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.system.posix import require_posix
 
@@ -255,3 +256,24 @@ def check_many(
         )
     if n_jobs > 1 and callback is not None:
         raise ValueError("callback works with one process only; remove n_jobs")
+
+
+def given_to(trellis: Any, given: Given | None) -> Any:
+    """A trellis with known labels; another object as it is."""
+    return trellis.with_given(given) if given is not None and isinstance(trellis, Trellis) else trellis
+
+
+def given_to_each(items: Iterable[Any], given: Iterable[Given | None] | None) -> Iterable[Any]:
+    """Trellises with their known labels. Where these do not fit, the error takes the place of the trellis."""
+    if given is None:
+        return items
+    return _pairs(items, iterable(given, "given", "a dictionary or None for each sequence"))
+
+
+def _pairs(items: Iterable[Any], given: Iterable[Any]) -> Iterator[Any]:
+    end: Any = object()
+    for n, (item, known) in enumerate(zip_longest(items, given, fillvalue=end)):
+        if item is end or known is end:
+            fewer = "given" if known is end else "the sequences"
+            raise ValueError(f"{fewer} end after {n}; expected one entry of given for each sequence")
+        yield attempt(partial(given_to, item, known), "row", lambda error, _: error)

@@ -5,32 +5,25 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import Any, Unpack, overload
 
 from formulations import RuleSet, Trellis
-from formulations.arguments import iterable, names, seconds, whole
+from formulations.arguments import iterable, names, seconds
 from formulations.labels.label_set import LabelSet
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from formulations.problem.trellis import Labels
 from ilpinfer.core.options import Options
-from ilpinfer.core.request import MOST, Request
+from ilpinfer.core.request import Request
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of, shown
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
-from ilpinfer.decoding.call_results import Labellings
-from ilpinfer.decoding.decode import check_many, run_many
-from ilpinfer.decoding.given import given_to, given_to_each
+from ilpinfer.decoding.decode import check_many, given_to, given_to_each, run_many
 from ilpinfer.decoding.reporting import Callback, OnError, attempt
 from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.scorer import Scorer, known_labels, scorer_of, trellis_of
 from ilpinfer.decoding.scores import run_scores
 from ilpinfer.decoding.solver_start import start_solver
-
-if TYPE_CHECKING:
-    from ilpinfer.decoding.two_phase import Floor, TwoPhaseSolution
-    from ilpinfer.exact.marginals import Marginals
-    from ilpinfer.proof.verification import Verdict
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -414,169 +407,6 @@ class Decoder:
         return run_scores(
             self._runner, emissions, transitions, labels, threads, **options, tokens=tokens, given=given
         )
-
-    def best_labellings(
-        self, trellises: Iterable[Trellis], top: int, *, threads: int = 1
-    ) -> Iterator[Labellings]:
-        """`decode` with `top` for each of many trellises, as arrays, for programs that read many labellings.
-
-        Parameters
-        ----------
-        trellises : iterable of Trellis
-            Sequences to decode, read a few ahead of the results.
-        top : int
-            Number of different labellings of each, best first.
-        threads : int, default 1
-            Number of threads that share the work.
-
-        Returns
-        -------
-        iterator of Labellings
-            The labellings of each trellis, in order.
-
-        Raises
-        ------
-        ValueError
-            For a `top` that is no integer from 1, and for a trellis that `decode` refuses, when the iterator
-            reaches it.
-
-        Examples
-        --------
-        >>> from ilpinfer import Trellis, constraints as C
-        >>> trellis = Trellis([0.0, -1.0], [[[0.0, -1.0], [-2.0, 0.5]]], labels=["a", "b"])
-        >>> few, = Decoder([C.requires_present("a", "b", penalty=0.75)]).best_labellings([trellis], 3)
-        >>> few.ids.tolist(), few.scores.tolist(), few.penalties.tolist()
-        ([[1, 1], [0, 0], [0, 1]], [-0.5, -0.75, -1.0], [0.0, 0.75, 0.0])
-        """
-        check_many(self._runner, whole(top, "top", 1, MOST["top"]), None, threads)
-        return self._runner.lists(iterable(trellises, "trellises", "trellises one by one"), top, threads)
-
-    @overload
-    def two_phase(
-        self,
-        trellis: Trellis,
-        tau: float = 0.9,
-        bound: "Floor" = "relative",
-        *,
-        top: None = None,
-        threads: int | None = None,
-        given: Given | None = None,
-    ) -> "TwoPhaseSolution": ...
-
-    @overload
-    def two_phase(
-        self,
-        trellis: Trellis,
-        tau: float = 0.9,
-        bound: "Floor" = "relative",
-        *,
-        top: int,
-        threads: int | None = None,
-        given: Given | None = None,
-    ) -> "list[TwoPhaseSolution]": ...
-
-    def two_phase(
-        self,
-        trellis: Trellis,
-        tau: float = 0.9,
-        bound: "Floor" = "relative",
-        *,
-        top: int | None = None,
-        threads: int | None = None,
-        given: Given | None = None,
-    ) -> "TwoPhaseSolution | list[TwoPhaseSolution]":
-        """Two-phase inference with this method and time limit; see `ilpinfer.decode_two_phase`.
-
-        Parameters as for `decode`, without `callback` and with three more.
-
-        Parameters
-        ----------
-        tau : float, default 0.9
-            Parameter of the floor from 0 to 1.
-        bound : Floor, default "relative"
-            "relative" or "odds".
-        threads : int, optional
-            Threads of the solver.
-
-        Returns
-        -------
-        TwoPhaseSolution or list of TwoPhaseSolution
-            A list if `top` is a number.
-        """
-        from ilpinfer.decoding.two_phase import decode_two_phase
-
-        request = self._runner.request
-        if "within" in request.settings:
-            raise ValueError("two-phase inference has no option 'within': make a Decoder without it")
-        decode = partial(
-            decode_two_phase,
-            method=request.method.name,
-            time_limit=request.time_limit,
-            threads=request.settings.get("threads", 1) if threads is None else threads,
-            given=given,
-        )
-        if top is None:
-            return decode(trellis, self._runner.rules, tau, bound)
-        return decode(trellis, self._runner.rules, tau, bound, top=top)
-
-    def marginals(self, trellis: Trellis, **options: Any) -> "Marginals":
-        """Exact probabilities of labels under the rules; see `ilpinfer.marginals`.
-
-        Parameters
-        ----------
-        trellis : Trellis
-            Scores of T tokens and K labels, nats.
-        **options : object
-            Options of `ilpinfer.marginals`.
-
-        Returns
-        -------
-        Marginals
-            The probabilities.
-        """
-        from ilpinfer.exact.marginals import marginals
-
-        return marginals(trellis, self._runner.rules, **options)
-
-    def verify(self, trellis: Trellis, solution: Any, **options: Any) -> "Verdict":
-        """Check a solution, or a list of solutions, under the rules; see `ilpinfer.verify`.
-
-        Parameters
-        ----------
-        trellis : Trellis
-            Scores of T tokens and K labels, nats.
-        solution : object
-            A solution, or a list of them.
-        **options : object
-            Options of `ilpinfer.verify`.
-
-        Returns
-        -------
-        Verdict
-            The verdict.
-        """
-        from ilpinfer.proof.verification import verify
-
-        return verify(trellis, self._runner.rules, solution, **options)
-
-    def prove(self, trellis: Trellis, solution: Solution) -> Solution:
-        """Prove a solution with the certifying engine within the time limit; see `ilpinfer.prove`.
-
-        Parameters
-        ----------
-        trellis : Trellis
-            Scores of T tokens and K labels, nats.
-        solution : Solution
-            A solution of any method.
-
-        Returns
-        -------
-        Solution
-            The solution with the engine's bound and certificate, or a better one.
-        """
-        from ilpinfer.decoding.certification import prove
-
-        return prove(trellis, self._runner.rules, solution, time_limit=self._runner.request.time_limit)
 
     def _scored(self, tokens: Sequence[str]) -> Trellis:
         return trellis_of(self._needed_model(), tokens)

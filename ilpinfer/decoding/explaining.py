@@ -1,14 +1,10 @@
-"""Contexts of solutions, with the searches by which they are explained."""
+"""The searches by which solutions are explained."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from formulations import Trellis
 from formulations.dtypes import LabelIds
 from ilpinfer.core.explanation import Change, Context
 from ilpinfer.core.infeasibility import Infeasibility
-from ilpinfer.core.rule_compiler import RuleCompiler
 
 
 @dataclass(frozen=True)
@@ -31,10 +27,3 @@ class Searches:
         from ilpinfer.exact.limits import TIME_LIMIT
 
         return tuple(changes(context, path, token, self.time_limit or TIME_LIMIT))
-
-
-def explained_context(
-    rules: RuleCompiler, trellis: Trellis, decode: Callable[[RuleCompiler], Any], time_limit: float | None
-) -> Context:
-    """The context of solutions of a call; `decode` is the same call under other rules."""
-    return Context(rules, trellis, decode, Searches(time_limit))

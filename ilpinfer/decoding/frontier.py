@@ -61,8 +61,7 @@ class Frontier(PlainRecord):
     points : tuple of FrontierPoint
         Points in the order of increasing cost, which is also that of increasing score.
     complete : bool
-        Whether there are no other points; with `heaviest`, no other points of that kind. With `most`,
-        it is false where there may be cheaper points.
+        Whether there are no other points.
     seconds : float
         Wall time.
     reason : str, optional

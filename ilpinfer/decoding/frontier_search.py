@@ -2,33 +2,22 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
-from numbers import Real
 
 from formulations import Trellis
-from formulations.arguments import whole
 from formulations.grid import nats
 from formulations.problem.problem import Problem
 from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.request import MOST, deadline_for
+from ilpinfer.core.request import deadline_for
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
-from ilpinfer.exact.frontier import FrontierSearch
+from ilpinfer.exact.frontier import FrontierSearch, Gap
 from ilpinfer.exact.programs import Reply
-from ilpinfer.exact.unfound import Gap, Unfound
-from ilpinfer.exact.weights import Point, Weight
+from ilpinfer.exact.weighted_search import Weight
 
 
-def decode_frontier(
-    trellis: Trellis,
-    rules: Rules,
-    *,
-    heaviest: float | None = None,
-    most: int | None = None,
-    time_limit: float | None = None,
-) -> Frontier:
+def decode_frontier(trellis: Trellis, rules: Rules, *, time_limit: float | None = None) -> Frontier:
     """All Pareto-optimal pairs of score and violation cost, with a labelling for each.
 
     A labelling is Pareto-optimal if no other one that keeps the hard rules has at least the same score at a lower cost, or a
@@ -44,12 +33,6 @@ def decode_frontier(
         Scores of T tokens and K labels, nats.
     rules : Rules
         Rules and features, or a rule set; hard rules stay hard.
-    heaviest : float, optional
-        Weight on all penalties. Points cheaper than the best one at this weight are left out, which saves
-        most of the time under many rules; None for all points.
-    most : int, optional
-        Limit on the number of points. Those with the best scores are returned: the last `most` points of the
-        whole frontier. None for all points.
     time_limit : float, optional
         Time limit in seconds. If it is reached, the best of the labellings found so far are returned, and
         `complete` is false.
@@ -73,8 +56,6 @@ def decode_frontier(
     [(-0.5, 0.0), (0.0, 0.75)]
     """
     compiler, deadline = stated(rules, "a frontier"), deadline_for(time_limit)
-    most = None if most is None else whole(most, "most", 1, MOST["most"])
-    limit = None if heaviest is None else checked_weight(heaviest)
     search, complete = None, False
     try:
         with deadline.as_limit():
@@ -85,7 +66,7 @@ def decode_frontier(
                 point = FrontierPoint(0.0, 0.0, none, ())
                 return Frontier((point,), True, deadline.elapsed)
             if first.path is not None:
-                search = FrontierSearch(phases.base, deadline, first.path, most, limit)
+                search = FrontierSearch(phases.base, deadline, first.path)
                 search.bounds.append((Weight(0, 1), _best_score(first, phases.base)))
                 search.run()
                 _close(search, phases)
@@ -99,15 +80,10 @@ def decode_frontier(
     gaps: list[Gap] = [*search.open] if complete else [(-1, None)]
     if first.status != "optimal":
         gaps.append((search.points[-1].cost - 1, None))
-    selection = _selection(search)
-    last = selection if most is None else selection[-most:]
-    enough = len(last) == most and all(high is not None and high <= last[0].cost for _, high in gaps)
     reason = ""
-    if enough and (gaps or len(last) < len(selection)):
-        reason = "1 point is enough" if most == 1 else f"{most} points are enough"
-    elif gaps:
+    if gaps:
         reason = "no time left" if deadline.passed else "a solver gave no answer"
-    points = _points(search, last, gaps, phases.problem, trellis.labels.names)
+    points = _points(search, gaps, phases.problem, trellis.labels.names)
     return Frontier(tuple(points), not reason, deadline.elapsed, reason)
 
 
@@ -116,28 +92,11 @@ def _best_score(first: Reply, problem: Problem) -> int:
     return math.floor(min(first.bound, best_score(problem.lattice)))
 
 
-def _selection(search: FrontierSearch) -> list[Point]:
-    """The points up to the heaviest weight."""
-    points = search.points
-    if search.heaviest is not None:
-        weight = search.heaviest * search.unit
-        worth = [point.score - weight * point.cost for point in points]
-        points = points[worth.index(max(worth)) :]
-    return points
-
-
-def checked_weight(heaviest: float) -> Fraction:
-    """The heaviest weight as a fraction; ValueError unless it is a number above 0."""
-    if not isinstance(heaviest, Real) or not 0 < float(heaviest) < math.inf:
-        raise ValueError(f"heaviest is {heaviest!r}; expected a number above 0, or None for all weights")
-    return Fraction(float(heaviest)).limit_denominator(2**12) or Fraction(1, 2**12)
-
-
 def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
     """Search the gaps that are open by a solver, one least cost at a floor after the other, from the best score on."""
     gaps, search.open = search.open, []
     for low, high in gaps:
-        if search.enough(high) or phases.deadline.passed or not _fill(search, phases, low, high):
+        if phases.deadline.passed or not _fill(search, phases, low, high):
             search.open.append((low, high))
 
 
@@ -147,32 +106,25 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -
     if low >= 0:
         floor = max(point.score for point in search.points if point.cost <= low) + 1
     while True:
-        answer = phases.at_floor(floor)
-        if answer is None or answer.reply.path is None or answer.reply.status != "optimal":
+        reply = phases.at_floor(floor)
+        if reply is None or reply.path is None or reply.status != "optimal":
             return False
-        point = search.add(answer.reply.path)
+        point = search.add(reply.path)
         if point is None or point.cost >= high:
             return True
         floor = point.score + 1
 
 
 def _points(
-    search: FrontierSearch,
-    selection: Sequence[Point],
-    gaps: Sequence[Gap],
-    problem: Problem,
-    names: Sequence[str],
+    search: FrontierSearch, gaps: Sequence[Gap], problem: Problem, names: Sequence[str]
 ) -> Iterator[FrontierPoint]:
     """The points as users read them."""
-    cheapest = search.points[0].cost
-    beyond: list[Gap] = [(-1, cheapest)] if search.heaviest is not None else []
-    unfound = Unfound(search.bounds, [*gaps, *beyond])
-    for point in selection:
+    for point in search.points:
         value = problem.value(point.path)
         yield FrontierPoint(
             nats(value.model + value.features),
             nats(value.penalty),
             value.violations,
             tuple(names[k] for k in point.path.tolist()),
-            not unfound.can_dominate(point),
+            not search.may_be_dominated(point, gaps),
         )

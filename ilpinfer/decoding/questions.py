@@ -14,7 +14,6 @@ from formulations.problem.known_labels import Given
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.decoding.decode import decode_many
-from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.exact.limits import BUDGET
 from ilpinfer.exact.marginals import NoLabelling, marginals
 
@@ -222,15 +221,16 @@ def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: flo
 
 def _of_labellings(trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None) -> _Belief:
     """By the best labellings, which stand for all."""
-    [few] = Decoder(rules, time_limit=limit).best_labellings([trellis], number)
-    if not len(few):
+    [few] = decode_many([trellis], rules, time_limit=limit, top=number)
+    if not few:
         raise NoLabelling(
             "no labelling keeps the hard rules, so that there is nothing to ask; ilpinfer.decode says why"
         )
-    weights = np.exp(few.scores - few.scores[0])
+    every = np.array([each.ids for each in few])
+    weights = np.exp([each.score - few[0].score for each in few])
     chances = np.zeros((len(trellis), len(trellis.labels)))
-    for ids, weight in zip(few.ids, weights / weights.sum(), strict=True):
+    for ids, weight in zip(every, weights / weights.sum(), strict=True):
         chances[np.arange(len(ids)), ids] += weight
     return _Belief(
-        chances, few.ids[0], lambda answers: [few.ids[np.argmax(few.ids[:, t] == k)] for t, k in answers]
+        chances, every[0], lambda answers: [every[np.argmax(every[:, t] == k)] for t, k in answers]
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -208,17 +208,7 @@ def attempt(
         return failed(error, time.perf_counter() - began)
 
 
-@overload
-def failure(error: BaseException, method: str, **fields: Any) -> Solution: ...
-
-
-@overload
-def failure(error: BaseException, method: str, kind: type[Kind], **fields: Any) -> Kind: ...
-
-
-def failure(error: BaseException, method: str, kind: type[Solution] = Solution, **fields: Any) -> Solution:
-    """A solution of status "unknown" with the message and type of an error; `fields` are others of its class."""
-    reason, name = describe(error), type(error).__name__
+def failure(kind: Callable[..., Kind], error: BaseException, method: str, **fields: Any) -> Kind:
+    """A solution of some class and of status "unknown" with the message and type of an error; `fields` are others of its class."""
     nothing: tuple[Any, ...] = (Status.UNKNOWN, -math.inf, -math.inf, 0.0, 0.0, {}, math.inf, method)
-    known: dict[str, Any] = {"reason": reason, "error": name, **fields}
-    return kind(*nothing, **known)
+    return kind(*nothing, reason=describe(error), error=type(error).__name__, **fields)

@@ -1,10 +1,10 @@
 """Decoding of trellises, one or many: by compiled rules in kernels, else by the method."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +17,14 @@ from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.batch import Batch
-from ilpinfer.decoding.call_results import CallResult, Labellings, labellings_of
+from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.chunks import Answer, Caller, Chunk, Item, Source
-from ilpinfer.decoding.explaining import explained_context
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import Callback, OnError, attempt, failure, run_method
 from ilpinfer.decoding.score_rows import ScoreRows
 from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
-Value = TypeVar("Value")
 LARGEST, SHARED = 128, 8
 """Sequences of the largest chunk; and of that of several threads, in multiples of it, as threads wait at its end."""
 handovers: Counter[str] = Counter()
@@ -65,20 +64,27 @@ class Runner:
         on_error: OnError = "raise",
         callback: Callback | None = None,
     ) -> Iterator[Any]:
-        """As `one`, for each sequence."""
-        finish, failed = partial(self._finish, top=top), self.failure if top is None else self.failures
-        return self._each(items, finish, failed, top, threads, on_error, callback)
+        """As `one`, for each sequence, in order. An error of the iterable is raised after the results before it."""
+        failed = self.failure if top is None else self.failures
 
-    def lists(self, items: Iterable[Item], top: int, threads: int = 1) -> Iterator[Labellings]:
-        """As `many`, as arrays."""
+        def finished(item: Item, answer: Answer) -> Any:
+            return attempt(lambda: self._finish(item, answer, callback, top), on_error, failed)
 
-        def finish(item: Item, answer: Answer, callback: Callback | None) -> Labellings:
-            if isinstance(answer, CallResult):
-                return answer.labellings()
-            solutions = self._finish(item, answer, callback, top)
-            return labellings_of(solutions, len(item.tokens), item.labels.names)
+        def alone(item: Item) -> Any:
+            item = self._fit(item)
+            return attempt(
+                lambda: self._finish(item, self._alone(item, top, callback), callback, top), on_error, failed
+            )
 
-        return self._each(items, finish, _raise, top, threads, "raise", None)
+        if callback is not None or not self.request.direct or self.request.time_limit is not None:
+            start_solver(self.request, wait=True)
+            yield from map(alone, items)
+            return
+        source = Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit)
+        for chunk in self._ahead(source, top, threads) if threads > 1 else self._chunks(source, top):
+            yield from map(finished, chunk.items, self._calls.end(chunk))
+        if source.error is not None:
+            raise source.error
 
     def scores(self, rows: ScoreRows, threads: int = 1) -> Batch:
         """The best labellings of rows of scores."""
@@ -96,7 +102,7 @@ class Runner:
 
     def failure(self, error: Exception, seconds: float) -> Solution:
         """The solution in place of an error."""
-        return failure(error, self.request.method.name, seconds=seconds)
+        return failure(Solution, error, self.request.method.name, seconds=seconds)
 
     def failures(self, error: Exception, seconds: float) -> list[Solution]:
         """A list of the solution in place of an error."""
@@ -109,53 +115,19 @@ class Runner:
     def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
         if isinstance(answer, CallResult):
             return answer.best() if top is None else answer.solutions()
-        solutions = self._by_method(item, answer, callback, top)
-        return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
-
-    def _by_method(
-        self, item: Item, answer: Start | Exception, callback: Callback | None, top: int | None
-    ) -> list[Solution]:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(item, Exception):
             raise item
         if answer.declined:
             handovers[answer.declined] += 1
-        return run_method(self.context(item), self.request, top, callback, answer)
+        solutions = run_method(self.context(item), self.request, top, callback, answer)
+        return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 
-    def _each(
-        self,
-        items: Iterable[Item],
-        finish: Callable[[Item, Answer, Callback | None], Value],
-        failed: Callable[[Exception, float], Value],
-        top: int | None,
-        threads: int,
-        on_error: OnError,
-        callback: Callback | None,
-    ) -> Iterator[Value]:
-        """The result of each sequence, in order. An error of the iterable is raised after the results before it."""
-
-        def finished(item: Item, answer: Answer) -> Value:
-            return attempt(lambda: finish(item, answer, callback), on_error, failed)
-
-        def alone(item: Item) -> Value:
-            item = self._fit(item)
-            return attempt(lambda: finish(item, self._alone(item, top, callback), callback), on_error, failed)
-
-        if callback is not None or not self.request.direct or self.request.time_limit is not None:
-            start_solver(self.request, wait=True)
-            yield from map(alone, items)
-            return
-        source = Source(items, LARGEST if threads == 1 else SHARED * LARGEST, self._fit)
-        for chunk in self._ahead(source, top, threads) if threads > 1 else self._chunks(source, top):
-            yield from map(finished, chunk.items, self._calls.end(chunk))
-        if source.error is not None:
-            raise source.error
-
-    def _chunks(self, source: Source, top: int | None, threads: int = 1) -> Iterator[Chunk]:
+    def _chunks(self, source: Source, top: int | None) -> Iterator[Chunk]:
         """Chunks whose calls have run."""
         while some := source.take():
-            yield self._calls.run(self._calls.begin(some, top), threads)
+            yield self._calls.run(self._calls.begin(some, top), 1)
 
     def _ahead(self, source: Source, top: int | None, threads: int) -> Iterator[Chunk]:
         """As `_chunks`, one chunk ahead: kernels run while this thread is busy with results."""
@@ -190,13 +162,9 @@ class Runner:
 
 def context_of(trellis: Trellis, rules: RuleCompiler, time_limit: float | None = None) -> Context:
     """The context of solutions of a trellis. Explanations decode it under other rules within the time limit."""
-    return explained_context(rules, trellis, partial(_best, trellis, time_limit), time_limit)
+    return Context(rules, trellis, partial(_best, trellis, time_limit), Searches(time_limit))
 
 
 def _best(trellis: Trellis, time_limit: float | None, rules: RuleCompiler) -> Solution:
     best: Solution = Runner(rules, Request.of("auto", time_limit, {})).one(trellis)
     return best
-
-
-def _raise(error: Exception, seconds: float) -> Any:
-    raise error

@@ -24,9 +24,9 @@ from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.decoding.explaining import explained_context
+from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import solution_of, with_reasons
-from ilpinfer.decoding.two_phase_search import TwoPhaseReply, TwoPhaseSearch
+from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact.programs import Reply
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.system.posix import require_posix
@@ -194,18 +194,18 @@ def decode_two_phase(
     threads = whole(threads, "threads", 1, MOST["threads"])
     options = {"tau": tau, "bound": bound, "method": method, "time_limit": time_limit, "threads": threads}
     again = partial(decode_two_phase, trellis, **options, floor=floor)
-    context, figures = explained_context(compiler, trellis, again, time_limit), dict[str, Any]()
+    context, figures = Context(compiler, trellis, again, Searches(time_limit)), dict[str, Any]()
     try:
         with deadline.as_limit():
             context = replace(context, known_problem=compiler.problem(trellis))
             search = TwoPhaseSearch(context.problem, method, deadline, threads)
             if search.first.path is None:
-                answers = [search.first_phase]
+                answers = [search.first]
             else:
                 least, figures = _floor(search, search.first.path, tau, bound, lowest)
-                answers = search.run(least, number) if len(trellis) else [search.first_phase]
+                answers = search.run(least, number) if len(trellis) else [search.first]
     except OutOfTime:
-        answers, figures = [TwoPhaseReply(Reply("unknown", None, math.inf, NONE), "no time left")], {}
+        answers, figures = [Reply("unknown", None, math.inf, NONE, "no time left")], {}
     solutions = [_solution(each, context, deadline, figures) for each in answers]
     if top is not None:
         return [s for s in solutions if s.has_labelling]
@@ -237,14 +237,14 @@ def floor_units(floor: float) -> int:
 
 
 def _solution(
-    answer: TwoPhaseReply, context: Context, deadline: Deadline, figures: dict[str, Any]
+    reply: Reply, context: Context, deadline: Deadline, figures: dict[str, Any]
 ) -> TwoPhaseSolution:
     """A solution of both phases; a reply without a labelling is infeasible or unknown."""
-    reply, cost_bound = answer.reply, nats(answer.cost_bound)
     bound = -math.inf if reply.status == "infeasible" else reply.bound
-    result = Result(reply.path, bound, f"two-phase: {answer.method}", _as_far_as_proved(reply))
+    result = Result(reply.path, bound, f"two-phase: {reply.method}", _as_far_as_proved(reply))
     status = Status.OPTIMAL if reply.status == "optimal" else Status.FEASIBLE
-    return solution_of(TwoPhaseSolution, result, context, deadline, status, **figures, cost_bound=cost_bound)
+    figures = {**figures, "cost_bound": nats(reply.cost_bound)}
+    return solution_of(TwoPhaseSolution, result, context, deadline, status, **figures)
 
 
 def _as_far_as_proved(reply: Reply) -> Certificate:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +16,6 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact.programs import FASTEST, Reply, solve
-
-
-class TwoPhaseReply(NamedTuple):
-    """A reply, how it was reached, and a lower bound on the cost of every labelling at or above the floor, grid units."""
-
-    reply: Reply
-    method: str
-    cost_bound: int = 0
 
 
 @dataclass
@@ -45,32 +36,28 @@ class TwoPhaseSearch:
         """Built on first use."""
         return formulate(self.base)
 
-    @property
-    def first(self) -> Reply:
-        """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program."""
-        return self.first_phase.reply
-
     @cached_property
-    def first_phase(self) -> TwoPhaseReply:
-        """The reply of the first phase, and the beginning of a description of both."""
+    def first(self) -> Reply:
+        """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program.
+
+        Its method begins the description of both phases.
+        """
         words = ""
         if not self.problem.shape[0]:
-            reply = Reply("optimal", np.zeros(0, np.int64), 0, proof("empty sequence", Phases(Leaf())))
-            return TwoPhaseReply(reply, "empty sequence")
+            certificate = proof("empty sequence", Phases(Leaf()))
+            return Reply("optimal", np.zeros(0, np.int64), 0, certificate, "empty sequence")
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
             certificate = _as_both_phases(result)
             if result.proves_infeasibility:
-                reply = Reply("infeasible", None, -math.inf, certificate)
-                return TwoPhaseReply(reply, "auto: no labelling is possible")
+                return Reply("infeasible", None, -math.inf, certificate, "auto: no labelling is possible")
             if result.path is not None and self.score(result.path) >= result.bound:
-                reply = Reply("optimal", result.path, result.bound, certificate)
-                return TwoPhaseReply(reply, f"{result.method}, then ")
+                return Reply("optimal", result.path, result.bound, certificate, f"{result.method}, then ")
             words = "auto: "
-        program = self.formulation.best_score()
-        return TwoPhaseReply(solve(self.solver, program, self.deadline, self.threads), words)
+        reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
+        return replace(reply, method=words)
 
     @property
     def best(self) -> int:
@@ -83,18 +70,18 @@ class TwoPhaseSearch:
         value = self.problem.value(path)
         return value.model + value.features
 
-    def run(self, floor: int | None, top: int) -> list[TwoPhaseReply]:
+    def run(self, floor: int | None, top: int) -> list[Reply]:
         """Labellings at or above a floor by cost, then score; at least one entry."""
         first = self.first
         if self.method == "auto" and first.status == "optimal" and (cheapest := self._cheapest(floor, top)):
             return cheapest
-        answers, paths = list[TwoPhaseReply](), list[LabelIds]()
+        answers, paths = list[Reply](), list[LabelIds]()
         while len(answers) < top and (answer := self.at_floor(floor, paths)):
             answers.append(answer)
-            paths += [] if answer.reply.path is None else [answer.reply.path]
-        return answers or [self.first_phase._replace(reply=replace(first, path=None, status="unknown"))]
+            paths += [] if answer.path is None else [answer.path]
+        return answers or [replace(first, path=None, status="unknown")]
 
-    def _cheapest(self, floor: int | None, top: int) -> list[TwoPhaseReply] | None:
+    def _cheapest(self, floor: int | None, top: int) -> list[Reply] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
         from ilpinfer.exact.least_cost import LeastCostSearch
 
@@ -104,19 +91,19 @@ class TwoPhaseSearch:
             return None
         paths, leaf, weight = cheapest
         tree, best = self.first.certificate.tree, self.score(self.first.path)
-        result, before = list[TwoPhaseReply](), list[tuple[int, ...]]()
+        result, before = list[Reply](), list[tuple[int, ...]]()
         for path in paths:
             value = self.problem.value(path)
             phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first
             if phases is not None and (value.penalty or self.score(path) != best):
                 phases = replace(phases, least=leaf, weight=weight)
             certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
-            reply = Reply("optimal", path, value.score, certificate)
-            result.append(TwoPhaseReply(reply, "auto: label setting", value.penalty))
+            words = "auto: label setting"
+            result.append(Reply("optimal", path, value.score, certificate, words, value.penalty))
             before.append(tuple(path.tolist()))
         return result
 
-    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> TwoPhaseReply | None:
+    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> Reply | None:
         """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
         least, cost_bound = self._least_cost(floor, excluded)
         if least.path is None:
@@ -133,8 +120,8 @@ class TwoPhaseSearch:
             reply = replace(reply, path=least.path, status="feasible")
         limit = min(float(best), reply.bound) if proved else float(best)
         all_proved = proved and self.first.status == reply.status == "optimal"
-        reply = replace(reply, status="optimal" if all_proved else "feasible", bound=limit - cost_bound)
-        return TwoPhaseReply(reply, self.first_phase.method + self.solver, cost_bound)
+        status, words = "optimal" if all_proved else "feasible", self.first.method + self.solver
+        return replace(reply, status=status, bound=limit - cost_bound, method=words, cost_bound=cost_bound)
 
     def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""

@@ -140,19 +140,14 @@ def with_priced_machines(leaf: Leaf, problem: Problem) -> Leaf:
     """A proof that also follows the sums with multipliers: it then holds for labels that were left out, whose scores are lower."""
     priced = [key for key, price in leaf.multipliers.items() if price]
     followed = {*leaf.product, *(key for stage in leaf.stages for key in stage)}
-    more = tuple(key for key in map(partial_key(problem), priced) if key not in followed)
+    machines = (_first_machine(problem, *component) for component in priced)
+    more = tuple(key for key in machines if key not in followed)
     if not more:
         return leaf
     *before, last = leaf.stages or ((),)
     return replace(leaf, stages=(*before, (*last, *more)))
 
 
-def partial_key(problem: Problem) -> Callable[[MachineKey], MachineKey]:
-    """The machine of a component that has one: the machines of the components before it come first."""
-
-    def key(component: MachineKey) -> MachineKey:
-        place, number = component
-        before = problem.rules[place].components[:number]
-        return place, sum(len(each.machines or ()) for each in before)
-
-    return key
+def _first_machine(problem: Problem, rule: int, component: int) -> MachineKey:
+    """The first machine of a component that has one: the machines of the components before it come first."""
+    return rule, sum(len(each.machines or ()) for each in problem.rules[rule].components[:component])

@@ -6,9 +6,8 @@ other Pareto-optimal labelling lies in a triangle, all of which label setting wi
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property, partial
 
 from formulations.dtypes import LabelIds
@@ -17,17 +16,16 @@ from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.relaxation import Prefixes, undominated
-from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import WeightedSearch, is_above
-from ilpinfer.exact.weights import Point, Weight
+from ilpinfer.exact.weighted_search import Point, Weight, WeightedSearch, is_above
+
+Gap = tuple[int, int | None]
+"""Two costs between which labellings may be unknown, both left out; None for no end."""
 
 
 @dataclass
 class FrontierSearch(WeightedSearch):
     """The search for all Pareto-optimal labellings."""
 
-    most: int | None = None
-    heaviest: Fraction | None = None
     open: list[tuple[int, int]] = field(default_factory=list)
     """The gaps that are not proved, as the costs of their ends, from the best score on."""
 
@@ -38,9 +36,9 @@ class FrontierSearch(WeightedSearch):
         """
         if not self.points[0].cost:
             return
-        proved = self.probe(Weight(1, self.weights.finest))
+        proved = self.probe(Weight(1, self.finest))
         corner = self.points[-1]
-        if proved is None or self.enough(corner.cost):
+        if proved is None:
             self.open.append((-1, corner.cost))
             return
         for weight in self._ladder():
@@ -50,28 +48,30 @@ class FrontierSearch(WeightedSearch):
                 corner = cheaper
             if not corner.cost:
                 return
-            if cheaper is None or self.enough(corner.cost):
+            if cheaper is None:
                 self.open.append((-1, corner.cost))
                 return
-        if self.heaviest is None:
-            everything = Point(corner.path, self.weights.lowest - 1, -1)
-            if not self.close(everything, corner, weight):
-                self.open.append((-1, corner.cost))
+        everything = Point(corner.path, self.lowest - 1, -1)
+        if not self.close(everything, corner, weight):
+            self.open.append((-1, corner.cost))
 
-    def enough(self, cost: int) -> bool:
-        """Whether as many points as are wanted are proved from a cost on."""
-        if self.most is None:
-            return False
-        unfound = Unfound(self.bounds, [*self.open, (-1, cost)])
-        points = [point for point in self.points if point.cost >= cost]
-        return sum(not unfound.can_dominate(point) for point in points) >= self.most
+    def may_be_dominated(self, point: Point, gaps: Sequence[Gap]) -> bool:
+        """Whether a labelling may be unknown, below the bounds and within gaps, that makes a point not Pareto-optimal."""
+        for low, high in gaps:
+            cheaper = point.cost - 1 if high is None else min(point.cost, high) - 1
+            if low < cheaper and self.best_score(cheaper) >= point.score:
+                return True
+            inside = low < point.cost and (high is None or point.cost < high)
+            if inside and self.best_score(point.cost) > point.score:
+                return True
+        return False
 
     def probe(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by any method; None where that is not proved."""
         point = self.solve(weight)
         if point is not None or self.deadline.passed:
             return point
-        result = next(auto(self.weights.weighted(weight), Task(self.deadline), "auto"))
+        result = next(auto(self.weighted(weight), Task(self.deadline), "auto"))
         if math.isfinite(result.bound):
             self.bounds.append((weight, math.floor(result.bound)))
         if result.path is None:
@@ -109,24 +109,17 @@ class FrontierSearch(WeightedSearch):
 
     def _ladder(self) -> Iterator[Weight]:
         """Increasing weights, starting with that of the penalties themselves."""
-        factor, last = Fraction(1), Fraction(self.weights.heaviest, self.unit)
-        if self.heaviest is not None:
-            last = min(last, self.heaviest)
-        while factor < last:
-            weight = factor * self.unit
-            yield self.weights.ratio(weight.numerator, weight.denominator)
-            factor *= limits.WEIGHT_STEP
-        weight = last * self.unit
-        yield self.weights.ratio(weight.numerator, weight.denominator)
+        weight, last = self.unit, self.heaviest
+        while weight < last:
+            yield self.ratio(weight, 1)
+            weight *= limits.WEIGHT_STEP
+        yield self.ratio(last, 1)
 
     def _search(self, left: Point, right: Point) -> None:
         """Add the points between two corners of the hull, by halving (Aneja and Nair 1979)."""
         if right.cost == left.cost:
             return
-        if self.enough(right.cost):
-            self.open.append((left.cost, right.cost))
-            return
-        weight = self.weights.between(left, right)
+        weight = self.between(left, right)
         middle = None if right.cost - left.cost == 1 or self.deadline.passed else self.probe(weight)
         if middle is not None and is_above(middle, left, right):
             self._search(middle, right)

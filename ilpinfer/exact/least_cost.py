@@ -12,9 +12,7 @@ from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact import limits
 from ilpinfer.exact.relaxation import Prefixes
 from ilpinfer.exact.state import State
-from ilpinfer.exact.unfound import Unfound
-from ilpinfer.exact.weighted_search import WeightedSearch, is_above
-from ilpinfer.exact.weights import Point, Weight
+from ilpinfer.exact.weighted_search import Point, Weight, WeightedSearch, is_above
 
 
 class LeastCostSearch(WeightedSearch):
@@ -25,24 +23,24 @@ class LeastCostSearch(WeightedSearch):
 
         Of equal cost the best scores come first, equal ones by label ids.
         """
-        least = self.weights.lowest if floor is None else floor
+        least = self.lowest if floor is None else floor
         right, ratio = self.points[0], Fraction(self.unit, limits.WEIGHT_STEP)
         while True:
-            weight = self.weights.ratio(*ratio.as_integer_ratio())
+            weight = self.ratio(*ratio.as_integer_ratio())
             left = self.solve(weight)
             if left is None:
                 return None
             if left.score < least:
                 break
             right = left
-            enough = min(self.weights.heaviest, (right.score - least) // self.weights.least_penalty + 1)
+            enough = min(self.heaviest, (right.score - least) // self.least_penalty + 1)
             if ratio >= enough or not right.cost or (top == 1 and self._is_cheapest(right, least)):
                 break
             ratio = min(Fraction(enough), limits.WEIGHT_STEP * ratio)
         for _ in range(limits.MOST_WEIGHTS):
             if left.score >= least or (top == 1 and self._is_cheapest(right, least)):
                 break
-            weight = self.weights.between(left, right)
+            weight = self.between(left, right)
             middle = self.solve(weight)
             if middle is None:
                 return None
@@ -56,7 +54,7 @@ class LeastCostSearch(WeightedSearch):
 
     def _is_cheapest(self, point: Point, least: int) -> bool:
         """Whether it is proved that nothing cheaper has a score."""
-        return not point.cost or Unfound(self.bounds, []).best_score(point.cost - 1) < least
+        return not point.cost or self.best_score(point.cost - 1) < least
 
     def _few(
         self, weight: Weight, least: int, cheapest: Point, top: int
@@ -75,7 +73,7 @@ class LeastCostSearch(WeightedSearch):
             nonlocal most
             worth = zip(result.paths, result.values, result.costs, strict=True)
             paths = [path for path, value, cost in worth if value + cost >= weight.score * least]
-            points = [self.weights.point(path) for path in paths]
+            points = [self.point(path) for path in paths]
             costs = sorted(point.cost for point in points if point is not None)[:top]
             if len(costs) == top:
                 most = costs[-1] if most is None else min(most, costs[-1])

@@ -98,8 +98,6 @@ MARGIN, MOST_MARGIN = 0.05, 1 / 4
 """Seconds between a solver's stop and the deadline, in which its answer is checked; at most this share of what is left."""
 SECONDS_A_COLUMN = 2e-6
 """Seconds to build and transfer a column of a program, on a slow machine."""
-START_SHARE = 1 / 4
-"""Share of a time limit for the method whose labelling a solver starts with, and for a root bound."""
 
 # Problems with many labels.
 FIRST_LABELS = 4

@@ -10,10 +10,12 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.arguments import whole
+from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine, TooManyStates
 from formulations.dtypes import Floats, Integers
 from formulations.errors import InferenceError
-from formulations.grid import HARD, nats
+from formulations.grid import FORBIDDEN, HARD, nats
+from formulations.labels.label_set import Field
 from formulations.labels.selectors import Selector
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
@@ -22,7 +24,6 @@ from ilpinfer.core.printing import short
 from ilpinfer.core.request import MOST
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.exact.limits import BUDGET
-from ilpinfer.exact.one_run import of_one_run
 from ilpinfer.exact.product import product_of
 
 
@@ -35,7 +36,7 @@ class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
     The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
-    access: `edges`, `entropy`, `probability_holds`, `rule_probabilities`.
+    access: `edges`, `entropy`, `probability_holds`.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class Marginals:
         """
         begin = whole(begin, "begin", 0, max(len(self.labels) - 1, 0))
         end = whole(end, "end", begin + 1, len(self.labels))
-        lattice = of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
+        lattice = _of_one_run(self._folded.lattice, self.problem.labels.field(selector), begin, end)
         return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
 
     def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
@@ -189,12 +190,10 @@ class Marginals:
         TooManyStates
             Where the rules take more joint states than the budget.
         """
-        return self._holds(self.problem.rules)
-
-    @cached_property
-    def rule_probabilities(self) -> dict[str, float]:
-        """{rule: probability that it holds}, each separately, under the model without rules as in `probability_holds`."""
-        return {rule.name: self._holds((rule,)) for rule in self.problem.rules}
+        held, alone = (
+            product_of(_alone(self.problem, rules), self.budget).log_sum for rules in (self.problem.rules, ())
+        )
+        return min(1.0, math.exp(held - alone))
 
     @cached_property
     def entropy(self) -> float:
@@ -229,15 +228,6 @@ class Marginals:
         uniform = np.random.default_rng(seed).random((whole(n, "n", 1, MOST["n"]), len(self.labels)))
         ids: Integers = self.product.draw(uniform)
         return ids
-
-    @cached_property
-    def _log_model(self) -> float:
-        """log Σ exp(model score) over all labellings, nats."""
-        return product_of(_alone(self.problem, ()), self.budget).log_sum
-
-    def _holds(self, rules: tuple[GroundRule, ...]) -> float:
-        kept = product_of(_alone(self.problem, rules), self.budget).log_sum
-        return min(1.0, math.exp(kept - self._log_model))
 
 
 def marginals(
@@ -312,8 +302,7 @@ def _of_empty(problem: Problem, budget: int) -> Marginals:
     """Those of the empty labelling, which has the probability 1."""
     K, names = problem.shape[1], [rule.name for rule in problem.rules]
     result = Marginals(np.zeros((0, K)), 0.0, dict.fromkeys(names, 0.0), problem, None, budget)
-    known = {"edges": np.zeros((0, K, K)), "entropy": 0.0, "probability_holds": 1.0}
-    result.__dict__.update(known, rule_probabilities=dict.fromkeys(names, 1.0))
+    result.__dict__.update(edges=np.zeros((0, K, K)), entropy=0.0, probability_holds=1.0)
     return result
 
 
@@ -359,3 +348,22 @@ def _expected(rule: GroundRule, machine: Machine, labels: Floats, edges: Floats)
         if counts.values[table, 1:].any():
             total += float((edges[t] * counts.values[table, 1:]).sum())
     return total
+
+
+def _of_one_run(lattice: Lattice, field: Field, begin: int, end: int) -> Lattice:
+    """The lattice, of first order, in which tokens `begin` … `end` - 1 are one run of the field."""
+    node, step, pool = lattice.node.copy(), lattice.step.copy(), [lattice.pool]
+    member, begins = field.member, field.begins[1:]
+    node[begin:end, ~member] = FORBIDDEN
+    within = ~begins
+    ways = [(begin, begins)] if begin else []
+    ways += [(t, within) for t in range(begin + 1, end)]
+    ways += [(end, begins | ~member)] if end < len(node) else []
+    made = dict[tuple[int, int], int]()
+    for t, allowed in ways:
+        key = int(lattice.step[t - 1]), id(allowed)
+        if key not in made:
+            made[key] = len(lattice.pool) + len(made)
+            pool.append(np.where(allowed, lattice.pool[key[0]], FORBIDDEN)[None])
+        step[t - 1] = made[key]
+    return Lattice(node, np.concatenate(pool), step)

@@ -7,7 +7,7 @@ Farkas multipliers: no labelling keeps all sides.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,24 +47,11 @@ def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The result of a linear relaxation.
+    """The result of a linear relaxation."""
 
-    Parameters
-    ----------
-    bound : int
-        Bound on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none.
-    multipliers : tuple of int
-        (R,) grid units a unit of weight.
-    paths : list of ndarray of int
-        Label ids (T,) of the labellings that it has seen.
-    solved : bool
-        Whether the multipliers are the best ones.
-    """
-
-    bound: int
-    multipliers: tuple[int, ...]
-    paths: list[Integers]
-    solved: bool = False
+    bound: int  # on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none
+    multipliers: tuple[int, ...]  # (R,) grid units a unit of weight
+    paths: list[Integers]  # label ids (T,) of the labellings that it has seen
 
 
 def relax(
@@ -76,20 +63,10 @@ def relax(
     enough: int | None = None,
     start: Sequence[int] | None = None,
 ) -> Relaxed:
-    """The linear relaxation of sums, as far as it was solved.
+    """The linear relaxation of R sums, as far as it was solved; rules on single steps are in the lattice.
 
-    Parameters
-    ----------
-    lattice : Lattice
-        Scores, rules on single steps folded in.
-    terms : sequence of SumTerm
-        R sums.
-    largest : float
-        Nats, the largest multiplier of a hard sum.
-    enough : int, optional
-        A bound, grid units, below which multipliers are good enough.
-    start : sequence of int, optional
-        (R,) the first multipliers, 0 where not given.
+    `largest` is the largest multiplier of a hard sum, nats. Multipliers with a bound below `enough`, grid units, are good enough;
+    the first ones are `start`, or 0.
     """
     nothing = (0,) * len(terms)
     if not all(corners(term.total, term.penalty) for term in terms):
@@ -117,7 +94,7 @@ def relax(
         if enough is not None and best.bound < enough:
             return best
         if path.tobytes() in taken and not near:  # the program knows it, but for its rounding
-            return replace(best, solved=True)
+            return best
         taken.add(path.tobytes())
         paths.append(path)
         scores.append(lattice.score(path))
@@ -127,7 +104,7 @@ def relax(
             return best
         value, exact = solved
         if best.bound / UNIT - value < limits.NEAR * max(1.0, abs(value)):
-            return replace(best, solved=True)
+            return best
         # Multipliers near the best ones so far take fewer steps (Wentges 1997), where their labellings tell the program something.
         near, lowest = (limits.NEARER if value > lowest else 0.0), value
         multipliers = np.rint(near * np.array(best.multipliers) + (1 - near) * exact * UNIT).astype(np.int64)

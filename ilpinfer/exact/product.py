@@ -8,7 +8,7 @@ import numpy as np
 from formulations.automata.machine import TooManyStates
 from formulations.dtypes import Booleans, Floats, Integers, Small
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
-from formulations.problem.problem import GroundRule, Problem
+from formulations.problem.problem import Problem
 from ilpinfer.exact import limits
 from ilpinfer.exact.ground import joint_symbols, pack_problem
 from ilpinfer.exact.viterbi import completions
@@ -112,7 +112,7 @@ def product_of(problem: Problem, budget: int) -> Product:
                 "simpler template",
                 (rule.name,),
             )
-    problem = replace(problem, rules=tuple(_without_forcing(rule) for rule in problem.rules))
+    problem = replace(problem, rules=tuple(replace(rule, forced=False) for rule in problem.rules))
     lattice, (instance, tokens) = problem.lattice, pack_problem(problem)
     rules = Rules(instance.machines, tokens.classes)
     readings, groups = _read(problem, joint_symbols(instance, tokens.classes))
@@ -133,10 +133,6 @@ def product_of(problem: Problem, budget: int) -> Product:
 def _owners(problem: Problem) -> Integers:
     """The rule of each machine (M,)."""
     return np.array([r for r, rule in enumerate(problem.rules) for _ in rule.machines], np.int64)
-
-
-def _without_forcing(rule: GroundRule) -> GroundRule:
-    return replace(rule, forced=False) if rule.forced else rule
 
 
 def _nats(units: Integers) -> Floats:

@@ -1,6 +1,5 @@
 """Integer programs on solvers, as methods."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -12,15 +11,12 @@ from formulations.programs.formulation import exclude_labelling, formulate
 from formulations.programs.loss_bounds import best_score
 from formulations.programs.record import IntegerProgram
 from ilpinfer import solvers
-from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
+from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Function
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact import limits
-from ilpinfer.exact.ground_problem import GroundProblem
-from ilpinfer.exact.kernel_stage import by_kernels
-from ilpinfer.exact.solver_options import Beginning, SolverOptions, beginning, share_of
-from ilpinfer.exact.state import State
+from ilpinfer.exact.solver_options import SolverOptions
 from ilpinfer.solvers import outside
 from ilpinfer.solvers.answer import GRACE, NO_CHOICES, Choices
 from ilpinfer.solvers.outside import below
@@ -38,6 +34,9 @@ class Reply:
     path: LabelIds | None
     bound: float
     certificate: Certificate
+    method: str = ""
+    cost_bound: int = 0
+    """In two phases, a lower bound on the cost of every labelling at or above the floor, grid units."""
 
 
 def solve(
@@ -89,46 +88,26 @@ def best_of_program(
     function: Function | None = None,
 ) -> Iterator[Result]:
     """The best labellings of a problem's program, one after the other by no-good rows; `function` is a user's solver."""
-    options, begun, root = options or SolverOptions(), Beginning(), ""
+    options = options or SolverOptions()
     if function is None:
         solvers.start(solver)  # loads while the program is stated
-    bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
+    bound = float(best_score(problem.lattice))
     try:
         time_limits.check()
-        if options.root_bound:
-            root = "; root bound of the engine"
-            with share_of(task.deadline) as share:
-                bound, certificate = _root_bound(problem, share)
-        begun = beginning(options, problem, task)
-        program = formulate(problem).soft().shifted().starting_with(begun.path)
+        program = formulate(problem).soft().shifted()
     except time_limits.OutOfTime:
-        yield Result(begun.path, bound, f"{solver}: no time left{begun.words}{root}", certificate)
+        yield Result(None, bound, f"{solver}: no time left", VITERBI_BOUND)
         return
     for _ in range(task.top):
-        found = solve(solver, program, task.deadline, task.threads, None, options.choices, function)
-        reply = _not_below(found, begun, problem)
+        reply = solve(solver, program, task.deadline, task.threads, None, options.choices, function)
+        claimed = reply.bound
         if reply.status in ("feasible", "unknown") and bound < reply.bound:
-            reply = replace(reply, bound=bound, certificate=certificate)
+            reply = replace(reply, bound=bound, certificate=VITERBI_BOUND)
         value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
-        if function is not None and found.path is reply.path is not None and value > found.bound:
-            raise below(solver, found.bound, value)
+        if function is not None and reply.path is not None and value > claimed:
+            raise below(solver, claimed, value)
         least = value if reply.status == "optimal" else max(reply.bound, value)
-        words = f"{solver}: {reply.status}{begun.words}{root}"
-        yield Result(reply.path, least, words, reply.certificate, begun.improvements)
+        yield Result(reply.path, least, f"{solver}: {reply.status}", reply.certificate)
         if reply.path is None:
             return
-        program, begun = exclude_labelling(program, reply.path).starting_with(None), Beginning()
-
-
-def _root_bound(problem: Problem, deadline: Deadline) -> tuple[float, Certificate]:
-    """The bound of the engine's kernels, before branch and bound, with its proof."""
-    state = by_kernels(State.of(GroundProblem.of(problem, deadline)))
-    return state.bound, proof("root bound of the engine", state.proof)
-
-
-def _not_below(reply: Reply, begun: Beginning, problem: Problem) -> Reply:
-    """The reply; where its labelling is worse than that of the beginning, that one, and the claim is not believed."""
-    if begun.path is None or (reply.path is not None and problem.value(reply.path).score >= begun.value):
-        return reply
-    bound = reply.bound if reply.status in ("feasible", "unknown") else math.inf
-    return replace(reply, status="feasible", path=begun.path, bound=bound)
+        program = exclude_labelling(program, reply.path)

@@ -1,11 +1,18 @@
 """Searches over the scores and the costs of labellings, by weights on the cost and by label setting."""
 
+import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
 
+import numpy as np
+
+from formulations.automata.lattice import Lattice
 from formulations.dtypes import LabelIds
-from formulations.problem.problem import Problem
+from formulations.grid import FORBIDDEN, LIMIT, Grid, is_forbidden
+from formulations.problem.problem import GroundRule, Problem, cost_unit, lowest_score
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
@@ -14,8 +21,28 @@ from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.kernel_stage import by_kernels
 from ilpinfer.exact.relaxation import Prefixes, Relaxation
 from ilpinfer.exact.state import State
-from ilpinfer.exact.weights import Point, Weight, Weighting
 from ilpinfer.kernels.native import kernels
+
+
+@dataclass(frozen=True)
+class Point:
+    """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
+
+    path: LabelIds
+    score: int
+    cost: int
+
+
+@dataclass(frozen=True, order=True)
+class Weight:
+    """Weight of a unit of cost, as a fraction cost / score in grid units."""
+
+    cost: int
+    score: int
+
+    def value(self, point: Point) -> int:
+        """score - weight · cost, in the units of the weight."""
+        return self.score * point.score - self.cost * point.cost
 
 
 @dataclass
@@ -31,15 +58,84 @@ class WeightedSearch:
     """Weights with an upper bound on the value of every labelling."""
 
     def __post_init__(self) -> None:
-        self.weights = Weighting(self.problem)
-        self.unit = self.weights.unit
+        self._points: dict[bytes, Point | None] = {}
         self._probed: dict[Weight, State] = {}
         self._packed: dict[bool, Packed] = {}
         self.add(self.best)
 
+    @cached_property
+    def unit(self) -> int:
+        """Grid units of a unit of cost."""
+        return cost_unit(self.problem.rules)
+
+    @cached_property
+    def lowest(self) -> int:
+        """Lower bound on the score of every labelling."""
+        return lowest_score(self.problem)
+
+    @cached_property
+    def least_penalty(self) -> int:
+        """The least cost of a violation; 1 where there is none."""
+        costs = [r.penalty // self.unit for r, most in self._breakable() if most and not r.hard]
+        return min(costs, default=1)
+
+    @cached_property
+    def heaviest(self) -> int:
+        """The largest factor of costs."""
+        greatest = sum(rule.finite_penalty // self.unit * most for rule, most in self._breakable())
+        return max(1, LIMIT // (4 * max(1, greatest)))
+
+    @cached_property
+    def finest(self) -> int:
+        """The largest factor of scores."""
+        lattice = self.problem.lattice
+        parts = [np.where(is_forbidden(x), 0, np.abs(x)).max(initial=1) for x in (lattice.node, lattice.pool)]
+        return max(1, min(limits.FINEST, LIMIT // (4 * len(lattice.node) * sum(map(int, parts)))))
+
+    def point(self, path: LabelIds) -> Point | None:
+        """Score and cost of a labelling, from a cache if possible; None if it breaks a hard rule."""
+        key = path.tobytes()
+        if key not in self._points:
+            value = self.problem.value(path)
+            point = Point(path, value.model + value.features, value.penalty // self.unit)
+            self._points[key] = point if value.feasible else None
+        return self._points[key]
+
+    def between(self, left: Point, right: Point) -> Weight:
+        """The weight at which two points have equal values, rounded to an integer fraction."""
+        return self.ratio(right.score - left.score, right.cost - left.cost)
+
+    def ratio(self, score: int, cost: int) -> Weight:
+        """The weight score / cost, rounded to an integer fraction."""
+        divisor = math.gcd(score, cost)
+        if cost // divisor <= self.finest and score // divisor <= self.heaviest:
+            return Weight(score // divisor, cost // divisor)
+        factor = max(1, min(self.finest, self.heaviest * cost // score))
+        return Weight(min(self.heaviest, max(1, round(Fraction(score * factor, cost)))), factor)
+
+    def weighted(self, weight: Weight) -> Problem:
+        """The problem with scores and costs multiplied; 1 for rules that cannot be broken."""
+
+        def is_weighted(rule: GroundRule, most: int) -> GroundRule:
+            if rule.hard:
+                return rule
+            return replace(rule, penalty=rule.penalty // self.unit * weight.cost if most else 1)
+
+        lattice = self.problem.lattice
+        scaled = Lattice(_times(lattice.node, weight.score), _times(lattice.pool, weight.score), lattice.step)
+        rules = tuple(is_weighted(rule, most) for rule, most in self._breakable())
+        return replace(self.problem, lattice=scaled, rules=rules)
+
+    def _breakable(self) -> Iterable[tuple[GroundRule, int]]:
+        return zip(self.problem.rules, self._most, strict=True)
+
+    @cached_property
+    def _most(self) -> list[int]:
+        return [rule.most for rule in self.problem.rules]
+
     def add(self, path: LabelIds) -> Point | None:
         """Add a labelling that is not dominated by those found so far; None if it breaks a hard rule."""
-        point = self.weights.point(path)
+        point = self.point(path)
         if point is None:
             return None
         cheaper = bisect_left(self.points, point.cost, key=lambda known: known.cost)
@@ -51,6 +147,10 @@ class WeightedSearch:
         self.points[cheaper:end] = [point]
         return point
 
+    def best_score(self, cost: int) -> int:
+        """An upper bound on the scores of labellings of a cost, where one of the bounds is at a weight."""
+        return min((value + weight.cost * cost) // weight.score for weight, value in self.bounds)
+
     def solve(self, weight: Weight) -> Point | None:
         """The best labelling at a weight by kernels; None where they leave it open."""
         state = self._probed[weight] = by_kernels(State.of(self._ground_problem(weight)))
@@ -61,7 +161,7 @@ class WeightedSearch:
 
     def _ground_problem(self, weight: Weight | None = None, *, unfolded: bool = False) -> GroundProblem:
         """The problem at a weight, or as it is. Machines are packed once for all weights."""
-        problem = self.problem if weight is None else self.weights.weighted(weight)
+        problem = self.problem if weight is None else self.weighted(weight)
         made = (GroundProblem.unfolded if unfolded else GroundProblem.of)(problem, self.deadline)
         if unfolded in self._packed:
             folded = made.folded
@@ -134,3 +234,7 @@ def is_above(point: Point, left: Point, right: Point) -> bool:
     return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
         right.score - left.score
     )
+
+
+def _times(units: Grid, factor: int) -> Grid:
+    return np.where(is_forbidden(units), FORBIDDEN, units * np.int64(factor)) if factor > 1 else units

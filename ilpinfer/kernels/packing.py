@@ -92,13 +92,9 @@ def pack_classes(machines: Sequence[RuleMachine], folding: Folding, vocabulary: 
 def pack_machines(
     machines: Sequence[RuleMachine], which: Integers, states: int, labels: int, most: int = MOST_EVENTS
 ) -> Machines:
-    """Machines as flat arrays.
+    """Machines as flat arrays. `which` (C, M) tells which of its tables of symbols a machine reads at tokens of each class.
 
-    Parameters
-    ----------
-    which : (C, M) which of its tables of symbols a machine reads at tokens of each class
-    states, labels : S and B of `Scores`
-    most : steps of all machines at all classes beyond which there are no events
+    There are no events beyond `most` steps of all machines at all classes; states and labels are S and B of `Scores`.
     """
     values = [machine.symbols for machine in machines]
     automata = [machine.automaton for machine in machines]

@@ -190,11 +190,11 @@ class TrainingSet:
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
         """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
         decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
-        lists = decoder.best_labellings((self.examples[place].trellis for place in places), top)
+        lists = decoder.decode_many((self.examples[place].trellis for place in places), top=top)
         for place, few in zip(places, lists, strict=True):
-            for ids, score in zip(few.ids, few.scores, strict=True):
-                if score >= few.scores[0] - within:
-                    self.see(place, ids)
+            for each in few:
+                if each.score >= few[0].score - within:
+                    self.see(place, each.ids)
 
     def pool(self, place: int) -> Pool:
         """The labellings of one example that any weights have led to, in the order in which they were met."""

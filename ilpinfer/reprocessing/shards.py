@@ -136,4 +136,4 @@ def decode_examples(
 
     trellises = Trellises(checked())
     solutions = work.decoder.decode_many(trellises, threads=work.threads, on_error="row")
-    yield from in_order(trellises, solutions, lambda error: failure(error, "none"))
+    yield from in_order(trellises, solutions, lambda error: failure(Solution, error, "none"))

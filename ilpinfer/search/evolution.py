@@ -6,63 +6,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from formulations.dtypes import LabelIds
-from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT, is_forbidden
+from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.messages import counted
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime
+from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
-from ilpinfer.exact.viterbi import completions
-from ilpinfer.kernels.native import kernels
-from ilpinfer.search.discrepancy import VALUES, Discrepancy, Search, limited_discrepancy
-from ilpinfer.search.parameters import Parameters, by_variant, one_of, parameters_of, within
-from ilpinfer.search.population import (
-    FULL,
-    GENERATION,
-    VALUED,
-    Individuals,
-    Population,
-    Settings,
-    Stretches,
-    Weights,
-    population_search,
-)
+from ilpinfer.exact.viterbi import completions, viterbi
+from ilpinfer.search.discrepancy import VALUES, Discrepancy, Search, limited_discrepancy, run_time
+from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
+from ilpinfer.search.population import GENERATION, VALUED, Evolution, Population
 
 _MOST_NODES = 200_000
 """Nodes of the best-first labelling without a time limit, so that it is the same on every machine."""
 _FEW_NODES = 2_000
 """The same under rules that are Python functions, which take far longer."""
-
-
-@dataclass(frozen=True)
-class Evolution(Parameters):
-    """Parameters of the evolutionary algorithm; the numbers are those of Stokman 2011, Tables 5 and 6.
-
-    "varied" has ranked parents, borders that move both ways, and starts from Viterbi's labelling; "published" has uniform
-    parents, borders that move backwards, and starts from the best-first labelling. Each can be given by itself, too.
-    """
-
-    variant: str = one_of("varied", "published")
-    population: int = within(30, 1, 100_000)  # μ
-    offspring: int = within(30, 1, 100_000)  # λ
-    mutation_rate: float = within(0.25, 0, 1)  # β, of each offspring
-    shift_rate: float = within(0.9, 0, 1)  # ω, how often a mutation shifts a border, and relabels no run
-    selection_pressure: float = within(1.5, 1, 2)  # s of the linear ranking (eq. 66)
-    start_weight: float = within(2.0, 0, 1e6)  # γs, nats a hard violation
-    weight_increase: float = within(1.0, 0, 1e6)  # γδ, and more each generation (eq. 67)
-    parents: str = by_variant({"varied": "ranked", "published": "uniform"}, one_of("uniform", "ranked"))
-    shift: str = by_variant({"varied": "both", "published": "backwards"}, one_of("backwards", "both"))
-    start: str = by_variant({"varied": "viterbi", "published": "best-first"}, one_of("best-first", "viterbi"))
-    start_mutations: int = within(3, 0, 1e6)  # by which all first individuals but one differ from the start
-    iterations: int = within(0, 0, 1e12)  # generations at most; 0 for as many as time allows
-    seed: int = within(0, 0, 2**63 - 1)
-
-    @property
-    def individuals(self) -> Individuals:
-        ranked, both = self.parents == "ranked", self.shift == "both"
-        rates = self.mutation_rate, self.selection_pressure, self.shift_rate
-        numbers = self.population, self.offspring, self.start_mutations, self.iterations, self.seed
-        return Individuals(*numbers, Settings(*rates, ranked, both))
 
 
 def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None:
@@ -85,35 +44,28 @@ def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None
 
 def evolutionary(problem: Problem, task: Task, name: str) -> Iterator[Result]:
     """The best labelling of all generations that keeps the hard rules."""
-    parameters = parameters_of(task, Evolution)
-
-    def begin(folded: Problem, path: LabelIds, task: Task) -> LabelIds | None:
-        if parameters.start == "viterbi":
-            return path
-        return best_first_labelling(folded, task.deadline)
-
-    def run(population: Population) -> str:
-        run_generations(population, parameters)
-        generations, valued = (int(population.counts[n]) for n in (GENERATION, VALUED))
-        return f"{counted(generations, 'generation')}, {counted(valued, 'labelling')}"
-
-    yield from population_search(problem, task, name, parameters.individuals, begin, run)
-
-
-def run_generations(population: Population, parameters: Evolution) -> None:
-    """Run generations until the limit of iterations or time."""
-    a, most = population, LIMIT // 4
-    weights = (parameters.start_weight, parameters.weight_increase)
-    units = Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
-    stretches = Stretches(a, parameters.iterations)
-    while stretches.begin():
-        before = int(a.counts[GENERATION])
-        work = 1 if a.folded.functions else stretches.work
-        last = before + min(work, stretches.most - stretches.done)
-        code = kernels.evolve(a.breeding, a.places, units, a.records, last)
-        a.count_functions()
-        generations = int(a.counts[GENERATION]) - before
-        stretches.end(generations, full=code == FULL)
+    parameters, folded = parameters_of(task, Evolution), problem.fold()
+    bound, path = viterbi(folded.lattice)
+    if is_forbidden(bound):
+        yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
+        return
+    if not parameters.iterations:
+        task = replace(task, deadline=run_time(task.deadline))
+    first: LabelIds | None = None
+    try:
+        first = path if parameters.start == "viterbi" else best_first_labelling(folded, task.deadline)
+        if first is None:
+            yield Result(None, bound, f"{name}: no first labelling in time", VITERBI_BOUND)
+            return
+        population = Population(folded, task, parameters, first, bound)
+    except OutOfTime:
+        kept = None if first is None or not folded.value(first).feasible else first
+        yield Result(kept, bound, f"{name}: no time left", VITERBI_BOUND)
+        return
+    population.run()
+    generations, valued = (int(population.counts[n]) for n in (GENERATION, VALUED))
+    done = f"{counted(generations, 'generation')}, {counted(valued, 'labelling')}"
+    yield population.incumbents.best(bound, f"{name}: {done}")
 
 
 @dataclass(frozen=True)

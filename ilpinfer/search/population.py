@@ -1,27 +1,24 @@
 """Individuals of the evolutionary algorithm and their values."""
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from formulations.dtypes import Booleans, Integers, LabelIds, Small
-from formulations.grid import FORBIDDEN, is_forbidden
+from formulations.dtypes import Booleans, Integers, Small
+from formulations.grid import FORBIDDEN, LIMIT, UNITS_PER_NAT
 from formulations.problem.problem import Problem
 from formulations.time_limits import OutOfTime, check
-from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import STRETCH
-from ilpinfer.core.result import Result, Task
+from ilpinfer.core.result import Task
 from ilpinfer.exact.ground import joint_symbols, pack_problem
-from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.joint_states import joint_of
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.packing import chain_of
 from ilpinfer.kernels.tables import Rules, integers, small
-from ilpinfer.search.discrepancy import run_time
 from ilpinfer.search.incumbents import Incumbents
+from ilpinfer.search.parameters import Parameters, by_variant, one_of, within
 
 _LARGEST_MEMO = 4_000_000
 DONE, FULL = range(2)
@@ -85,50 +82,28 @@ class Runs(NamedTuple):
     forms: Integers
 
 
-_SETTINGS = Settings(0.25, 1.5, 0.9, False, False)
-
-
 @dataclass(frozen=True)
-class Individuals:
-    """Numbers of individuals, and the settings of their mutations."""
+class Evolution(Parameters):
+    """Parameters of the evolutionary algorithm; the numbers are those of Stokman 2011, Tables 5 and 6.
 
-    size: int = 1
-    offspring: int = 1  # places for them
-    mutations: int = 0  # of the first individual, for each of the others
-    iterations: int = 0  # at most; 0 for as many as time allows
-    seed: int = 0
-    settings: Settings = _SETTINGS
+    "varied" has ranked parents, borders that move both ways, and starts from Viterbi's labelling; "published" has uniform
+    parents, borders that move backwards, and starts from the best-first labelling. Each can be given by itself, too.
+    """
 
-
-def population_search(
-    problem: Problem,
-    task: Task,
-    name: str,
-    individuals: Individuals,
-    begin: Callable[[Problem, LabelIds, Task], LabelIds | None],
-    run: "Callable[[Population], str]",
-) -> Iterator[Result]:
-    """The best labelling of a search over individuals, which `begin` makes and `run` changes, with a text on its steps."""
-    folded = problem.fold()
-    bound, path = viterbi(folded.lattice)
-    if is_forbidden(bound):
-        yield Result(None, FORBIDDEN, f"{name}: no labelling is possible", VITERBI_BOUND)
-        return
-    if not individuals.iterations:
-        task = replace(task, deadline=run_time(task.deadline))
-    first: LabelIds | None = None
-    try:
-        first = begin(folded, path, task)
-        if first is None:
-            yield Result(None, bound, f"{name}: no first labelling in time", VITERBI_BOUND)
-            return
-        population = Population(folded, task, individuals, first, bound)
-    except OutOfTime:
-        kept = None if first is None or not folded.value(first).feasible else first
-        yield Result(kept, bound, f"{name}: no time left", VITERBI_BOUND)
-        return
-    done = run(population)
-    yield population.incumbents.best(bound, f"{name}: {done}")
+    variant: str = one_of("varied", "published")
+    population: int = within(30, 1, 100_000)  # μ
+    offspring: int = within(30, 1, 100_000)  # λ
+    mutation_rate: float = within(0.25, 0, 1)  # β, of each offspring
+    shift_rate: float = within(0.9, 0, 1)  # ω, how often a mutation shifts a border, and relabels no run
+    selection_pressure: float = within(1.5, 1, 2)  # s of the linear ranking (eq. 66)
+    start_weight: float = within(2.0, 0, 1e6)  # γs, nats a hard violation
+    weight_increase: float = within(1.0, 0, 1e6)  # γδ, and more each generation (eq. 67)
+    parents: str = by_variant({"varied": "ranked", "published": "uniform"}, one_of("uniform", "ranked"))
+    shift: str = by_variant({"varied": "both", "published": "backwards"}, one_of("backwards", "both"))
+    start: str = by_variant({"varied": "viterbi", "published": "best-first"}, one_of("best-first", "viterbi"))
+    start_mutations: int = within(3, 0, 1e6)  # by which all first individuals but one differ from the start
+    iterations: int = within(0, 0, 1e12)  # generations at most; 0 for as many as time allows
+    seed: int = within(0, 0, 2**63 - 1)
 
 
 @dataclass
@@ -137,14 +112,16 @@ class Population:
 
     folded: Problem
     task: Task
-    individuals: Individuals
+    parameters: Evolution
     start: Integers  # label ids (T,) of the first one
     bound: int  # grid units; no labelling is worth more
     incumbents: Incumbents = field(init=False)
 
     def __post_init__(self) -> None:
-        lattice, p = self.folded.lattice, self.individuals
-        T, mu, lam = len(lattice.node), p.size, p.offspring
+        lattice, p = self.folded.lattice, self.parameters
+        T, mu, lam = len(lattice.node), p.population, p.offspring
+        rates = p.mutation_rate, p.selection_pressure, p.shift_rate
+        self.settings = Settings(*rates, p.parents == "ranked", p.shift == "both")
         instance, tokens = pack_problem(self.folded)
         self.incumbents = Incumbents(self.folded, self.task)
         chain = chain_of(lattice)
@@ -168,14 +145,14 @@ class Population:
     def breeding(self) -> tuple[Any, ...]:
         """The individuals and how they change, as kernels read them."""
         state = self.scores, self.machines, self.arrays, self.seed, self.runs
-        return *state, self.individuals.settings, self.counts
+        return *state, self.settings, self.counts
 
     def _begin(self) -> None:
         """Create the first individuals; past the deadline, only one."""
-        p = self.individuals
-        mu = 1 if self.task.deadline.passed else p.size
+        p = self.parameters
+        mu = 1 if self.task.deadline.passed else p.population
         self.arrays[0][0] = self.start
-        while not kernels.begin_population(self.breeding, mu, p.mutations):
+        while not kernels.begin_population(self.breeding, mu, p.start_mutations):
             self.make_room()
         label, _, _, _, total, breaks = self.arrays
         kept = [n for n in range(mu) if not breaks[n]]
@@ -184,6 +161,24 @@ class Population:
             self.counts[BEST] = total[best]
             path = label[best].astype(np.int64)
             self.incumbents.offer(path, int(total[best]), self.task.deadline.elapsed, self.bound)
+
+    def run(self) -> None:
+        """Run generations up to their limit or the deadline, by calls of the kernel of a few milliseconds each."""
+        p, deadline, most = self.parameters, self.task.deadline, LIMIT // 4
+        weights = (p.start_weight, p.weight_increase)
+        units = Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
+        last, speed = p.iterations or 2**62, 100.0
+        while (before := int(self.counts[GENERATION])) < last and not deadline.passed:
+            began, valued = deadline.elapsed, int(self.counts[VALUED])
+            work = 1 if self.folded.functions else max(1, int(speed * STRETCH))
+            code = kernels.evolve(self.breeding, self.places, units, self.records, min(last, before + work))
+            self.count_functions()
+            done = int(self.counts[GENERATION]) - before
+            speed = max(1.0, done / max(1e-6, deadline.elapsed - began))
+            self.record(began, valued)
+            if code == FULL and not done:
+                with suppress(OutOfTime):  # which the loop sees
+                    self.make_room()
 
     def record(self, began: float, before: int) -> None:
         """Record the labellings of a stretch, given the second and the number of valuations at which it began."""
@@ -229,34 +224,6 @@ class Population:
             if not kernels.value_individual(self.breeding, who, 0, T):
                 return False
         return bool(int(self.machines.memo.number[0]) + (lam + SPARE) * T <= n)
-
-
-class Stretches:
-    """Calls of a kernel for a few milliseconds each, up to a number of steps, 0 for any, or to the deadline."""
-
-    def __init__(self, population: Population, most: int) -> None:
-        self.population, self.most, self.speed = population, most or 2**62, 100.0
-        self.done = self.work = self._valued = 0
-        self.began = 0.0
-
-    def begin(self) -> bool:
-        """Begin a stretch, unless all steps are done or the deadline has passed."""
-        deadline = self.population.task.deadline
-        if self.done >= self.most or deadline.passed:
-            return False
-        self.work = max(1, int(self.speed * STRETCH))
-        self._valued = int(self.population.counts[VALUED])
-        self.began = deadline.elapsed
-        return True
-
-    def end(self, steps: int, *, full: bool) -> None:
-        """Record what a stretch has done; `full` where the kernel had no room for more."""
-        seconds = self.population.task.deadline.elapsed - self.began
-        self.done, self.speed = self.done + steps, max(1.0, steps / max(1e-6, seconds))
-        self.population.record(self.began, self._valued)
-        if full and not steps:
-            with suppress(OutOfTime):  # which `begin` sees
-                self.population.make_room()
 
 
 def _never_empty(array: Integers) -> Integers:

@@ -101,7 +101,7 @@ class RecordDecoder:
 
 def failed_row(error: Exception) -> Row:
     """The row of a sequence of a batch that is not decoded."""
-    return failure(error, "none").to_dict(certificate=False)
+    return failure(Solution, error, "none").to_dict(certificate=False)
 
 
 def _further(

@@ -104,14 +104,12 @@ def solve(
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; choose from {", ".join(sorted(SOLVERS))}')
     require_posix(f"solver {name}", "run it on such a system")
-    started = time.monotonic()
     program, choices = program.shifted(), Choices(options or {}, log)
-    claim, start_seconds = _claim(name, program, time_limit, threads, choices)
+    claim = _claim(name, program, time_limit, threads, choices)
     status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
     if status == "unknown" and time_limit is None and not options:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
-    seconds = time.monotonic() - started - start_seconds
-    return Answer(status, x, bound, claim.version, claim.settings, seconds, start_seconds)
+    return Answer(status, x, bound, claim.version, claim.settings)
 
 
 def start(name: str, *, wait: bool = False) -> None:
@@ -131,14 +129,13 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 def _claim(
     name: str, program: IntegerProgram, time_limit: float | None, threads: int, choices: Choices
-) -> tuple[Claim, float]:
-    """The solver's claim, and the seconds to start and load it for the first time."""
+) -> Claim:
     if time_limit is not None and time_limit <= 0:
-        return Claim("unknown", None, None, inf, name, {"time_limit": time_limit}), 0.0
+        return Claim("unknown", None, None, inf, name, {"time_limit": time_limit})
     deadline = inf if time_limit is None else time.monotonic() + time_limit
     from ilpinfer.solvers import pool
 
-    with pool.borrow_worker(name, SOLVERS[name], deadline) as (worker, start_seconds):
+    with pool.borrow_worker(name, SOLVERS[name], deadline) as worker:
         if worker is None:
-            return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"}), start_seconds
-        return worker.solve(program, deadline, threads, choices), start_seconds
+            return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"})
+        return worker.solve(program, deadline, threads, choices)

@@ -97,11 +97,6 @@ class Answer:
         Solver, its version, and the package that carries it.
     settings : dict of str to object
         Parameters that the solver was given.
-    seconds : float
-        Wall time, including the transfer of the program.
-    start_seconds : float
-        Time to start the solver's process and load its library for the first time, not part of `seconds`, but of a time
-        limit.
 
     Examples
     --------
@@ -117,8 +112,6 @@ class Answer:
     bound: float
     version: str
     settings: dict[str, Any]
-    seconds: float
-    start_seconds: float
 
 
 def check_claim(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pulp import PULP_CBC_CMD
 
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats
 from formulations.programs.record import IntegerProgram
 from formulations.programs.text import mps
 from ilpinfer.solvers.answer import NO_CHOICES, Choices, Claim, Progress, Report, SolverError
@@ -49,8 +49,6 @@ def solve(
         if deadline < inf:
             remaining = deadline - time.monotonic()
             settings["sec"] = f"{max(0.5 * remaining, remaining - 0.3, 0.01):.3f}"
-        if program.start is not None:
-            Path(folder, "start").write_text(_start(program.start))
         started = time.monotonic()
         if log is not None:
             log = _branch(folder, settings, deadline)
@@ -108,10 +106,9 @@ def _check_values(log: str, choices: Choices) -> None:
 
 def _branch(folder: str, settings: dict[str, Any], deadline: float) -> str | None:
     basis = ["-basisIn", "basis"] if Path(folder, "basis").exists() else []
-    start = ["-mipStart", "start"] if Path(folder, "start").exists() else []
     options = [word for name, value in settings.items() for word in (f"-{name}", _word(value))]
     try:
-        return _run(folder, [*basis, *start, *options, "-solve", "-solution", "branched"], deadline)
+        return _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
     except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs unless it preprocesses them
         if settings.get("preprocess") != "off":
             raise
@@ -125,13 +122,6 @@ def _word(value: Any) -> str:
 
 def _text(folder: str) -> str:
     return Path(folder, "log").read_text("utf-8", errors="replace")
-
-
-def _start(values: Integers) -> str:
-    """A start as CBC reads it: a solution file with the columns that are known."""
-    known = np.flatnonzero(values >= 0)
-    lines = (f"{n} c{c} {x} 0\n" for n, (c, x) in enumerate(zip(known, values[known], strict=True)))
-    return f"Stopped on time - objective value 0\n{''.join(lines)}"
 
 
 class _Solution(NamedTuple):

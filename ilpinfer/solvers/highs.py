@@ -1,6 +1,5 @@
 """HiGHS, through highspy, whose callbacks report incumbents and bounds during the solve."""
 
-from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -40,8 +39,6 @@ def solve(
         options["time_limit"] = solver_seconds(deadline, late=0.05)
     for name, value in options.items():
         _set(solver, name, value, choices)
-    if program.start is not None:
-        _begin(program, solver, deadline)
     constant = program.constant or 0
     _watch(solver, report, constant)
     solver.run()
@@ -67,22 +64,6 @@ def _set(solver: highspy.Highs, name: str, value: Any, choices: Choices) -> None
         value = float(value)
     if solver.setOptionValue(name, value) != highspy.HighsStatus.kOk:
         raise choices.refused("HiGHS", name)
-
-
-def _begin(program: IntegerProgram, solver: highspy.Highs, deadline: float) -> None:
-    """Give the start with all its columns. HiGHS completes one itself, but reports the bound of that program as its own."""
-    known = program.start if program.start is not None else np.full(program.n_columns, -1)
-    fixed = known >= 0
-    lower, upper = np.where(fixed, known, program.lower), np.where(fixed, known, program.upper)
-    completed = highspy.Highs()
-    completed.setOptionValue("output_flag", False)
-    _pass(replace(program, lower=lower, upper=upper), completed)
-    if deadline < inf:
-        completed.setOptionValue("time_limit", solver_seconds(deadline, late=0.05) / 2)
-    completed.run()
-    if completed.getInfo().primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
-        values = np.rint(completed.getSolution().col_value)
-        solver.setSolution(len(values), np.arange(len(values), dtype=np.int32), values)
 
 
 def _watch(solver: highspy.Highs, report: Report, constant: int) -> None:

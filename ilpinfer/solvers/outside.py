@@ -1,7 +1,6 @@
 """Users' solvers and those of PuLP: calls in this process, and checks of what they return."""
 
 import inspect
-import time
 from collections.abc import Mapping
 from math import floor, inf
 from typing import Any
@@ -44,11 +43,9 @@ def solve(
     check(name, solver, choices.options)
     settings = dict(choices.options)
     if time_limit is not None and time_limit <= 0:
-        return Answer("unknown", None, inf, name, settings, 0.0, 0.0)
-    started = time.monotonic()
+        return Answer("unknown", None, inf, name, settings)
     log = {"log": choices.log} if choices.log else {}
     given = solver(program, time_limit=time_limit, threads=threads, **log, **choices.options)
-    seconds = time.monotonic() - started
     try:
         values, bound = given
         values = None if values is None else np.asarray(values, float)
@@ -59,7 +56,7 @@ def solve(
         raise SolverError(f"{name}: its bound is not a number; None stands for no bound")
     if values is None:
         status = "infeasible" if bound == -inf else "unknown"
-        return Answer(status, None, bound, name, settings, seconds, 0.0)
+        return Answer(status, None, bound, name, settings)
     x = exact_solution(values, program)
     if x is None:
         raise SolverError(
@@ -70,7 +67,7 @@ def solve(
     if bound < value - slack:
         raise below(name, bound, value)
     bound = max(float(floor(bound)) if bound < inf else inf, float(value))
-    return Answer("optimal" if bound == value else "feasible", x, bound, name, settings, seconds, 0.0)
+    return Answer("optimal" if bound == value else "feasible", x, bound, name, settings)
 
 
 def below(name: str, bound: float, value: float) -> SolverError:

@@ -132,22 +132,14 @@ def _send(pipe: Connection, request: Request) -> bool:
 _lock = fork_safe(threading.Lock())
 _idle: dict[str, list[Worker]] = emptied_by_forks({})
 MOST_IDLE = max(4, os.cpu_count() or 1)  # idle processes of each solver that wait for the next request
-_loaded: set[str] = emptied_by_forks(set())  # solvers that this process has loaded once
 
 
 @contextlib.contextmanager
-def borrow_worker(name: str, module: str, deadline: float) -> Iterator[tuple[Worker | None, float]]:
-    """A worker for one request, None where none is loaded at the deadline; and the seconds of a first load."""
-    began = time.monotonic()
-    with _lock:
-        first = name not in _loaded
+def borrow_worker(name: str, module: str, deadline: float) -> Iterator[Worker | None]:
+    """A worker for one request; None where none is loaded at the deadline."""
     worker = _idle_worker(name, module)
     try:
-        loaded = worker.loaded(deadline)
-        if first and loaded:
-            with _lock:
-                _loaded.add(name)
-        yield (worker if loaded else None), (time.monotonic() - began if first else 0.0)
+        yield worker if worker.loaded(deadline) else None
     except BaseException:
         worker.end()
         raise

@@ -106,7 +106,4 @@ def _model(program: IntegerProgram) -> ModelBuilderHelper:
     for column in range(program.n_columns):
         model.set_var_integrality(column, True)
     model.set_maximize(True)
-    if program.start is not None:
-        for column in np.flatnonzero(program.start >= 0).tolist():
-            model.add_hint(column, float(program.start[column]))
     return model

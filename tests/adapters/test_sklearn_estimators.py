@@ -97,7 +97,7 @@ def test_predictions_and_marginals_agree_with_brute_force(model):
         best, chances = best_by_brute_force(trellis, rules)
         assert solution.status == "optimal" and solution.labels == labels and len(labels) == len(text)
         assert solution.score == pytest.approx(best, abs=1e-4)
-        assert estimator.decoder_.verify(trellis, solution).proved
+        assert ilpinfer.verify(trellis, estimator.decoder_.rules, solution).proved
         if model == "hmm":
             (marginals,) = estimator.predict_marginals([text])
             assert [list(each) for each in marginals] == [estimator.classes_.tolist()] * len(text)
@@ -270,7 +270,7 @@ def test_several_labellings_with_proofs(fitted):
     for trellis, solutions, labels in zip(trellises, few, predicted):
         assert solutions[0].labels == labels
         assert solutions[0].score >= solutions[1].score >= solutions[2].score
-        assert estimator.decoder_.verify(trellis, solutions).proved
+        assert ilpinfer.verify(trellis, estimator.decoder_.rules, solutions).proved
 
 
 def test_too_many_states_for_marginals_name_the_sequence():

@@ -8,10 +8,9 @@ import pytest
 import ilpinfer
 from formulations import entry_points
 from ilpinfer.core import registry
-from ilpinfer.core.configurations import configuration
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Method
-from ilpinfer.core.request import Request
+from ilpinfer.core.request import Request, configuration
 from ilpinfer.core.result import Task
 
 

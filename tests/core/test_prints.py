@@ -42,7 +42,6 @@ RECORDS = {
     "verdict": lambda t: ilpinfer.verify(t, SMALL, ilpinfer.decode(t, SMALL)),
     "no proof": lambda t: ilpinfer.verify(t, RULES, ilpinfer.decode(t, RULES, method="beam")),
     "marginals": lambda t: ilpinfer.marginals(t, SMALL),
-    "labellings": lambda t: next(iter(ilpinfer.Decoder(SMALL).best_labellings([t], 20))),
     "frontier": lambda t: ilpinfer.decode_frontier(t, SMALL),
     "point": lambda t: ilpinfer.decode_frontier(t, SMALL).points[0],
     "spans": lambda t: ilpinfer.select_spans(

@@ -86,7 +86,6 @@ def test_among_others():
     assert [each.labels for each in ilpinfer.decode_many(trellises)] == expected
     assert [each.labels for each in ilpinfer.decode_many(trellises[::-1], threads=2)] == expected[::-1]
     assert [len(each) for each in ilpinfer.decode_many(trellises, top=2)] == [2, 1, 2, 1, 1]
-    assert [each.ids.shape for each in Decoder(()).best_labellings([EMPTY, ONE], 2)] == [(1, 0), (2, 1)]
     assert Trellis.joined([ONE, EMPTY, ONE]).tokens == ("", "")
 
 
@@ -109,9 +108,7 @@ def test_probabilities():
         and chances.sample(2).shape == (2, 0)
     )
     assert (chances.log_partition, chances.entropy, chances.probability_holds) == (0, 0, 1)
-    assert set(chances.rule_probabilities.values()) == {1} and set(chances.expected_violations.values()) == {
-        0
-    }
+    assert set(chances.expected_violations.values()) == {0}
     assert sums(EMPTY).log_partition == 0 and posteriors(EMPTY).shape == (0, 3)
 
 

@@ -103,12 +103,7 @@ def test_every_way_to_decode_gives_the_same_lists():
     limited = Decoder(rules, time_limit=60)
     assert [content(s) for s in limited.decode_many(given, top=7)] == expected
     for read in (decoder, limited, Decoder(rules, within=1e6), pickle.loads(pickle.dumps(decoder))):
-        for solutions, few in zip(expected, read.best_labellings(given, 7), strict=True):
-            assert [row[0] for row in solutions] == few.scores.tolist()
-            assert [row[1] for row in solutions] == few.ids.tolist()
-            assert [list(row[2].values()) for row in solutions] == few.violations.tolist()
-            assert [row[3] for row in solutions] == few.penalties.tolist()
-            assert content(few.solutions) == solutions and len(few) == len(solutions)
+        assert [content(s) for s in read.decode_many(given, top=7)] == expected
 
 
 def test_texts_give_the_lists_of_their_trellises():
@@ -122,9 +117,9 @@ def test_texts_give_the_lists_of_their_trellises():
 
 def test_long_lists_are_decoded_in_parts(monkeypatch):
     given, decoder = list(sequences(30)), Decoder([C.at_most_runs("title", 1, penalty=1.0)])
-    expected = [few.ids.tolist() for few in decoder.best_labellings(given, 5)]
+    expected = [content(few) for few in decoder.decode_many(given, top=5)]
     monkeypatch.setattr(chunks, "MOST_LISTED", 100)
-    assert [few.ids.tolist() for few in decoder.best_labellings(given, 5)] == expected
+    assert [content(few) for few in decoder.decode_many(given, top=5)] == expected
 
 
 def test_fewer_labellings_than_wanted_and_none():
@@ -132,15 +127,12 @@ def test_fewer_labellings_than_wanted_and_none():
     (solution,) = ilpinfer.decode(trellis, [C.at_most_tokens("a", 0)], top=10_000)
     assert solution.certificate.rest is not None
     impossible = [C.at_least_tokens("a", 2)]
-    (few,) = Decoder(impossible).best_labellings([trellis], 3)
-    assert few.ids.shape == (0, 1) and few.scores.shape == (0,) and len(few) == 0
-    assert few.violations.shape == (0, 0) and few.rules == () and few.labels == []
+    assert list(Decoder(impossible).decode_many([trellis], top=3)) == [[]]
 
 
 def test_little_time_gives_an_empty_list_or_fewer():
     given = list(sequences(3))
     decoder = Decoder(random_rules(1), time_limit=1e-9)
-    assert [few.ids.shape for few in decoder.best_labellings(given, 4)] == [(0, len(t.tokens)) for t in given]
     assert list(decoder.decode_many(given, top=4)) == [[], [], []]
 
 

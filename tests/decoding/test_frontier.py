@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.checks import of_any_order
 from support.effort import examples, seeds
 from support.trellises import feasible
@@ -20,7 +19,7 @@ from ilpinfer.decoding.frontier_search import decode_frontier
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact import limits
 from ilpinfer.exact.ground import pack_problem, reweighted
-from ilpinfer.exact.weights import Weighting
+from ilpinfer.exact.weighted_search import WeightedSearch
 
 
 def undominated(best):
@@ -126,7 +125,7 @@ def whole_frontier(trellis, rules):
 @seeds(6)
 def test_machines_packed_once_have_the_penalties_of_each_weight(seed):
     problem = compile_problem(*random_problem(seed))
-    weights = Weighting(problem)
+    weights = WeightedSearch(problem, deadline.Deadline(), np.zeros(problem.shape[0], np.int64))
     first, other = (weights.weighted(weights.ratio(*ratio)).fold() for ratio in ((1, 2), (7, 3)))
     (once, tokens), (anew, same_tokens) = reweighted(pack_problem(first), other), pack_problem(other)
     assert len(once.sources) > 0 and once.sources == anew.sources
@@ -168,17 +167,6 @@ def test_one_phase_lands_on_the_hull(seed, weight):
 
 
 @seeds(12)
-def test_points_that_no_heavier_weight_makes_the_best_are_left_out(seed):
-    trellis, rules = random_problem(seed)
-    whole, part = decode_frontier(trellis, rules), decode_frontier(trellis, rules, heaviest=0.5)
-    assert part.complete
-    assert part.points == () or list(map(units, part.points)) == [
-        units(p) for p in whole.points if p.cost >= part.points[0].cost
-    ]
-    assert part.at_weight(0.5).cost == whole.at_weight(0.5).cost
-
-
-@seeds(12)
 def test_gaps_that_label_setting_leaves_open_go_to_a_solver(seed, monkeypatch):
     monkeypatch.setattr(limits, "WIDTHS", ())
     whole_frontier(*random_problem(seed))
@@ -207,46 +195,21 @@ def check_claims(frontier, expected):
     assert all(units(point) in expected for point in frontier.points if point.proved)
 
 
-def interrupted(monkeypatch, trellis, rules, **options):
+def interrupted(monkeypatch, trellis, rules):
     """The frontier after every number of readings of the clock that is too small for all of it."""
     clock = Readings()
     monkeypatch.setattr(deadline, "time", clock)
-    decode_frontier(trellis, rules, **options)
-    result = [decode_frontier(trellis, rules, time_limit=n, **options) for n in range(1, clock.count)]
+    decode_frontier(trellis, rules)
+    result = [decode_frontier(trellis, rules, time_limit=n) for n in range(1, clock.count)]
     monkeypatch.undo()
     return result
 
 
-@seeds(40, 2)
-def test_a_limit_counts_from_the_best_score(seed):
-    trellis, rules = random_problem(seed)
-    expected = by_enumeration(trellis, rules)
-    for most in range(1, len(expected) + 2):
-        part = decode_frontier(trellis, rules, most=most)
-        assert [units(p) for p in part.points] == expected[-most:]
-        assert all(point.proved for point in part.points)
-        assert part.complete or most <= len(expected)
-        assert part.complete == (not part.reason) and not (part.complete and most < len(expected))
-
-
-@settings(max_examples=examples(60))
-@given(of_any_order(), st.integers(1, 4), st.sampled_from([None, 0.3, 2.0]))
-def test_limits_under_every_kind_of_rule(problem, most, heaviest):
-    frontier = decode_frontier(*problem.given, most=most, heaviest=heaviest)
-    expected = by_oracle(problem)
-    found = [units(p) for p in frontier.points]
-    assert found == expected[-len(found) :] if found else not expected
-    assert heaviest or found == expected[-most:]
-    check_claims(frontier, expected)
-
-
-@pytest.mark.parametrize("options", [{}, {"most": 2}, {"heaviest": 1.5}], ids=str)
 @pytest.mark.parametrize("seed", range(0, 40, 5))
-def test_what_an_interrupted_search_says_is_true(seed, options, monkeypatch):
+def test_what_an_interrupted_search_says_is_true(seed, monkeypatch):
     trellis, rules = random_problem(seed)
     expected = by_enumeration(trellis, rules)
-    for frontier in interrupted(monkeypatch, trellis, rules, **options):
-        assert len(frontier.points) <= options.get("most", math.inf)
+    for frontier in interrupted(monkeypatch, trellis, rules):
         check_claims(frontier, expected)
 
 
@@ -272,13 +235,9 @@ def test_gaps_that_stay_open(seed, monkeypatch):
     )
 
 
-def test_an_incomplete_frontier_says_why_and_has_a_best_point_at_each_weight():
+def test_an_incomplete_frontier_says_why():
     problems = map(random_problem, range(40))
     trellis, rules = next(each for each in problems if len(decode_frontier(*each).points) > 6)
-    assert decode_frontier(trellis, rules, most=1).reason == "1 point is enough"
-    part = decode_frontier(trellis, rules, most=2)
-    assert part.reason == "2 points are enough"
-    assert part.at_weight(1000.0) == part.points[0] and part.at_weight(0.0) == part.points[-1]
     none = decode_frontier(trellis, rules, time_limit=1e-9)
     assert (none.complete, none.reason) == (False, "no time left")
     assert not any(point.proved for point in none.points)

@@ -46,7 +46,7 @@ def test_the_best_labellings_are_those_of_brute_force_and_proved(rules):
         assert ranking(few) == expected
         for solution in (one, decoder.decode(trellis)):
             assert ranking([solution]) == expected[:1]
-            verdict = decoder.verify(trellis, solution)
+            verdict = ilpinfer.verify(trellis, decoder.rules, solution)
             assert verdict.proved, verdict.reasons
         counts = (rule.violations(one.labels, tokens=trellis.tokens) for rule in rules)
         assert list(one.violations.values()) == list(counts)
@@ -62,7 +62,7 @@ def test_what_the_second_call_leaves_open_goes_on_with_its_machines(monkeypatch)
     for trellis in trellises:
         solution = decoder.decode(trellis)
         assert ranking([solution]) == valued(compile_problem(trellis, SOFT))[:1]
-        assert decoder.verify(trellis, solution).proved
+        assert ilpinfer.verify(trellis, decoder.rules, solution).proved
 
 
 def test_penalties_too_large_for_sums_go_to_the_method():

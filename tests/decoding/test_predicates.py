@@ -205,7 +205,7 @@ def test_what_takes_functions():
     decoder = pickle.loads(pickle.dumps(ilpinfer.Decoder(rules, trellises[0].labels)))
     assert [each.score for each in decoder.decode_many(trellises, threads=2)] == scores
     assert [each.score for each in ilpinfer.decode_many(trellises, rules, n_jobs=2)] == scores
-    assert [each.scores[0] for each in decoder.best_labellings(trellises, 3)] == scores
+    assert [each[0].score for each in decoder.decode_many(trellises, top=3)] == scores
     ilpinfer.compare(trellises, rules, ["auto", "beam:width=1000", "lds"], gold=[["a"] * 5] * 3)
     beam = ilpinfer.decode(trellises[0], rules, method="beam")
     assert ilpinfer.prove(trellises[0], rules, beam).certificate.kind == "exact"

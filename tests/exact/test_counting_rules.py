@@ -147,7 +147,7 @@ def test_the_linear_relaxation_of_large_amounts_ends_in_few_steps(seed):
     parts, bounds = [term for _, term in sums_of(problem)], []
     for start in (None, [2**18, -(2**19)]):
         relaxed = relax(problem.lattice, parts, 1000.0, Deadline(), start=start)
-        assert relaxed.solved and len(relaxed.paths) < 100
+        assert len(relaxed.paths) < 100
         bounds.append(relaxed.bound * UNIT)
     assert bounds[0] == pytest.approx(bounds[1], abs=1e-3)
 

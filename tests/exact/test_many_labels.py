@@ -55,7 +55,7 @@ def test_results_are_those_of_brute_force_and_proved(many, name):
         assert best.status == ("optimal" if expected else "infeasible")
         assert ranking(few) == expected[:3]
         for solution in (best, *few[:1]):
-            verdict = decoder.verify(trellis, solution)
+            verdict = ilpinfer.verify(trellis, decoder.rules, solution)
             assert verdict.proved, verdict.reasons
         if expected:
             assert best.violations == {

@@ -9,7 +9,7 @@ from support.strategies import problems
 from formulations.grid import is_forbidden
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
-from ilpinfer.search.evolution import Evolution, run_generations
+from ilpinfer.search.evolution import Evolution
 from ilpinfer.search.population import Population
 
 
@@ -24,10 +24,6 @@ def check(compiled, population, places):
     assert best.path is None or compiled.value(best.path).score == best.value
     values = [improvement.value for improvement in best.improvements]
     assert len(values) < 2 or values[-1] > values[0]
-
-
-def population_of(problem, individuals, start):
-    return Population(problem.compiled().fold(), Task(Deadline()), individuals, start, 2**60)
 
 
 PARAMETERS = st.builds(
@@ -47,6 +43,6 @@ PARAMETERS = st.builds(
 @given(problem=problems(), parameters=PARAMETERS, data=st.data())
 def test_evolution(problem, parameters, data):
     compiled, start = problem.machined(), np.array(data.draw(st.sampled_from(problem.labellings)))
-    population = population_of(problem, parameters.individuals, start)
-    run_generations(population, parameters)
+    population = Population(problem.compiled().fold(), Task(Deadline()), parameters, start, 2**60)
+    population.run()
     check(compiled, population, population.places[0].tolist())

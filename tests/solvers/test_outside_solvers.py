@@ -59,7 +59,7 @@ def test_a_bound_above_the_score_is_kept():
     assert (solution.status, solution.score) == ("feasible", BEST.score)
     assert solution.gap == pytest.approx(1000 / 2**20)
     register(lambda answer, program: (answer.x, None))
-    assert decoded(root_bound=True).bound < 100
+    assert decoded().bound < 100
 
 
 def test_a_solver_without_values():

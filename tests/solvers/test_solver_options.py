@@ -12,7 +12,7 @@ import ilpinfer
 from benchmarks.methods import DEFAULTS, OURS
 from formulations import Trellis
 from formulations import constraints as C
-from ilpinfer.core.configurations import configuration
+from ilpinfer.core.request import configuration
 from ilpinfer.solvers import SOLVERS, SolverOptionError
 
 RULES = [C.at_most_runs("a", 2), C.at_least_runs("b", 3), C.requires_before("c", "d", penalty=1.5)]

@@ -202,8 +202,7 @@ def test_time_limit(name: str, limit: float, big: tuple[IntegerProgram, int]) ->
     started = time.monotonic()
     answer = solve(name, program, time_limit=limit)
     wall = time.monotonic() - started
-    assert answer.seconds <= at_most(limit + 0.5)
-    assert abs(wall - answer.seconds - answer.start_seconds) < at_most(0.05)
+    assert wall <= at_most(limit + 0.5)
     assert answer.status in ("feasible", "unknown")
     assert answer.bound >= reached
     if answer.x is not None:

@@ -41,7 +41,6 @@ def order(tmp_path, monkeypatch):
     yield give
     for worker in pool._idle.pop(NAME, []):
         worker.end()
-    pool._loaded.discard(NAME)
 
 
 def process_of():
@@ -52,13 +51,11 @@ def process_of():
 def test_a_stopped_solver_leaves_its_incumbent_and_its_bound(order):
     best = solve(NAME, program())
     assert best.status == "optimal"
-    assert best.start_seconds > 0
     order("tells waits")
     stopped = solve(NAME, program(), time_limit=LIMIT)
     assert (stopped.status, stopped.settings) == ("feasible", {"stopped": True})
     assert np.array_equal(stopped.x, best.x)
     assert 2**30 <= stopped.bound <= 2**30 + 2
-    assert stopped.seconds >= LIMIT
 
 
 def test_the_next_call_does_not_load_the_solver_again(order):
@@ -67,10 +64,10 @@ def test_the_next_call_does_not_load_the_solver_again(order):
     order("waits")
     for _ in range(2):
         answer = solve(NAME, program(), time_limit=LIMIT)
-        assert (answer.status, answer.x, answer.bound, answer.start_seconds) == ("unknown", None, inf, 0)
+        assert (answer.status, answer.x, answer.bound) == ("unknown", None, inf)
     order("tells ")
     answer = solve(NAME, program())
-    assert (answer.status, answer.start_seconds) == ("optimal", 0)
+    assert answer.status == "optimal"
     assert process_of() == first
 
 
@@ -89,16 +86,14 @@ def test_what_a_stopped_solver_started_ends_with_it(order, tmp_path):
     assert not running(int(child.read_text()))
 
 
-def test_a_crash_of_one_request_is_an_error_and_costs_no_load(order):
+def test_a_crash_of_one_request_is_an_error(order):
     solve(NAME, program())
-    first = process_of()
     order("crashes starts")
     with pytest.raises(SolverError, match="obedient: its process ended with code 7; try again"):
         solve(NAME, program())
     order("tells")
     answer = solve(NAME, program())
     assert answer.status == "optimal"
-    assert first != process_of() or answer.start_seconds == 0
 
 
 def test_a_process_killed_between_calls_is_replaced_and_the_wait_is_not_excused(order):
@@ -106,7 +101,7 @@ def test_a_process_killed_between_calls_is_replaced_and_the_wait_is_not_excused(
     os.kill(process_of(), signal.SIGKILL)
     pool._idle[NAME][0].process.wait()
     answer = solve(NAME, program())
-    assert (answer.status, answer.start_seconds) == ("optimal", 0)
+    assert answer.status == "optimal"
 
 
 def test_a_load_that_takes_longer_than_the_limit_goes_on_behind_it(order):
@@ -115,9 +110,7 @@ def test_a_load_that_takes_longer_than_the_limit_goes_on_behind_it(order):
     pool._idle[NAME][0].process.wait()
     order("load-waits")
     answers = [solve(NAME, program(), time_limit=0.05) for _ in range(2)]
-    assert {(answer.status, answer.bound, answer.start_seconds) for answer in answers} == {
-        ("unknown", inf, 0)
-    }
+    assert {(answer.status, answer.bound) for answer in answers} == {("unknown", inf)}
     loading = process_of()
     order("tells")
     assert solve(NAME, program()).status == "optimal"
@@ -131,7 +124,7 @@ def test_a_process_that_does_not_stop_is_replaced_at_once(order, monkeypatch):
     os.kill(first, signal.SIGSTOP)
     monkeypatch.setattr(pool, "STOP_LIMIT", 0.1)
     answer = solve(NAME, program(), time_limit=LIMIT)
-    assert (answer.status, answer.settings, answer.start_seconds) == ("unknown", {"killed": True}, 0)
+    assert (answer.status, answer.settings) == ("unknown", {"killed": True})
     assert process_of() != first
     assert not running(first)
 
@@ -150,7 +143,7 @@ def test_a_load_in_the_background_that_fails(order, again, monkeypatch):
             solve(NAME, program())
     order("tells")
     answer = solve(NAME, program())
-    assert (answer.status, answer.start_seconds) == ("optimal", 0)
+    assert answer.status == "optimal"
 
 
 def test_what_was_told_before_a_claim_counts():

@@ -294,7 +294,7 @@ def top_faults(
         if [(units(s.score), tuple(s.ids.tolist())) for s in solutions] != expected:
             yield n, f"the best {top}: {solutions}, expected {expected}"
         for solution in solutions:
-            verdict = decoder.verify(trellises[n], solution)
+            verdict = ilpinfer.verify(trellises[n], decoder.rules, solution)
             if not (verdict.proved if solution.certificate.kind == "exact" else verdict.ok):
                 yield n, f"the best {top}: not proved: {verdict.reasons}"
 
@@ -374,7 +374,7 @@ def run_round(number: int, start: int, tally: Tally, longest: int = 5) -> None:
             else:
                 tally.cases[solution.method.removeprefix("auto: ").split(" over")[0].split(";")[0]] += 1
                 tally.cases[solution.status] += 1
-                verdict = decoder.verify(trellis, solution)
+                verdict = ilpinfer.verify(trellis, decoder.rules, solution)
                 wrong = list(faults(problems[n], expected[n], solution, verdict))
         except Exception as error:
             wrong = [f"{type(error).__name__}: {error}"]

@@ -34,7 +34,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.helper_labels import at_places, places_with_labels, without_helpers
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.exact.marginals import NoLabelling
+from ilpinfer.exact.marginals import NoLabelling, marginals
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.external import LinearChain, crfsuite_file
 from ilpinfer.models.training import KINDS, train
@@ -250,7 +250,7 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         def chances() -> Iterator[list[dict[str, float]] | None]:
             for number, trellis in enumerate(scored):
                 try:
-                    table = self.decoder_.marginals(trellis).labels.tolist()
+                    table = marginals(trellis, self.decoder_.rules).labels.tolist()
                 except NoLabelling:
                     if self.on_infeasible != "none":
                         raise InfeasibleError(f"X[{number}]: {NO_PROBABILITIES}") from None
