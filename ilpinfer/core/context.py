@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
@@ -13,9 +13,6 @@ from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import Problem
 from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.rule_compiler import RuleCompiler
-
-if TYPE_CHECKING:
-    from ilpinfer.core.explanation import Change
 
 
 def trials_of(rule: Rule, reading: Reading, lost: set[int]) -> list[Trial]:
@@ -29,8 +26,8 @@ class Questions(Protocol):
     def conflict(self, context: "Context", known: Infeasibility | None) -> Infeasibility:
         """The conflict where no labelling is feasible; the known one, unless more time is left for it now."""
 
-    def changes(self, context: "Context", path: LabelIds, token: int | None) -> tuple["Change", ...]:
-        """The runs of labels that are not Viterbi's, or the answer for one token."""
+    def changes(self, context: "Context", path: LabelIds, token: int | None) -> tuple[Any, ...]:
+        """The runs of labels that are not Viterbi's, or the answer for one token, each a `Change`."""
 
 
 @dataclass(frozen=True)
