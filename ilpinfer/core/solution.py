@@ -296,10 +296,11 @@ class Solution:
         dict of str to object
             Values for JSON.
         """
+        names, ids = self.names, None if self.path is None else self.path.tolist()
         return {
             "status": str(self.status),
-            "labels": self.labels if self.has_labelling else None,
-            "ids": self.ids.tolist() if self.has_labelling else None,
+            "labels": None if ids is None else [names[k] for k in ids],
+            "ids": ids,
             "score": finite(self.score),
             "model_score": finite(self.model_score),
             "feature_score": finite(self.feature_score),

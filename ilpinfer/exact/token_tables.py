@@ -24,6 +24,8 @@ class TokenTables(Tables):
         self.scores, self._pool = scores, scores.pool
         self._emissions: Grid = np.empty((64, len(rules.labels)), np.int64)
         self._entered, self._largest = 0, _largest(scores.pool)
+        # of the call whose digests were read last: scores of its tokens, of which each first and last one has those of its end
+        self._nodes: tuple[Call | None, Grid] = None, self._emissions
         self._enter([""])
 
     def _is_full(self) -> bool:
@@ -34,10 +36,14 @@ class TokenTables(Tables):
         return self.folding.weight + self._largest
 
     def digest(self, item: Trellis, call: Call, n: int) -> str:
-        node = call.emission[call.rows[call.place(n)]]
-        for at, end in zip((0, -1), self.scores.ends, strict=True):
-            if end is not None:
-                node[at] = add(node[at], end)
+        known, nodes = self._nodes
+        if known is not call:
+            nodes, (first, last) = call.emission[call.rows], self.scores.ends
+            for end, at in ((first, call.ends[:-1]), (last, call.ends[1:] - 1)):
+                if end is not None:
+                    nodes[at] = add(nodes[at], end)
+            self._nodes = call, nodes
+        node = nodes[call.place(n)]
         step = np.zeros(len(node) - 1, np.int64)
         return decoding_digest(self.rules.digest, node, self._pool, step, item.tokens)
 
