@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from formulations import LabelSet, Trellis
@@ -75,13 +76,18 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
 def field_counts(predicted: Sequence[str] | None, gold: Sequence[str], scheme: str) -> dict[str, Any]:
     """The counts of `COUNTS`, with nothing right where there is no labelling, and fields predicted, gold and both by name."""
     names = sorted({*gold, *(predicted or ())}) or [OUTSIDE]
-    counter = LabelCounter(LabelSet(tuple(names), scheme))
+    counter = _counter(tuple(names), scheme)
     counts = counter.count_names(predicted, gold)
     values = (counts.tokens, counts.right, counts.right_labels, *counts.spans.sum(axis=0).tolist())
     return {
         **dict(zip(COUNTS, values, strict=True)),
         "fields": dict(zip(counter.fields, counts.spans.tolist(), strict=True)),
     }
+
+
+@lru_cache(16)
+def _counter(names: tuple[str, ...], scheme: str) -> LabelCounter:
+    return LabelCounter(LabelSet(names, scheme))
 
 
 def row_of(
