@@ -95,7 +95,7 @@ def add(*terms: Grid) -> Grid:
     """Saturating sum of broadcast grid arrays."""
     total = np.asarray(terms[0], np.int64)
     for term in terms[1:]:
-        total = np.maximum(total + term, FORBIDDEN)
+        total = total + term
         total = np.where(is_forbidden(total), FORBIDDEN, total)
     return total
 

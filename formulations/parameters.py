@@ -132,10 +132,16 @@ _CACHE: WeakKeyDictionary[type[Any], Mapping[str, Kind]] = WeakKeyDictionary()
 
 def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
     """The type hint of each parameter of a dataclass; as written, where its names cannot be resolved."""
-    try:
-        return get_type_hints(record, include_extras=include_extras)
-    except (NameError, TypeError):
-        return {f.name: f.type for f in fields(record)}
+    found = _TYPES.setdefault(record, {})
+    if include_extras not in found:
+        try:
+            found[include_extras] = get_type_hints(record, include_extras=include_extras)
+        except (NameError, TypeError):
+            found[include_extras] = {f.name: f.type for f in fields(record)}
+    return found[include_extras]
+
+
+_TYPES: WeakKeyDictionary[type[Any], dict[bool, dict[str, Any]]] = WeakKeyDictionary()
 
 
 def described(record: type[Any], text: str | None, *more: str, internal: Container[str] = ()) -> str:

@@ -84,8 +84,8 @@ def template(
         title = name.title().replace("_", "")
         made = new_class(title, (statement,), exec_body=lambda body: body.update(attributes))
     made.rule_name = name
-    made.__doc__ = _documentation(made)
-    plain_signature(made)
+    made.__doc__ = _documentation(made.__doc__, statement)
+    plain_signature(statement)
     TEMPLATES[name] = made
     taken = inspect.signature(made)
 
@@ -124,9 +124,9 @@ def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
     return {name: parameters.pop(name) for name in COMMON if name in parameters}
 
 
-def _documentation(statement: type[Template]) -> str:
-    """The docstring of a template with its parameters, and what its function returns."""
-    text = inspect.cleandoc(statement.__doc__ or "")
+def _documentation(text: str | None, statement: type[Template]) -> str:
+    """The docstring of a template with the parameters of its class, and what its function returns."""
+    text = inspect.cleandoc(text or "")
     if "Parameters\n---" in text:
         return text
     said, prompt, example = text.partition(">>> ")

@@ -136,7 +136,8 @@ class _Work:
                 show(self.examples.size, done, proved)
                 for row in rows:
                     self.findings.add(row, item.example.where)
-                overruled.update({rule: len(at) for rule, at in solutions[0].overruled.items()})
+                for rule, at in solutions[0].overruled.items():
+                    overruled[rule] += len(at)
             for rule, times in overruled.items():
                 notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
 

@@ -1,8 +1,8 @@
 """`ilpinfer demo`: the thesis's model on generated résumé items."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations import Feature, RuleSet, load_rules
 from ilpinfer.cli import arguments
@@ -10,8 +10,8 @@ from ilpinfer.cli.arguments import value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
-from ilpinfer.core.solution import Solution
 from ilpinfer.corpus import NEWLINE, resumes
+from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.system.posix import missing_posix
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", *(() if missing_posix() else ("highs",)), "beam", "viterbi")
 TRAINING = 200
 EXAMPLES = 2
+SPANS = ["predicted_fields", "gold_fields", "matching_fields"]
 COLOURS = {
     "job title": "bold cyan",
     "date": "green",
@@ -48,7 +49,6 @@ def demo(
     """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
     from ilpinfer.comparison.comparison import record_of
     from ilpinfer.comparison.running import compare
-    from ilpinfer.decoding.decode import decode_many
     from ilpinfer.models.hmm import HMM
 
     screen, count = console(), items
@@ -66,7 +66,8 @@ def demo(
             gold=[item.labels for item in generated],
             watch=lambda row, case: advance(),
         )
-    ignoring, proved = (decode_many(trellises, rules, method=method) for method in ("viterbi", "auto"))
+    by_method = dict(iter(comparison.frame.groupby("method", sort=False)))
+    ignoring, proved = (by_method[method].itertuples() for method in ("viterbi", "auto"))
     pairs = list(zip(generated, ignoring, proved, strict=True))
     if as_json:
         changed = sum(before.labels != after.labels for _, before, after in pairs)
@@ -74,7 +75,7 @@ def demo(
         print_json({"items": count, "training_items": TRAINING, "changed": changed, "methods": methods})
         return
     _show_items(screen, pairs)
-    _show_methods(screen, comparison.summary(), count)
+    _show_methods(screen, by_method)
     screen.print()
     for line in NEXT:
         screen.print(line, highlight=False)
@@ -92,7 +93,7 @@ def _show_task(screen: "Console", count: int, rules: RuleSet) -> None:
         screen.print(f"  {feature.name}: {feature.weight:+g} nats for each step", highlight=False)
 
 
-def _show_items(screen: "Console", pairs: Sequence[tuple[resumes.Item, Solution, Solution]]) -> None:
+def _show_items(screen: "Console", pairs: Sequence[tuple[resumes.Item, Any, Any]]) -> None:
     """Short items in which the optimum differs from Viterbi's labelling, first those where it is right."""
     from rich.text import Text
 
@@ -111,27 +112,27 @@ def _show_items(screen: "Console", pairs: Sequence[tuple[resumes.Item, Solution,
         screen.print(_change(item, before, after), "\n", sep="")
 
 
-def _show_methods(screen: "Console", summary: "pd.DataFrame", count: int) -> None:
+def _show_methods(screen: "Console", by_method: "dict[Hashable, pd.DataFrame]") -> None:
     """What the methods reach: one line for each."""
     shown = table(
         "method", "proved optimal", "nats below the optimum", "violations", "field F1", "median time"
     )
     for column in shown.columns[1:]:
         column.justify = "right"
-    for line in summary[summary.method.isin(METHODS)].itertuples():
+    for method, lines in by_method.items():
         add_row(
             shown,
-            line.method,
-            f"{line.proved:.0%}",
-            f"{line.mean_gap:.3f}",
-            f"{line.violations:g}",
-            f"{line.f1:.1%}",
-            f"{line.median_ms:.2f} ms",
+            method,
+            f"{(lines.status == 'optimal').mean():.0%}",
+            f"{lines.gap.mean():.3f}",
+            f"{lines.violated.sum()}",
+            f"{f_measure(lines[SPANS].sum().to_numpy()):.1%}",
+            f"{1000 * lines.seconds.median():.2f} ms",
         )
     screen.print(shown)
 
 
-def _change(item: resumes.Item, before: Solution, after: Solution) -> "Text":
+def _change(item: resumes.Item, before: Any, after: Any) -> "Text":
     from rich.text import Text
 
     names = ", ".join(

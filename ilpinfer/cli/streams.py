@@ -75,7 +75,11 @@ def show_line(text: str) -> None:
 def json_text(value: Any, indent: int | None = None) -> str:
     """A JSON text for standard output. Control characters are escapes, which all readers of JSON understand."""
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
-    return CONTROL.sub(lambda result: result[0] if result[0] == "\n" else f"\\u{ord(result[0]):04x}", text)
+    return (
+        text
+        if text.isprintable()
+        else CONTROL.sub(lambda result: result[0] if result[0] == "\n" else f"\\u{ord(result[0]):04x}", text)
+    )
 
 
 def say(text: str, event: str = "error") -> None:

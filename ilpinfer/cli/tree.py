@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from typing import Any
+from typing import Any, get_args
 
 from typer.core import TyperCommand, TyperGroup
 
@@ -14,7 +14,29 @@ COMMON = "Common options"
 """The group of the common options, the last group of the help of a command."""
 
 
-class Command(TyperCommand):
+class Conversion:
+    """Values that are not given, or have the type of their parameter, stay; typer converts others by pydantic, which loads slowly."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = param.type_descriptor.annotation
+        several = isinstance(value, list | tuple)
+        kinds = {type(each) for each in (value if several else [value])}
+        if value is None or kinds <= {*get_args(kind), kind}:
+            return list(value) if several else value
+        return type(param).get_runtime_param(param).coerce(value, param=param, ctx=ctx)
+
+
+class Converting:
+    """A command whose parameters, that of help among them, are converted so."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in parameters:
+            each.get_runtime_param = Conversion
+        return parameters
+
+
+class Command(Converting, TyperCommand):
     """A command that takes the options before its name, too."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
@@ -50,7 +72,7 @@ class Command(TyperCommand):
         write_examples(self.epilog, formatter)
 
 
-class Group(TyperGroup):
+class Group(Converting, TyperGroup):
     """Commands in groups; without arguments, it shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from formulations import LabelSet, Trellis
@@ -93,13 +94,18 @@ def field_counts(
     kept = [t for t, name in enumerate(gold) if name not in never]
     predicted, gold = None if predicted is None else [predicted[t] for t in kept], [gold[t] for t in kept]
     names = sorted({*gold, *(predicted or ())}) or [OUTSIDE]
-    counter = LabelCounter(LabelSet(tuple(names), scheme))
+    counter = _counter(tuple(names), scheme)
     counts = counter.count_names(predicted, gold)
     values = (counts.tokens, counts.right, counts.right_labels, *counts.spans.sum(axis=0).tolist())
     return {
         **dict(zip(COUNTS, values, strict=True)),
         "fields": dict(zip(counter.fields, counts.spans.tolist(), strict=True)),
     }
+
+
+@lru_cache(16)
+def _counter(names: tuple[str, ...], scheme: str) -> LabelCounter:
+    return LabelCounter(LabelSet(names, scheme))
 
 
 def row_of(

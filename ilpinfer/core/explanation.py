@@ -1,81 +1,19 @@
 """Explanations of labellings: broken rules, and labels that are not Viterbi's; conflicts where there is no labelling."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
-from formulations import Rule, Trellis
 from formulations.constraints.template import Trial
-from formulations.dtypes import LabelIds
-from formulations.labels.label_set import LabelSet
-from formulations.labels.reading import Reading
 from formulations.messages import counted
 from formulations.plain_values import PlainRecord
-from formulations.problem.compiled_rules import unique_names
-from formulations.problem.problem import Problem
+from ilpinfer.core.context import Context
 from ilpinfer.core.infeasibility import Infeasibility, tokens_text
-from ilpinfer.core.rule_compiler import RuleCompiler
 
 MOST_SHOWN = 8
 """Labels that a line lists."""
-
-
-class Questions(Protocol):
-    """Searches that explanations need, within the time limit of the call that is explained."""
-
-    def conflict(self, context: "Context", known: Infeasibility | None) -> Infeasibility:
-        """The conflict where no labelling is feasible; the known one, unless more time is left for it now."""
-
-    def changes(self, context: "Context", path: LabelIds, token: int | None) -> tuple["Change", ...]:
-        """The runs of labels that are not Viterbi's, or the answer for one token."""
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a solution was decoded from."""
-
-    rules: RuleCompiler
-    trellis: Trellis
-    decode: Callable[[RuleCompiler], Any]
-    questions: "Questions"
-    known_problem: Problem | None = field(default=None, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "known_problem": None}
-
-    @property
-    def problem(self) -> Problem:
-        return self.rules.quietly(self.trellis) if self.known_problem is None else self.known_problem
-
-    @property
-    def digest(self) -> str:
-        """Digest of trellis and rules; see `Certificate`."""
-        return self.rules.compiled(self.trellis.labels).digest_of(self.trellis)
-
-    @property
-    def labels(self) -> LabelSet:
-        """With the fields that the rules declare."""
-        return self.trellis.labels.with_optional_fields(self.rules.rules.fields)
-
-    def named(self) -> dict[str, Rule]:
-        """Rules by their unique names, without features."""
-        pairs = zip(unique_names(self.rules), self.rules, strict=True)
-        return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
-
-    def overruled(self) -> dict[str, list[int]]:
-        """For each rule that an earlier one has priority over, the tokens where it has."""
-        return self.rules.compiled(self.trellis.labels).overruled(self.trellis.tokens)
-
-    def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:
-        """The trials in which a labelling breaks a rule, by the plain checker."""
-        reading = Reading(labels, self.trellis.tokens, self.labels)
-        lost = set(self.overruled().get(name, ()))
-        return [t for t in self.named()[name].trials(reading) if t.amount and not lost & set(t.tokens[:1])]
-
-    def places(self, name: str, labels: Sequence[str]) -> tuple[int, ...]:
-        return tuple(sorted({t for trial in self.broken(name, labels) for t in trial.tokens}))
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,15 @@ from formulations.messages import counted
 from formulations.plain_values import plain, read_values
 from formulations.problem.known_labels import Known, plain_given
 from ilpinfer.core.certificate import NONE, Certificate
-from ilpinfer.core.explanation import Changes, Context, Explanation, explain
+from ilpinfer.core.context import Context
 from ilpinfer.core.incumbents import Improvement, Incumbent
 from ilpinfer.core.infeasibility import Infeasibility
 from ilpinfer.core.printing import broken_rules, in_runs, short
 from ilpinfer.core.solution_fields import LARGEST_FILE, solution_fields, write_values
 from ilpinfer.core.status import Status
+
+if TYPE_CHECKING:
+    from ilpinfer.core.explanation import Changes, Explanation
 
 LATER = ("violations", "certificate", "overruled", "context", "given")
 """Fields that the record of a call makes when they are first read."""
@@ -217,15 +220,15 @@ class Solution:
         return (*(Incumbent(at, nats(value.score), value.violations) for at, value in values), last)
 
     @overload
-    def explain(self) -> Explanation: ...
+    def explain(self) -> "Explanation": ...
 
     @overload
-    def explain(self, token: int | None = None, *, change: Literal[True]) -> Changes: ...
+    def explain(self, token: int | None = None, *, change: Literal[True]) -> "Changes": ...
 
     @overload
-    def explain(self, token: int | None = None, change: bool = False) -> Explanation | Changes: ...
+    def explain(self, token: int | None = None, change: bool = False) -> "Explanation | Changes": ...
 
-    def explain(self, token: int | None = None, change: bool = False) -> Explanation | Changes:
+    def explain(self, token: int | None = None, change: bool = False) -> "Explanation | Changes":
         """Why the labelling is as it is: the broken rules, or the labels that are not Viterbi's.
 
         Where no labelling is feasible, the conflict. Searches for it have the time limit of the call, 10 s
@@ -262,6 +265,8 @@ class Solution:
           a there, with all other labels as they are, breaks "first" (1 more)
           no labelling with a there keeps the hard rules; one that keeps the others breaks "first" (1 more): 0 [a]; 1 [a]
         """
+        from ilpinfer.core.explanation import Changes, Explanation, explain
+
         if self.status is Status.INFEASIBLE:
             known = self.infeasibility
             if self.context is not None:
@@ -291,10 +296,11 @@ class Solution:
         dict of str to object
             Values for JSON.
         """
+        names, ids = self.names, None if self.path is None else self.path.tolist()
         return {
             "status": str(self.status),
-            "labels": self.labels if self.has_labelling else None,
-            "ids": self.ids.tolist() if self.has_labelling else None,
+            "labels": None if ids is None else [names[k] for k in ids],
+            "ids": ids,
             "score": finite(self.score),
             "model_score": finite(self.model_score),
             "feature_score": finite(self.feature_score),

@@ -172,8 +172,6 @@ class Example:
     @property
     def named_columns(self) -> dict[str, list[str]]:
         """Further columns that have a name, as plain values."""
-        if not self.tokens or not getattr(self.tokens[0], "columns", None):
-            return {}
         return {name: list(cells) for name, cells in self.columns.items() if not name.isdecimal()}
 
     def trellis(self, scheme: str = "", never: Collection[str] = ()) -> Trellis:

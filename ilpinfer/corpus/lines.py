@@ -7,7 +7,7 @@ import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import BinaryIO
 
 from formulations.files import CHUNK_SIZE, UnpackedFile
@@ -115,14 +115,9 @@ class Lines:
 
     def block(self) -> tuple[int, list[str]]:
         """The number of the next line and the lines up to an empty one, not taken; none before that is read, or with a rejection."""
-        texts: list[str] = []
-        for line in self._lines:
-            if not line:
-                return self._number + 1, texts
-            if not isinstance(line, str):
-                break
-            texts.append(line)
-        return self._number + 1, []
+        texts = list(takewhile(bool, self._lines))
+        ended = len(texts) < len(self._lines) and {*map(type, texts)} <= {str}
+        return self._number + 1, texts if ended else []  # type: ignore[return-value]
 
     def take(self, texts: list[str]) -> None:
         """Take the lines of `block`, and the empty one after them."""

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, Self
 from formulations.arguments import one_of
 from formulations.files import CHUNK_SIZE, plain_name
 from ilpinfer.corpus import brat
-from ilpinfer.corpus.archives import read_logits
 from ilpinfer.corpus.column_form import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.conllu import SUFFIXES as CONLLU
@@ -225,6 +224,8 @@ class ExampleStream:
         if name.endswith(UNPACKED) or brat.is_brat(file):
             self._note_content(file, start)
         if file.endswith(".npz"):
+            from ilpinfer.corpus.archives import read_logits
+
             for number, each in enumerate(read_logits(file, form.logits or LogitsOptions()), 1):
                 if number > start.line:
                     yield replace(each, file=file, line=number)

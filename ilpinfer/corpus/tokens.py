@@ -42,8 +42,10 @@ def with_columns(tokens: Sequence[str], columns: Mapping[str, Sequence[str]]) ->
 
 def column_names(tokens: Sequence[str]) -> tuple[str, ...]:
     """The columns that every token has, in the order of the first one."""
+    if not tokens or not getattr(tokens[0], "columns", NOTHING):
+        return ()
     rows: list[Mapping[str, Any]] = [getattr(token, "columns", NOTHING) for token in tokens]
-    return tuple(name for name in rows[0] if all(name in row for row in rows)) if rows else ()
+    return tuple(name for name in rows[0] if all(name in row for row in rows))
 
 
 def column(tokens: Sequence[str], name: str) -> list[str]:

@@ -11,7 +11,7 @@ from formulations.dtypes import LabelIds
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.known_labels import Known
 from ilpinfer.core.certificate import Certificate, Rest
-from ilpinfer.core.explanation import Context
+from ilpinfer.core.context import Context
 from ilpinfer.core.result import Start
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status

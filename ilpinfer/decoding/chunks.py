@@ -12,7 +12,7 @@ from formulations.dtypes import Integers
 from formulations.problem.compiled_rules import CompiledRules
 from formulations.problem.problem import GroundRule
 from formulations.problem.token_scores import TokenScores
-from ilpinfer.core.explanation import Context
+from ilpinfer.core.context import Context
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.call_results import CallResult

@@ -11,8 +11,8 @@ from formulations import Trellis
 from formulations.arguments import number
 from formulations.grid import UNITS_PER_NAT, is_forbidden
 from formulations.problem.known_labels import Given
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.core.solution import Solution

@@ -1,10 +1,14 @@
 """The searches by which solutions are explained."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from formulations.dtypes import LabelIds
-from ilpinfer.core.explanation import Change, Context
+from ilpinfer.core.context import Context
 from ilpinfer.core.infeasibility import Infeasibility
+
+if TYPE_CHECKING:
+    from ilpinfer.core.explanation import Change
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Searches:
             return known
         return explain_infeasibility(context, self.time_limit)
 
-    def changes(self, context: Context, path: LabelIds, token: int | None) -> tuple[Change, ...]:
+    def changes(self, context: Context, path: LabelIds, token: int | None) -> "tuple[Change, ...]":
         """The runs of labels that are not Viterbi's, or the answer for one token."""
         from ilpinfer.exact.changes import changes
         from ilpinfer.exact.limits import TIME_LIMIT

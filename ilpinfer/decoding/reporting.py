@@ -16,8 +16,8 @@ from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate, Rest, proof
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
 from ilpinfer.core.methods import Method
 from ilpinfer.core.request import Request
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task

@@ -11,7 +11,7 @@ import numpy as np
 from formulations import Trellis
 from formulations.arguments import whole
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.explanation import Context
+from ilpinfer.core.context import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.rule_compiler import RuleCompiler, stated

@@ -17,8 +17,8 @@ from formulations.problem.known_labels import Given
 from formulations.programs.formulation import score_floor
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.certificate import NONE, Certificate
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
 from ilpinfer.core.request import MOST, deadline_for
 from ilpinfer.core.result import Result
 from ilpinfer.core.rule_compiler import Rules, stated

@@ -10,7 +10,6 @@ import numpy as np
 
 from formulations import LabelSet, Rule, RuleSet, Trellis
 from formulations.automata.machine import Automaton, Machine
-from formulations.constraints.template import Trial
 from formulations.dtypes import LabelIds
 from formulations.grid import HARD
 from formulations.labels.reading import Reading
@@ -18,6 +17,7 @@ from formulations.plain_values import PlainRecord
 from formulations.problem.compiled_rules import unique_names
 from formulations.problem.problem import GroundRule
 from formulations.rulefiles.loading import rule_set
+from ilpinfer.core.context import trials_of
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 
@@ -132,11 +132,6 @@ def check_rules(
         advance()
     reports = [tally.result(len(gold)) for tally in tallies]
     return relate(reports, rules, gold, labels)
-
-
-def trials_of(rule: Rule, reading: Reading, lost: set[int]) -> list[Trial]:
-    """The trials of a rule but for those at tokens where an earlier rule overrules it."""
-    return [t for t in rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
 
 
 class _Tally:

@@ -52,7 +52,8 @@ class Call:
         M, R = len(instance.sources), len(instance.counts.rules)
         size = self.total * k + N * (7 + 6 * k + 2 * M + k * R)
         self._buffer, self._end = np.zeros(size, np.int64), np.zeros(1, np.int64)
-        batch = emission, np.array(ends, np.int64), tokens, rows, steps
+        self.ends = np.array(ends, np.int64)
+        batch = emission, self.ends, tokens, rows, steps
         self._inputs = instance.tables, batch, work, k, self._buffer
 
     def run(self, threads: int = 1) -> None:

@@ -11,8 +11,9 @@ from formulations.dtypes import LabelIds
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
 from formulations.time_limits import OutOfTime
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Change, Context
+from ilpinfer.core.explanation import Change
 from ilpinfer.core.result import Task
 from ilpinfer.core.status import Status
 from ilpinfer.exact.auto import auto

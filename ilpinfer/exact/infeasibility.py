@@ -15,8 +15,8 @@ from formulations.grid import UNITS_PER_NAT, add
 from formulations.messages import counted
 from formulations.problem.problem import GroundRule, Problem, mask_tokens
 from formulations.time_limits import OutOfTime
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
 from ilpinfer.core.infeasibility import Clash, Infeasibility, tokens_text
 from ilpinfer.core.result import Task
 from ilpinfer.exact import limits

@@ -12,7 +12,7 @@ from formulations.automata.windows import WindowCount
 from formulations.dtypes import Integers
 from formulations.grid import SPARE
 from formulations.problem.problem import GroundRule
-from ilpinfer.core.explanation import Context
+from ilpinfer.core.context import Context
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import LARGE, Tables
 from ilpinfer.exact.ground import distinct_rows, machines_of

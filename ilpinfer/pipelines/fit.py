@@ -13,10 +13,10 @@ from formulations.labels.selectors import EACH_FIELD
 from formulations.messages import counted
 from formulations.problem.compiled_rules import absence, unique_names
 from formulations.rulefiles.loading import rule_set
+from ilpinfer.core.context import trials_of
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.evaluation.checking import trials_of
 
 LEAST = 10
 """Least number of sequences for a notice, and of those to which an unfit rule applies."""

@@ -123,7 +123,9 @@ def score_example(
         )
     else:
         try:
-            trellis = model.trellis(example.tokens).with_never(never, absent=True)
+            trellis = model.trellis(example.tokens)
+            if never:
+                trellis = trellis.with_never(never, absent=True)
         except Exception as error:
             if traceback_wanted():
                 raise

@@ -5,8 +5,8 @@ from typing import Any
 
 from formulations.caches import RecentValues
 from formulations.time_limits import OutOfTime
+from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
-from ilpinfer.core.explanation import Context
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import Example, InputError
 from ilpinfer.decoding.decode import decode

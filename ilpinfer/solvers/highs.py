@@ -56,10 +56,10 @@ def solve(
 
 
 def _set(solver: highspy.Highs, name: str, value: Any, choices: Choices) -> None:
-    names = [one for one in dir(solver.getOptions()) if not one.startswith("_")]
-    if name not in names:
+    known, default = solver.getOptionValue(name)
+    if known != highspy.HighsStatus.kOk:
+        names = [one for one in dir(solver.getOptions()) if not one.startswith("_")]
         raise choices.unknown("HiGHS", name, names)
-    default = solver.getOptionValue(name)[1]
     if isinstance(default, float) and isinstance(value, int):
         value = float(value)
     if solver.setOptionValue(name, value) != highspy.HighsStatus.kOk:

@@ -18,7 +18,7 @@ from ilpinfer.system.output_paths import OutputError, output_path, write_errors
 Row = dict[str, Any]  # a JSON object
 Position = tuple[int, int, int]
 """Where a row belongs: its group, its place in the group, both from 0, and the number of rows of the group."""
-ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False)
 
 
 class RowCheckpoint:
