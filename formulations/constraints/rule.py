@@ -95,7 +95,7 @@ class Rule:
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
         for place in SCOPES[self.scope]:
-            if place not in self.statement.names():
+            if place not in self.statement.names:
                 way = f"name {place} in place of a field, or leave scope out"
                 raise ValueError(
                     f"rule {self.title!r}: scope {self.scope!r} is for rules that name {place}; {way}"
@@ -123,7 +123,7 @@ class Rule:
     def title(self) -> str:
         """The given name, or the statement."""
         scope = f" for {self.scope}" if self.scope else ""
-        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + scope
+        return self.name or cut(self.statement.sentence, LONGEST_NAME) + scope
 
     @property
     def hard(self) -> bool:
@@ -321,7 +321,7 @@ class Rule:
         """The labels of a labelling, and those of the fields that the rule names."""
         own = LabelSet(tuple(dict.fromkeys(labelling)))
         known = (*own.fields, *own.names, EACH_FIELD, *SCOPES[self.scope])
-        absent = [name for name in self.statement.names() if name not in known]
+        absent = [name for name in self.statement.names if name not in known]
         more = (label for name in absent for label in schemes.labels_of(name, own.notation))
         return LabelSet(tuple(dict.fromkeys((*own.names, *more))), own.notation) if absent else own
 

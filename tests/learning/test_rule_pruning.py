@@ -74,11 +74,11 @@ def test_what_follows_and_what_contradicts_is_true_of_all_labellings():
     for i, j in product(range(len(statements)), repeat=2):
         if implies(known[i], known[j], nested=True):
             implied += 1
-            assert (holds[i] <= holds[j]).all(), (statements[i].sentence(), statements[j].sentence())
+            assert (holds[i] <= holds[j]).all(), (statements[i].sentence, statements[j].sentence)
         if contradict(known[i], known[j], nested=True):
             contradictory += 1
             together = holds[i] & holds[j] & asks[i] & asks[j]
-            assert not together.any(), (statements[i].sentence(), statements[j].sentence())
+            assert not together.any(), (statements[i].sentence, statements[j].sentence)
     assert implied > 50 and contradictory > 50
 
 
