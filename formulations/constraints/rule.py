@@ -256,7 +256,10 @@ class Rule:
                 for each in counts
                 if isinstance(each, FunctionCount)
             ]
-        result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        try:
+            result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        except ValueError as error:
+            raise ValueError(f"{self.title}: {error}") from None
         if self.distance != "hamming":
             return result
         labels = reading.labels
