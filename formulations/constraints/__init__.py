@@ -1,8 +1,4 @@
-"""Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`.
-
-There is a function for every template. Users can define further templates: classes, whose functions `C.template` makes,
-and formulas with parameters, by `C.define`.
-"""
+"""Rules and features. `from formulations import constraints as C`, then `C.at_most_runs("title", 1)`."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

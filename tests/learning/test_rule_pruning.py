@@ -66,7 +66,9 @@ def test_what_follows_and_what_contradicts_is_true_of_all_labellings():
     readings = [
         Reading(names, ("",) * n, LABELS) for n in (1, 2, 3, 4) for names in product(LABELS.names, repeat=n)
     ]
-    holds = np.array([[sum(t.amount for t in s.trials(reading)) == 0 for reading in readings] for s in statements])
+    holds = np.array(
+        [[sum(t.amount for t in s.trials(reading)) == 0 for reading in readings] for s in statements]
+    )
     denying = "never_together", "presence_precedence"
     asks = np.array([[s.rule_name in denying or any(s.trials(r)) for r in readings] for s in statements])
     known = [claims(s) for s in statements]
