@@ -12,10 +12,7 @@ LARGE = 2**16
 
 
 class Blocks(NDArrayOperatorsMixin):
-    """A table (…, N, M) whose entry [i, j] is `cells[…, rows[i], columns[j]]`; each kind of row and of column occurs.
-
-    It stands for the array: operators return such tables, and numpy's other functions convert it.
-    """
+    """A table (…, N, M) whose entry [i, j] is `cells[…, rows[i], columns[j]]`; each kind of row and of column occurs."""
 
     def __init__(self, cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
         self.cells, self.rows, self.columns = cells, rows, columns

@@ -42,10 +42,8 @@ def float_array(values: Any, what: str) -> Floats:
 
 
 def is_plain(rows: Floats, more: float = 0.0) -> bool:
-    """Whether the sizes of a number of each row, and of `more` with each, add up to less than that of `MASK`; false for NaN.
-
-    The norm tells, which is fast (Cauchy-Schwarz inequality): rows that are near the limit are not plain.
-    """
+    """Whether the sizes of a number of each row, and of `more` with each, add up to less than that of `MASK`; false for NaN."""
+    # by the norm, which is fast (Cauchy-Schwarz inequality): rows that are near the limit are not plain
     return math.sqrt(len(rows) * float(np.vdot(rows, rows))) + len(rows) * more < -MASK / 2
 
 
@@ -93,10 +91,7 @@ def place(mask: Booleans, rows: Integers | None = None) -> str:
 
 
 class OneNotice:
-    """One notice at the end for each kind of odd scores that are read within; with `everywhere`, also by other threads, as for a command.
-
-    The outermost one gives the notices. It gives none where the work within fails.
-    """
+    """One notice at the end for each kind of odd scores that are read within; with `everywhere`, also by other threads, as for a command."""
 
     _lock = threading.Lock()
     _everywhere: "OneNotice | None" = None

@@ -1,7 +1,4 @@
-"""Circuits: formulas on one sequence as gates, and their machines where these are small.
-
-Gates are shared where equal, and in one polarity (Plaisted and Greenbaum 1986).
-"""
+"""Circuits: formulas on one sequence as gates, and their machines where these are small (Plaisted and Greenbaum 1986)."""
 
 import contextlib
 from collections import Counter
@@ -171,8 +168,7 @@ class Circuit:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine for each part, or for all groundings where there are no parts, or one for each; None where that takes too many
-        states."""
+        """A machine for each part, or for all groundings where there are no parts, or one for each; None where that takes too many states."""
         with contextlib.suppress(TooManyStates):
             parts = self.parts if len(self.parts) > 1 else (self.roots,)
             if len(parts) > 1 or len(self.roots) != 1:
@@ -185,8 +181,7 @@ class Circuit:
         return None
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
-        """A machine whose states are the remaining gates of the groundings that are not decided, and the truth of gates that later ones
-        read."""
+        """A machine whose states are the remaining gates of the groundings that are not decided, and the truth of gates that later ones read."""
         gates, below = self.gates, self.gates.below(roots)
         begins, kept_until = _order(gates, below)
         starts, read_later = dict[int, list[tuple[int, int]]](), dict[int, list[int]]()
@@ -234,11 +229,7 @@ _Rest = tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
 
 
 def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
-    """The token at which each node begins to be evaluated; and for those that others read once they are decided, the last such token.
-
-    A gate over a shared node and one of the next step waits for the later one. So a chain over all tokens before one, which
-    the gates of all later tokens share, is evaluated once and not for each of them.
-    """
+    """The token at which each node begins to be evaluated; and for those that others read once they are decided, the last such token."""
     begins, kept_until = dict[int, int](), dict[int, int]()
     parents = Counter(
         child for kind, *pair in map(gates.nodes.__getitem__, below) if kind != LITERAL for child in pair
@@ -250,6 +241,7 @@ def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int
             continue
         early, late = (a, b) if begins[a] <= begins[b] else (b, a)
         begins[node] = begins[early]
+        # a chain over all tokens before one, which the gates of later tokens share, is so evaluated once
         follows = gates.last[early] + 1 == begins[late] and gates.last[late] - begins[late] <= 1
         if follows and parents[early] > 1:
             begins[node] = begins[late]

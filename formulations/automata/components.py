@@ -1,7 +1,4 @@
-"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours.
-
-Lists of equal tokens and Python functions are components of their own; machines, sums and circuits have a module each.
-"""
+"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -19,11 +19,7 @@ NEVER = 2**40
 
 
 def in_context(machine: Machine, context: Machine) -> Machine | None:
-    """A machine that emits as much on labellings that keep the context, and no less on others; None where no states become one.
-
-    Where both machines and the label that was read last leave one number of violations for every labelling that keeps the context, these
-    are emitted at once, and the state is then that of the context.
-    """
+    """A machine that emits as much on labellings that keep the context, and no less on others; None where no states become one."""
     K = machine.steps.values.shape[2]
     classes, members = label_classes((context, machine), K)
     tables = np.stack([context.steps.index, machine.steps.index])

@@ -164,16 +164,7 @@ def _distance(
     classes: tuple[int, ...],
     ends: tuple[bool, ...],
 ) -> Automaton:
-    """The automaton whose states are the costs of the places so far, less the least cost, which it emits; TooManyStates.
-
-    Parameters
-    ----------
-    kinds : (T,) kind of each token
-    C : number of classes of labels
-    arcs : of each kind of token
-    classes : class of the last label of each place
-    ends : whether a place keeps the rule at the end
-    """
+    """The automaton whose states are the costs of the places so far, less the least cost, which it emits; TooManyStates."""
     labels = np.array(classes)
     pairs = [np.array(some, np.int64).reshape(-1, 2) for some in arcs]
     orders = [np.argsort(each[:, 1], kind="stable") for each in pairs]

@@ -139,11 +139,7 @@ class Automaton:
 
     @cached_property
     def _most(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Two bounds on the violations of a step, each with one on those beyond.
-
-        Where a state can emit much at once, the steps into it emitted less: in the second bound, a step counts with the change of what the
-        next one can emit at most.
-        """
+        """Two bounds on the violations of a step, each with one on those beyond."""
         ahead = self.emits.max(axis=1, initial=0)
         step = (self.emits + ahead[self.next_state] - ahead[:, None]).max(initial=0)
         rest = ahead[0] + (self.final - ahead).max(initial=0)

@@ -13,11 +13,7 @@ _DEPTH = 8  # steps by which states are compared first
 
 
 def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
-    """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where none is known.
-
-    States that emit the same in their next steps, at whatever tokens, become one. Violations that the last step then lacks
-    are emitted at the end. Token 0 has one of the symbols `first`.
-    """
+    """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where none is known."""
     layers = [np.zeros(1, np.int64)]
     for _ in range(length):
         time_limits.check()

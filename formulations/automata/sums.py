@@ -18,15 +18,12 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Sum:
-    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation.
-
-    With a `window`, the steps into these tokens of the sequence have the weights of the second table, none of them negative, and others
-    have none; `low` is None. The machine is then in its last state after the window, so that prefixes do not differ in what no longer matters.
-    """
+    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation."""
 
     steps: StepTable
     low: int | None
     high: int | None
+    # steps into these tokens have the weights of the second table, none below 0, others none, and `low` is None
     window: range | None = None
 
     is_local = False
@@ -127,8 +124,7 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
 def _automaton(
     weights: tuple[int, ...], low: int | None, high: int | None, longest: int, closes: bool
 ) -> Automaton:
-    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens; where it closes, then over those
-    of the last token."""
+    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens; where it closes, then over those of the last token."""
     if closes:
         one = _automaton(weights, low, high, longest, False)
         full, emits = np.full_like(one.next_state, one.states - 1), np.hstack([one.emits, one.emits])

@@ -19,10 +19,7 @@ MOST_WINDOW_STATES = 2**10
 
 @dataclass(frozen=True, eq=False)
 class WindowCount:
-    """What the tokens of each window of `width` tokens have more than `most_tokens` of, summed; with `once`, machines need not count all.
-
-    The steps are 1 into a token that counts, else 0. A sequence shorter than a window is one window.
-    """
+    """What the tokens of each window of `width` tokens have more than `most_tokens` of, summed; with `once`, machines need not count all."""
 
     steps: StepTable
     most_tokens: int
@@ -83,11 +80,8 @@ def _states(most_tokens: int, width: int, once: bool) -> int:
 
 @lru_cache(maxsize=64)
 def _automaton(most_tokens: int, width: int, once: bool) -> Automaton:
-    """States are the last tokens, fewer than a window has: bits, 1 for those that count.
-
-    A 1 before them says how many they are, while no window is complete, and else that one was. With `once`, shorter windows count too, which
-    the first complete one covers, and nothing is known after an excess.
-    """
+    """States are the last tokens, fewer than a window has: bits, 1 for those that count."""
+    # a 1 before them says how many they are, while no window is complete, and else that one was
     others, lead = (1 << (width - 1)) - 1, 1 << (width - 1)
 
     def excess(tokens: int) -> int:

@@ -123,18 +123,20 @@ class Predicate(Template):
         if self.prefix is not None:
             checked_function(self.prefix, "prefix", "of the label names so far and texts, or None")
 
+    @property
     def sentence(self) -> str:
         own = getattr(self.function, "__name__", "")
         return own if own.isidentifier() else "predicate"
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[FunctionCount]:
         texts = tokens if type(tokens) is tuple else ("",) * len(tokens)  # none where all are empty
-        return [FunctionCount(self.sentence(), self.function, self.prefix, labels.names, texts)]
+        return [FunctionCount(self.sentence, self.function, self.prefix, labels.names, texts)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
         labels, tokens = list(reading.names), tuple(reading.tokens)
-        yield Trial((), call_count(self.function, self.sentence(), labels, tokens))
+        yield Trial((), call_count(self.function, self.sentence, labels, tokens))
 
+    @property
     def selectors(self) -> list[Selector]:
         return []
 

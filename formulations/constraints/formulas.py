@@ -61,10 +61,11 @@ class Text(Template):
     def _readings(self) -> RecentValues[Any]:
         return RecentValues(MOST_LABEL_SETS)
 
+    @property
     def names(self) -> list[str]:
         groups = {group.name for group in self.groups}
         words = [word for word in self._mentions[0] if word not in groups]
-        return list(dict.fromkeys([*super().names(), *words]))
+        return list(dict.fromkeys([*super().names, *words]))
 
     def check_names(self, labels: LabelSet, more: LabelSet) -> None:
         self.read(labels)
@@ -75,9 +76,11 @@ class Text(Template):
         free = () if self.template else names.items()
         return replace(self, groups=groups, arguments=(*arguments, *free))
 
+    @property
     def selectors(self) -> list[Selector]:
         return [*(value for _, value in self.arguments), *self.groups]
 
+    @property
     def sentence(self) -> str:
         """The text on one line; for a user's template its name with the arguments."""
         if self.template is not None:

@@ -32,6 +32,7 @@ class _Required(Matching):
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         return [violations_at(only_at(~labels.field(self.field).member[None, :], *self.condition))]
 
+    @property
     def required_field(self) -> tuple[Condition, Selector]:
         return self.condition, self.field
 

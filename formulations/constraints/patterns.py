@@ -99,6 +99,7 @@ class Matches(Template):
         bindings = (Group(name, alternatives(value)) for name, value in known)
         return replace(self, groups=(*(substitute(g, names) for g in self.groups), *bindings))
 
+    @property
     def selectors(self) -> list[Selector]:
         return [*self._names.values()]
 

@@ -95,7 +95,7 @@ class Rule:
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
         for place in SCOPES[self.scope]:
-            if place not in self.statement.names():
+            if place not in self.statement.names:
                 way = f"name {place} in place of a field, or leave scope out"
                 raise ValueError(
                     f"rule {self.title!r}: scope {self.scope!r} is for rules that name {place}; {way}"
@@ -123,7 +123,7 @@ class Rule:
     def title(self) -> str:
         """The given name, or the statement."""
         scope = f" for {self.scope}" if self.scope else ""
-        return self.name or cut(self.statement.sentence(), LONGEST_NAME) + scope
+        return self.name or cut(self.statement.sentence, LONGEST_NAME) + scope
 
     @property
     def hard(self) -> bool:
@@ -258,7 +258,10 @@ class Rule:
                 for each in counts
                 if isinstance(each, FunctionCount)
             ]
-        result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        try:
+            result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        except ValueError as error:
+            raise ValueError(f"{self.title}: {error}") from None
         if self.distance != "hamming":
             return result
         labels = reading.labels
@@ -323,7 +326,7 @@ class Rule:
         """The labels of a labelling, and those of the fields that the rule names."""
         own = LabelSet(tuple(dict.fromkeys(labelling)))
         known = (*own.fields, *own.names, EACH_FIELD, *SCOPES[self.scope])
-        absent = [name for name in self.statement.names() if name not in known]
+        absent = [name for name in self.statement.names if name not in known]
         more = (label for name in absent for label in schemes.labels_of(name, own.notation))
         return LabelSet(tuple(dict.fromkeys((*own.names, *more))), own.notation) if absent else own
 

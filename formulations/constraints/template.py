@@ -196,16 +196,6 @@ class Template(ABC, _Common):
             One trial for each place.
         """
 
-    def count(self, reading: Reading) -> int:
-        """Violations of a labelling, the reference for all other forms of the rule. Parameters as for `trials`.
-
-        Returns
-        -------
-        int
-            The sum over all trials.
-        """
-        return sum(trial.amount for trial in self.trials(reading))
-
     def check_names(self, labels: LabelSet, more: LabelSet) -> None:
         """Raise ValueError for a name in a text that is not among the fields of a rule file.
 
@@ -217,14 +207,9 @@ class Template(ABC, _Common):
             The same, and a further label.
         """
 
+    @property
     def required_field(self) -> tuple[Condition, Selector] | None:
-        """The tokens that must belong to one field whatever the other labels are, and that field.
-
-        Returns
-        -------
-        tuple of (Condition, str, Group or list of str) or None
-            A condition on tokens and a field; None if the template has none.
-        """
+        """The tokens that must belong to one field whatever the other labels are, by a condition, and that field; None where there are none."""
         return None
 
     def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
@@ -235,7 +220,7 @@ class Template(ABC, _Common):
         mapping of int to str, Group or list of str
             Fields by token number.
         """
-        required = self.required_field()
+        required = self.required_field
         return {} if required is None else dict.fromkeys(Window(tokens).positions(required[0]), required[1])
 
     def remark(self, labels: LabelSet) -> str:
@@ -282,45 +267,25 @@ class Template(ABC, _Common):
         }
         return replace(self, **values) if values else self
 
+    @property
     def selectors(self) -> list[Selector]:
-        """The fields, labels and groups that the statement names.
-
-        Returns
-        -------
-        list of str, Group or list of str
-            The values of all parameters that name fields.
-        """
+        """The fields, labels and groups that the statement names."""
         result = (getattr(self, f.name) for f in fields(self) if kinds(type(self))[f.name].names_fields)
         return [value for value in result if value is not None]
 
+    @property
     def names(self) -> list[str]:
-        """The names of fields and labels in the statement, those in groups among them.
+        """The names of fields and labels in the statement, those in groups and placeholders among them."""
+        return names_in(self.selectors)
 
-        Returns
-        -------
-        list of str
-            Names, placeholders included.
-        """
-        return names_in(self.selectors())
-
+    @property
     def sentence(self) -> str:
-        """The statement as text, such as `at_most_runs(title, 1)`.
-
-        Returns
-        -------
-        str
-            Name and parameters.
-        """
+        """The statement as text, such as `at_most_runs(title, 1)`."""
         return self._sentence("")
 
+    @property
     def quoted_sentence(self) -> str:
-        """The statement as text with its words in quotes, apart from fields and from the commas between parameters.
-
-        Returns
-        -------
-        str
-            Name and parameters.
-        """
+        """The statement as text with its words in quotes, apart from fields and from the commas between parameters."""
         return self._sentence('"')
 
     def _sentence(self, quotes: str) -> str:
@@ -335,7 +300,7 @@ class Template(ABC, _Common):
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
     """The statement once for every field, where it names EACH_FIELD."""
-    if EACH_FIELD not in names_in(statement.selectors()):
+    if EACH_FIELD not in names_in(statement.selectors):
         return [statement]
     return [statement.bind({EACH_FIELD: name}) for name in names]
 

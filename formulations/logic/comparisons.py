@@ -29,8 +29,7 @@ class Cases:
         return list(names if place.what == "label" else dict.fromkeys(map(self.labels.strip, names)))
 
     def place(self, formula: Formula, inside: frozenset[str]) -> Place | None:
-        """A place whose variable is bound outside and that the formula compares with another token: of a variable that is bound
-        inside, or, where none is, with any but its neighbours."""
+        """A place whose variable is bound outside and that the formula compares with another token: of a variable that is bound inside, or, where none is, with any but its neighbours."""
         key = (id(formula), inside)
         if key not in self._places:
             found = [*_places(formula, inside, inner=bool(inside))]

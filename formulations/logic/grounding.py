@@ -189,8 +189,7 @@ class Grounder:
             yield name, cases.where(formula, place, name), self._has(place.what, name, token, False)
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
-        """A chain of gates, for each label that the formula compares with those of an outer variable; ranges with a common end share
-        the gates of that end."""
+        """A chain of gates, for each label that the formula compares with those of an outer variable; ranges with a common end share the gates of that end."""
         place = self._cases.place(formula.inner, frozenset([formula.binder.name]))
         if place is not None:
             result = TRUE
@@ -236,8 +235,7 @@ class Grounder:
         return [(self.node(inner, environment), inner, environment) for environment, inner in result]
 
     def parts(self, found: list[tuple[int, Formula, dict[str, Value]]]) -> list[list[int]]:
-        """Nodes that are in all as often false as those of groundings, by the labels that these compare or that variables stand for; a
-        list of one where there are none, or too many."""
+        """Nodes that are in all as often false as those of groundings, by the labels that these compare or that variables stand for; a list of one where there are none, or too many."""
         names = len(self.labels)
         undecided = sum(root > TRUE for root, _, _ in found)
         parts = dict[tuple[object, ...], list[int]]()

@@ -1,7 +1,4 @@
-"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives; `matches` has the syntax.
-
-A letter is a class of labels, and a name matches a set of letters.
-"""
+"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives; `matches` has the syntax."""
 
 import re
 from collections import defaultdict
@@ -195,10 +192,7 @@ class _Terms:
 
 
 def automaton(expression: Expression, letters: Mapping[str, Collection[int]], size: int) -> Automaton:
-    """The smallest automaton of an expression, over the letters 0 to `size` - 1, with a violation for a word that does not match.
-
-    ValueError for an expression that is too large.
-    """
+    """The smallest automaton of an expression, over the letters 0 to `size` - 1, with a violation for a word that does not match."""
     matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
     matching = [frozenset(name for name, matching in matches if letter in matching) for letter in range(size)]
     kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names

@@ -81,7 +81,7 @@ class CompiledRule:
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
         """Conditions for tokens with demanded labels, where these depend on the token and its neighbours alone."""
-        pairs = (statement.required_field() for statement in self._demand_rules)
+        pairs = (statement.required_field for statement in self._demand_rules)
         return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in pairs if pair)
 
     @cached_property

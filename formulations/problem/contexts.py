@@ -17,10 +17,7 @@ from formulations.problem.problem import GroundRule
 def in_contexts(
     rules: Sequence[GroundRule], places: Container[int] | None = None
 ) -> tuple[tuple[GroundRule, ...], frozenset[Machine]]:
-    """The rules, those at some places with smaller machines in the context of the hard ones; and the machines that are such contexts.
-
-    On a labelling that breaks a hard rule, the smaller machines emit no less than those before.
-    """
+    """The rules, those at some places with smaller machines in the context of the hard ones; and the machines that are such contexts."""
     contexts = [
         (machine, _told_apart(machine))
         for rule in rules

@@ -234,10 +234,7 @@ def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
 
 
 def shared_pool(transitions: Any, K: int) -> tuple[Grid, float] | None:
-    """Transitions (K, K) as a pool (1, K, K), the same one for equal numbers, and their largest finite size.
-
-    None for what is no small array of floats, or has odd numbers.
-    """
+    """Transitions (K, K) as a pool (1, K, K), the same one for equal numbers, and their largest finite size; None for odd ones."""
     if type(transitions) is not np.ndarray or transitions.dtype.kind != "f":
         return None
     if transitions.shape != (K, K) or K * K > MOST_KEPT:

@@ -60,12 +60,9 @@ class ReducedProgram:
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
-    """Remove the steps that no labelling with a score of at least `value` takes, grid units, and require that score of `path` (T,).
-
-    Losses add up and rules only take away. The lattice has the scores, or others at which no labelling that keeps to them is worth more
-    than `bound`, by default its best score, less its losses.
-    """
+    """Remove the steps that no labelling with a score of at least `value` takes, grid units, and require that score of `path` (T,)."""
     best, loss = losses(lattice)
+    # `bound`: of labellings that keep to other scores of the lattice; losses add up and rules only take away
     best = best if bound is None else bound
     upper = program.upper.copy()
     if path is not None:

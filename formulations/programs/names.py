@@ -172,10 +172,7 @@ _ITEMS = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 
 
 def escape(name: str) -> str:
-    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`, `start` is `start_`.
-
-    There are letters, digits, `_` and `.` only, as every reader takes them, and no name is a keyword such as `end`.
-    """
+    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`, `start` is `start_`."""
     word, bracket, items = name.partition("[")
     if not bracket:
         return f"{_escape(word)}_"

@@ -81,10 +81,8 @@ class IntegerProgram:
         return int(self.objective @ x) + (self.constant or 0)
 
     def shifted(self) -> "IntegerProgram":
-        """The same program, where each token's step on the best path scores 0; the score of that path is the constant.
-
-        What all labels of a token share costs solvers digits and time. HiGHS is much slower where no step is above 0.
-        """
+        """The same program, where each token's step on the best path scores 0; the score of that path is the constant."""
+        # what all labels of a token share costs solvers digits; HiGHS is much slower where no step is above 0
         if self.constant is not None:
             return self
         if not self.tokens:

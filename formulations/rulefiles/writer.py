@@ -115,7 +115,7 @@ def _members(group: Group) -> Any:
 def _selectors(item: Rule | Feature) -> list[Any]:
     if isinstance(item, Feature):
         return [item.label, item.from_, item.to]
-    return item.statement.selectors()
+    return item.statement.selectors
 
 
 def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: set[Group]) -> None:
@@ -135,7 +135,7 @@ def _fields(rules: RuleSet, groups: dict[str, Group]) -> list[str]:
     result = dict.fromkeys(rules.fields)
     for item in rules:
         placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()
-        names = names_in(_selectors(item)) if isinstance(item, Feature) else item.statement.names()
+        names = names_in(_selectors(item)) if isinstance(item, Feature) else item.statement.names
         result |= dict.fromkeys(name for name in names if name not in placeholders)
     result |= dict.fromkeys(name for group in groups.values() for name in sorted(group.names))
     return [name for name in result if name not in (OUTSIDE, EACH_FIELD)]

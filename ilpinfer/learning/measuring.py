@@ -45,7 +45,7 @@ class CandidateCounts:
     @property
     def complexity(self) -> int:
         """How many fields and patterns the statement names."""
-        fields = sum(len(alternatives(selector)) for selector in self.statement.selectors())
+        fields = sum(len(alternatives(selector)) for selector in self.statement.selectors)
         return fields + len(_patterns(self.statement))
 
     def rule(self) -> MinedRule:
@@ -131,7 +131,7 @@ def without_contradictions(
     speaking = [m for m in measured if known[m].holds or known[m].denied or known[m].exclusive]
     lost: set[CandidateCounts] = set()
     by_key: dict[object, list[CandidateCounts]] = {}
-    for m in sorted(speaking, key=lambda m: (-m.gain, m.statement.sentence())):
+    for m in sorted(speaking, key=lambda m: (-m.gain, m.statement.sentence)):
         about = known[m].exclusive
         keys = [*sorted(known[m].holds | known[m].denied), *([about[0]] if about else [])]
         near = [other for key in keys for other in by_key.get(key, ())]
@@ -139,7 +139,7 @@ def without_contradictions(
         if against is not None:
             lost.add(m)
             mined = m.rule()
-            reason = f"{mined.rule.reason}; contradicts {against.statement.sentence()}"
+            reason = f"{mined.rule.reason}; contradicts {against.statement.sentence}"
             dropped.append(replace(mined, rule=replace(mined.rule, reason=reason)))
             continue
         for key in keys:
@@ -214,8 +214,8 @@ def _taught(
 
 def _name(statement: Template) -> str:
     """The statement with its words in quotes; empty for one without words, which is its own name."""
-    shown = statement.quoted_sentence()
-    return "" if shown == statement.sentence() else cut(shown, LONGEST_NAME)
+    shown = statement.quoted_sentence
+    return "" if shown == statement.sentence else cut(shown, LONGEST_NAME)
 
 
 def _more_violations(

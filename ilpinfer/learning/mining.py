@@ -180,7 +180,7 @@ class RuleMiner:
             self._sample(table, fold, confidence), self.families, self.smoothing, step
         )
         kept, more = without_contradictions(measured, labels.scheme == "paths")
-        ordered = sorted(kept, key=lambda m: (-m.gain, m.statement.sentence()))
+        ordered = sorted(kept, key=lambda m: (-m.gain, m.statement.sentence))
         result, pruned, proved = [m.rule() for m in ordered], list[DroppedCandidates](), True
         if self.pruning == "cover":
             result, pruned, proved = prune(ordered, table, wrong, wrong_table, self.power, self.seed)

@@ -109,7 +109,7 @@ def unfit_rules(
     # Formulas come last, so that they cannot use up the time of the other rules.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     for name, rule in sorted(pairs, key=lambda pair: pair[1].statement.form in FORMULAS):
-        if absent and (names := {*rule.statement.names()} - {OUTSIDE, EACH_FIELD}) and names <= absent:
+        if absent and (names := {*rule.statement.names} - {OUTSIDE, EACH_FIELD}) and names <= absent:
             continue
         tally = _Tally()
         for some in (readings[::FIRST], [r for i, r in enumerate(readings) if i % FIRST]):

@@ -97,7 +97,7 @@ def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
         if isinstance(item, Feature):
             found = names_in((item.label, item.from_, item.to))
         else:
-            found = [name for each in item.statements(tuple(fields)) for name in each.names()]
+            found = [name for each in item.statements(tuple(fields)) for name in each.names]
         names |= dict.fromkeys(name for name in found if name not in (OUTSIDE, EACH_FIELD))
     return list(names)
 

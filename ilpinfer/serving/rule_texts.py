@@ -46,7 +46,7 @@ def with_rules(decoder: Decoder, text: str, labels: int, longest: int) -> Decode
 def _check_statements(rules: RuleSet, fields: int, labels: int) -> None:
     count = 0
     for rule in rules.rules:
-        each = EACH_FIELD in names_in(rule.statement.selectors())
+        each = EACH_FIELD in names_in(rule.statement.selectors)
         count += math.perm(fields, len(SCOPES[rule.scope])) * (fields if each else 1)
     most = min(MOST_STATEMENTS, MOST_STEPS // max(labels, 1) ** 2)
     if count > most:

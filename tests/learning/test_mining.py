@@ -199,7 +199,7 @@ def test_fields_that_contain_each_other_are_not_paired():
     pairs = [pair("x y z", "B-v/B-p I-v B-t")] * 8
     result = RuleMiner(support=2, word_support=2, **NONE).fit(pairs)
     for each in result.entries:
-        fields = [name for name in each.rule.statement.selectors() if isinstance(name, str)]
+        fields = [name for name in each.rule.statement.selectors if isinstance(name, str)]
         assert sorted(fields) != ["v", "v/p"]
     assert any(each.rule.title == "requires_present(t, v)" for each in result.entries)
 

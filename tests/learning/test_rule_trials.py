@@ -70,8 +70,8 @@ def test_trials_are_those_of_the_templates(scheme, seed):
             (m, trial.amount) for m, reading in enumerate(readings) for trial in statement.trials(reading)
         ]
         found = list(zip(trials.sequence.tolist(), trials.amount.tolist(), strict=True))
-        assert found == expected, statement.sentence()
-        totals = [statement.count(reading) for reading in readings]
+        assert found == expected, statement.sentence
+        totals = [sum(trial.amount for trial in statement.trials(reading)) for reading in readings]
         assert violations(table, statement).tolist() == totals
 
 
