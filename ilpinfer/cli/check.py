@@ -91,15 +91,13 @@ def check(options: CheckOptions) -> None:
 
 def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     from ilpinfer.core.rule_compiler import compiler_of
-    from ilpinfer.evaluation.checking import Gold, check_rules
+    from ilpinfer.evaluation.checking import check_rules
 
     inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
     examples = read(gold, reading(options.label_names), options.column, notice)
-    pairs = require_labels(examples)
-    labels_of = _read_as([labels for _, labels in pairs], scheme, rule_set.never)
-    pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
+    labels_of = _read_as([labels for _, labels in require_labels(examples)], scheme, rule_set.never)
     names = tuple(sorted({label for labels in labels_of for label in labels}))
     read_labels = LabelSet(names, scheme, never=frozenset(names).intersection(rule_set.never))
     label_set = read_labels.with_optional_fields(rule_set.fields)
@@ -108,9 +106,7 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     warnings.simplefilter("ignore", RuleNotice)
     for text in distinct([about_scheme, *notices(rule_set, label_set)]):
         notice(text)
-    sequences = [
-        Gold(tokens, labels, example.where) for (tokens, labels), example in zip(pairs, examples, strict=True)
-    ]
+    sequences = [each.with_labels(labels) for each, labels in zip(examples, labels_of, strict=True)]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(rule_set, sequences, label_set, advance)
     if options.write:

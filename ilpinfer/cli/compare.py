@@ -17,14 +17,14 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import check_row
-from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
+from ilpinfer.comparison.plan import RESULTS, SUMMARY, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
+from ilpinfer.pipelines.trellises import ScoredExample, read_predictions
 from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
@@ -141,30 +141,29 @@ def _compare_sequences(
     options.plan(dict.fromkeys(files, ()))
     scored, rules, content = prepare(options.input, options.first, fit=True)
     _remark(scored, options.input.scheme)
-    cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
     }
-    check_predictions(cases, predictions)
+    check_predictions(scored, predictions)
     plan = options.plan(predictions)
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
     rows = RowCheckpoint(Path(options.output, RESULTS), job, _positions(plan), outputs.inputs)
     with resumable(rows) as checkpoint:
-        with progress("comparing", len(cases) * len(plan.entries)) as advance:
+        with progress("comparing", len(scored) * len(plan.entries)) as advance:
 
-            def watch(row: Row, case: Case) -> None:
+            def watch(row: Row, case: ScoredExample) -> None:
                 findings.add(row, case.where)
                 advance()
 
             errors: OnError = "raise" if traceback_wanted() else "record"
-            run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
+            run = ComparisonRun(scored, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
                 for row in run.new_rows(checkpoint.rows()):
                     checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
-        comparison = Comparison(frame_of(checkpoint.rows()), options.cap, about, cases, rules)
+        comparison = Comparison(frame_of(checkpoint.rows()), options.cap, about, scored, rules)
         return outputs.write(comparison)
 
 
@@ -192,7 +191,7 @@ def _plots(options: CompareOptions) -> list[str]:
     return [f"{name}.{options.plots}" for name in only or PLOTS]
 
 
-def _remark(scored: Sequence[ScoredSequence], scheme: str) -> None:
+def _remark(scored: Sequence[ScoredExample], scheme: str) -> None:
     golden = [
         item.gold
         for item in scored

@@ -15,7 +15,7 @@ from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.exact.marginals import marginals_within
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.trellises import ScoredSequence, score
+from ilpinfer.pipelines.trellises import ScoredExample, score, with_spans
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.requests import DecodeRequest, RequestOptions, read_record
 from ilpinfer.serving.rule_texts import with_rules
@@ -65,7 +65,7 @@ class RecordDecoder:
             except ValueError as error:
                 text = str(error)
                 raise InputError(text if text.startswith(where) else f"{where}: {text}") from None
-        values = [scored.row(each.to_dict(certificate=options.certificate)) for each in found]
+        values = [with_spans(example, each.to_dict(certificate=options.certificate)) for each in found]
         first, *others = [{**example.about, **each} for each in values]
         if (context := found[0].context) is not None:
             notices.extend(context.rules.compiled(context.trellis.labels).notices)
@@ -91,7 +91,7 @@ class RecordDecoder:
         made = partial(with_rules, self.decoder, options.rules, labels, self.limits.rule_text)
         return self._by_rules.get((options.rules, labels), made)
 
-    def _scored(self, decoder: Decoder, example: Example) -> ScoredSequence:
+    def _scored(self, decoder: Decoder, example: Example) -> ScoredExample:
         if example.scores is None and decoder.model is None:
             message = "tokens without scores; this service has no model"
             raise ValueError(f"{message}: give emissions and transitions, or start and edges")
@@ -105,7 +105,7 @@ def failed_row(error: Exception) -> Row:
 
 
 def _further(
-    scored: ScoredSequence, solution: Solution, options: RequestOptions, deadline: Deadline
+    scored: ScoredExample, solution: Solution, options: RequestOptions, deadline: Deadline
 ) -> dict[str, Any]:
     """The further keys of an answer that options ask for; OutOfTime where no time is left for them."""
     context, result = solution.context, dict[str, Any]()
@@ -123,7 +123,7 @@ def _further(
 
 
 def _explanation(
-    context: Context, scored: ScoredSequence, solution: Solution, seconds: float
+    context: Context, scored: ScoredExample, solution: Solution, seconds: float
 ) -> dict[str, Any]:
     """Viterbi's labelling, rules, fields of labels, and the tokens of the violations of both labellings."""
     viterbi = decode(context.trellis, context.rules, method="viterbi", time_limit=seconds)
@@ -139,7 +139,10 @@ def _explanation(
         "fields": [labels.strip(name) for name in labels.names],
         "rules": [{"name": name, "penalty": finite(x.penalty), "reason": x.reason} for name, x in rules],
         "places": places(solution),
-        "viterbi": {**scored.row(viterbi.to_dict(certificate=False)), "places": places(viterbi)},
+        "viterbi": {
+            **with_spans(scored.example, viterbi.to_dict(certificate=False)),
+            "places": places(viterbi),
+        },
     }
 
 
