@@ -186,7 +186,6 @@ MethodName = Annotated[
 MethodOption = Annotated[
     Sequence[str], value_option("NAME=VALUE", "A parameter of the method. May be repeated.")
 ]
-Width = Annotated[int, value_option("NUMBER", "Width of the beam, in labellings.", min=1)]
 Threads = Annotated[
     int,
     value_option(
@@ -203,7 +202,6 @@ KindOption = Annotated[
         "A parameter of the kind, such as template=citations or c1=0.1 of a crf. May be repeated.",
     ),
 ]
-Ties = Annotated[int, value_option("NUMBER", "List at most this many optima of equal score.", min=1)]
 ReferenceFiles = Annotated[
     list[str], argument("FILE", "References: JSON, JSON lines, or either gzipped; - for standard input.")
 ]

@@ -83,7 +83,6 @@ class CompareOptions:
     plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
     only: str = PAPER.option("", "NAMES: Plots that are written, such as gaps,anytime,profile,lengths.")
     plot_width: float = PAPER.option(WIDTH, "INCHES: Width of the plots; 3.3 for one column of a paper.")
-    width: arguments.Width = 10
     threads: arguments.Threads = 1
     option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
     as_json: arguments.AsJson = False
@@ -141,7 +140,7 @@ class CompareOptions:
 
         def own(method: "Method") -> dict[str, Any]:
             taken.add(method.name)
-            common = method_options(method, width=self.width, threads=self.threads)
+            common = method_options(method, threads=self.threads)
             return common | {key: value for (name, key), value in values.items() if name == method.name}
 
         for name, key in values:

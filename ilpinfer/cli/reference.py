@@ -35,7 +35,6 @@ class MakeOptions:
         ),
     ]
     top: int | None = OPTIONS.option(None, "NUMBER: List at least this many labellings.", min=1)
-    ties: arguments.Ties = 100
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
 
@@ -62,7 +61,6 @@ class _Work:
                         item.trellis,
                         self.rules,
                         name=item.where,
-                        ties=options.ties,
                         time_limit=options.time_limit,
                         top=options.top,
                     )
