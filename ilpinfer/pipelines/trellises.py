@@ -3,9 +3,10 @@
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulations import Trellis
+from formulations.dtypes import LabelIds
 from formulations.labels import schemes
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
@@ -16,6 +17,9 @@ from ilpinfer.corpus.examples import Example, InputError, Notify, input_at
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.sequence_model import SequenceModel
+
+if TYPE_CHECKING:
+    from ilpinfer.exact.marginals import Marginals
 
 LABELLINGS = 50
 """Labellings that stand for all in questions."""
@@ -87,11 +91,20 @@ def probabilities(trellis: Trellis, rules: Rules, solution: Solution) -> dict[st
         found = marginals(trellis, rules, given=solution.given)
     except ValueError as error:
         return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
+    return {**of_labelling(found, solution.ids), "reason": ""}
+
+
+def of_labelling(found: "Marginals", ids: LabelIds, digits: int | None = None) -> dict[str, Any]:
+    """The probabilities of a labelling and of its entities as plain values; those of entities are rounded to digits."""
     entities = [
-        {"field": name, "tokens": list(range(begin, end)), "probability": chance}
-        for name, begin, end, chance in found.entities(solution.ids)
+        {
+            "field": name,
+            "tokens": list(range(begin, end)),
+            "probability": chance if digits is None else round(chance, digits),
+        }
+        for name, begin, end, chance in found.entities(ids)
     ]
-    return {"labelling": found.probability(solution.ids), "entities": entities, "reason": ""}
+    return {"labelling": found.probability(ids), "entities": entities}
 
 
 def score(
