@@ -31,8 +31,8 @@ _model = _no_stream("a model is not read from standard input; name a file")
 _solutions = _no_stream("standard input (-) has no file name that tells the sequence; name a solution file")
 
 
-def argument(metavar: str, help_text: str, **more: Any) -> Any:
-    return typer.Argument(metavar=metavar, help=help_text, **more)
+def argument(metavar: str, help_text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=help_text)
 
 
 @dataclass(frozen=True)
