@@ -6,7 +6,6 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formulations.arguments import positive
 from ilpinfer.cli.command import command
 from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
@@ -17,7 +16,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import check_row
-from ilpinfer.comparison.plan import RESULTS, SUMMARY, Plan
+from ilpinfer.comparison.plan import CAP, RESULTS, SUMMARY, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
@@ -55,7 +54,6 @@ def compare(options: CompareOptions) -> None:
     rows_output(Path(options.output, RESULTS), inputs)
     for name in (SUMMARY, REPORT, *_tables(options, layout), *_plots(options)):
         output_path(Path(options.output, name), inputs)
-    positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings(compared=True)
     if Path(options.input.source).is_dir():
         comparison = _join_folders(options)
@@ -163,7 +161,7 @@ def _compare_sequences(
                     checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
-        comparison = Comparison(frame_of(checkpoint.rows()), options.cap, about, scored, rules)
+        comparison = Comparison(frame_of(checkpoint.rows()), CAP, about, scored, rules)
         return outputs.write(comparison)
 
 

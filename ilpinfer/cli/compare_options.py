@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
-from ilpinfer.comparison.plan import CAP, ComparisonData, Plan, plan_of
+from ilpinfer.comparison.plan import ComparisonData, Plan, plan_of
 from ilpinfer.comparison.plots import WIDTH, write_plots
 from ilpinfer.comparison.tables import Layout
 from ilpinfer.corpus.examples import InputError
@@ -52,9 +52,6 @@ class CompareOptions:
     seeds: str = METHODS.option("", "NUMBERS: Seeds of randomized methods, such as 1,2,3.")
     repeats: int = METHODS.option(
         1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
-    )
-    cap: float = OPTIONS.option(
-        CAP, "NATS: Gap that a missing labelling counts as in means over all sequences."
     )
     name: Sequence[str] = METHODS.option(
         (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
