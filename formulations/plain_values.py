@@ -29,13 +29,13 @@ def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] 
             raise ValueError(f"{what} has no {key}")
     for key in value:
         if key not in known:
-            raise ValueError(f"unknown key {key!r:.60} in {what}")
+            raise ValueError(f"unknown key {key!r:.60} in {what}{suggestion(key, known)}")
     return value
 
 
-def items(value: Any, what: str, length: int | None = None) -> list[Any]:
-    """The items of a list, which may have to be so many."""
-    size = "" if length is None else f" of {length}"
+def items(value: Any, what: str, length: int | None = None, of: str = "") -> list[Any]:
+    """The items of a list, which may have to be so many; `of` says in messages what they are."""
+    size = f" of {of or length}" if of or length is not None else ""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
     if length is not None and len(value) != length:
@@ -71,7 +71,13 @@ def number(value: Any, what: str, null: float | None = None) -> float:
 
 
 def strings(value: Any, what: str) -> tuple[str, ...]:
-    return tuple(text(each, f"{what}[{at}]") for at, each in enumerate(items(value, what)))
+    given = items(value, what, of="texts")
+    try:
+        "".join(given).encode()
+    except (TypeError, UnicodeEncodeError):
+        for at, each in enumerate(given):
+            text(each, f"{what}[{at}]")
+    return tuple(given)
 
 
 def positions(value: Any, what: str) -> dict[int, Any]:
@@ -160,12 +166,12 @@ def record(
     declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
     names = [each.name for each in declared]
     needed = [each.name for each in declared if each.default is MISSING and each.default_factory is MISSING]
-    given, hints = table(value, needed, what, (*names, *derived)), get_type_hints(kind)
+    given, hints = table(value, needed, what or "it", (*names, *derived)), get_type_hints(kind)
 
     def field_of(name: str) -> Any:
         if name in null and given[name] is None:
             return null[name]
-        return of_type(hints[name], given[name], f"{what}: {name}")
+        return of_type(hints[name], given[name], f"{what}: {name}" if what else name)
 
     return kind(**{name: field_of(name) for name in names if name in given})
 
@@ -222,12 +228,13 @@ def repeated(pairs: Iterable[tuple[Hashable, Any]]) -> Any:
     raise LookupError("all keys differ")
 
 
-def parse_json(content: str) -> Any:
-    """The value of a JSON text; ValueError for other texts, a key given twice, NaN and infinities."""
+def parse_json(content: str, expected: str = "", *, finite: bool = True) -> Any:
+    """The value of a JSON text; ValueError for other texts, a key given twice and, with `finite`, NaN and infinities."""
     try:
-        return json.loads(content, object_pairs_hook=_object, parse_constant=_no_number)
+        constant = _no_number if finite else None
+        return json.loads(content, object_pairs_hook=_object, parse_constant=constant)
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error}") from None
+        raise ValueError(f"not JSON: {error}{expected and f'; {expected}'}") from None
     except ValueError as error:
         if "int_max_str_digits" in str(error):
             raise ValueError(f"a number of more than {sys.get_int_max_str_digits()} digits") from None

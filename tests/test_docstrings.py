@@ -33,7 +33,7 @@ MODULES = {
     "ilpinfer.adapters.spacy": ("ConstrainedNER",),
     "ilpinfer.corpus.examples": ("Example", "InputError", "InputNotice", "Rejection"),
     "ilpinfer.corpus.passages": ("Passage",),
-    "ilpinfer.corpus.resumes": ("Item", "items"),
+    "ilpinfer.corpus.resumes": ("items",),
     "ilpinfer.corpus.sequences": ("read", "require_labels"),
     "ilpinfer.corpus.writing": ("WriteOptions", "write"),
     "ilpinfer.evaluation.checking": ("smoothed_penalty",),

@@ -12,12 +12,13 @@ from formulations import constraints as C
 from ilpinfer import learning, references
 from ilpinfer.adapters.huggingface import entities
 from ilpinfer.adapters.sklearn import ConstrainedTagger
-from ilpinfer.evaluation.checking import Gold, check_rules
-from ilpinfer.learning.training_set import ScoredExample
+from ilpinfer.corpus.examples import Example
+from ilpinfer.evaluation.checking import check_rules
 from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.hmm import HMM
 from ilpinfer.pipelines.cross_validation import cross_validate, predict
 from ilpinfer.pipelines.fit import unfit, unfit_rules
+from ilpinfer.pipelines.trellises import ScoredExample
 
 RULE = C.tag_at("a", words=["y"], penalty=0.5)
 TEXT = dump_rules([RULE])
@@ -39,7 +40,7 @@ TRELLIS = Trellis.from_emissions(
     tokens=["x", "y", "z"],
 )
 BEST = ["O", "B-a", "O"]
-GOLD = [Gold(tuple(tokens), tuple(labels), "here") for tokens, labels in PAIRS]
+GOLD = [Example(tuple(tokens), tuple(labels), "here") for tokens, labels in PAIRS]
 HMM_OF_PAIRS = HMM.train(PAIRS)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from formulations.labels.names import label_names
 from formulations.messages import brief, counted, suggestion
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.label_names import feature_names, names_of_tags
 from ilpinfer.corpus.tokens import with_columns
 from ilpinfer.system.extras import require
@@ -281,10 +281,8 @@ def _example(
                 f'column "{labels}", {row_of(at)}: {brief(name)} is no label; expected a text, or no label in the sequence'
             )
     further = {name: ["" if each is None else str(each) for each in of(name)] for name in columns}
-    try:
+    with input_at(where):
         known = with_columns(texts, further)
-    except ValueError as error:
-        raise InputError(f"{where}: {error}") from None
     return Example(known, None if names is None else tuple(names), where)
 
 

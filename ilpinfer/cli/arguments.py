@@ -31,8 +31,8 @@ _model = _no_stream("a model is not read from standard input; name a file")
 _solutions = _no_stream("standard input (-) has no file name that tells the sequence; name a solution file")
 
 
-def argument(metavar: str, help_text: str, **more: Any) -> Any:
-    return typer.Argument(metavar=metavar, help=help_text, **more)
+def argument(metavar: str, help_text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=help_text)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,6 @@ MethodName = Annotated[
 MethodOption = Annotated[
     Sequence[str], value_option("NAME=VALUE", "A parameter of the method. May be repeated.")
 ]
-Width = Annotated[int, value_option("NUMBER", "Width of the beam, in labellings.", min=1)]
 Threads = Annotated[
     int,
     value_option(
@@ -212,7 +211,6 @@ KindOption = Annotated[
         "A parameter of the kind, such as template=citations or c1=0.1 of a crf. May be repeated.",
     ),
 ]
-Ties = Annotated[int, value_option("NUMBER", "List at most this many optima of equal score.", min=1)]
 ReferenceFiles = Annotated[
     list[str], argument("FILE", "References: JSON, JSON lines, or either gzipped; - for standard input.")
 ]

@@ -92,7 +92,7 @@ def check(options: CheckOptions) -> None:
 
 def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     from ilpinfer.core.rule_compiler import compiler_of
-    from ilpinfer.evaluation.checking import Gold, check_rules
+    from ilpinfer.evaluation.checking import check_rules
 
     inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
@@ -111,8 +111,8 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     for text in distinct([about_scheme, *notices(checked, label_set)]):
         notice(text)
     sequences = [
-        Gold(tuple(tokens), tuple(labels), example.where)
-        for (tokens, labels), example in zip(pairs, examples, strict=True)
+        replace(each, tokens=tuple(tokens), labels=tuple(labels))
+        for (tokens, labels), each in zip(pairs, examples, strict=True)
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(checked, sequences, label_set, advance)

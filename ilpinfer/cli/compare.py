@@ -6,7 +6,6 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formulations.arguments import positive
 from ilpinfer.cli.command import command
 from ilpinfer.cli.compare_options import TABLE_OPTIONS, CompareOptions
 from ilpinfer.cli.failure import Failure, Findings
@@ -17,7 +16,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
 from ilpinfer.comparison.frame import check_row
-from ilpinfer.comparison.plan import RESULTS, SUMMARY, Case, Plan
+from ilpinfer.comparison.plan import CAP, RESULTS, SUMMARY, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots
 from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
@@ -25,7 +24,7 @@ from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.helper_labels import tell_helpers
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence, read_predictions
+from ilpinfer.pipelines.trellises import ScoredExample, read_predictions
 from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
@@ -56,7 +55,6 @@ def compare(options: CompareOptions) -> None:
     rows_output(Path(options.output, RESULTS), inputs)
     for name in (SUMMARY, REPORT, *_tables(options, layout), *_plots(options)):
         output_path(Path(options.output, name), inputs)
-    positive(options.cap, "cap", "nats")
     files, findings = Files(options, layout, inputs, _report_possible()), Findings(compared=True)
     if Path(options.input.source).is_dir():
         comparison = _join_folders(options)
@@ -142,30 +140,29 @@ def _compare_sequences(
     options.plan(dict.fromkeys(files, ()))
     scored, rules, content = prepare(options.input, options.first, fit=True)
     _remark(scored, options.input.scheme, rules.never)
-    cases = [Case(item.trellis, item.gold, item.example.where, item.error) for item in scored]
     predictions = {
         name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
     }
-    check_predictions(cases, predictions)
+    check_predictions(scored, predictions)
     plan = options.plan(predictions)
     about = about_of(options.input.source, rules, len(scored), plan)
     job = digest(about["version"], content, plan.to_dict(), predictions)
     rows = RowCheckpoint(Path(options.output, RESULTS), job, _positions(plan), outputs.inputs)
     with resumable(rows) as checkpoint:
-        with progress("comparing", len(cases) * len(plan.entries)) as advance:
+        with progress("comparing", len(scored) * len(plan.entries)) as advance:
 
-            def watch(row: Row, case: Case) -> None:
+            def watch(row: Row, case: ScoredExample) -> None:
                 findings.add(row, case.where)
                 advance()
 
             errors: OnError = "raise" if traceback_wanted() else "record"
-            run = ComparisonRun(cases, compiler_of(rules), plan, errors, raise_interrupt, watch)
+            run = ComparisonRun(scored, compiler_of(rules), plan, errors, raise_interrupt, watch)
             try:
                 for row in run.new_rows(checkpoint.rows()):
                     checkpoint.write([row])
             except Contradiction as error:
                 raise Failure(f"{error}; the rows are in {checkpoint.place.part}", 1) from None
-        comparison = Comparison(frame_of(checkpoint.rows()), options.cap, about, cases, rules)
+        comparison = Comparison(frame_of(checkpoint.rows()), CAP, about, scored, rules)
         return outputs.write(comparison)
 
 
@@ -193,7 +190,7 @@ def _plots(options: CompareOptions) -> list[str]:
     return [f"{name}.{options.plots}" for name in only or PLOTS]
 
 
-def _remark(scored: Sequence[ScoredSequence], scheme: str, never: Sequence[str]) -> None:
+def _remark(scored: Sequence[ScoredExample], scheme: str, never: Sequence[str]) -> None:
     """Notices about gold labels."""
     every = [item.gold for item in scored if item.gold]
     tell_helpers(every, never, notice, absent=True, what="gold labels that are not counted")

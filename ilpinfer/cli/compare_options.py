@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
-from ilpinfer.comparison.plan import CAP, ComparisonData, Plan, plan_of
+from ilpinfer.comparison.plan import ComparisonData, Plan, plan_of
 from ilpinfer.comparison.plots import WIDTH, write_plots
 from ilpinfer.comparison.tables import Layout
 from ilpinfer.corpus.examples import InputError
@@ -53,9 +53,6 @@ class CompareOptions:
     repeats: int = METHODS.option(
         1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
     )
-    cap: float = OPTIONS.option(
-        CAP, "NATS: Gap that a missing labelling counts as in means over all sequences."
-    )
     name: Sequence[str] = METHODS.option(
         (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
     )
@@ -83,7 +80,6 @@ class CompareOptions:
     plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
     only: str = PAPER.option("", "NAMES: Plots that are written, such as gaps,anytime,profile,lengths.")
     plot_width: float = PAPER.option(WIDTH, "INCHES: Width of the plots; 3.3 for one column of a paper.")
-    width: arguments.Width = 10
     threads: arguments.Threads = 1
     option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
     as_json: arguments.AsJson = False
@@ -141,7 +137,7 @@ class CompareOptions:
 
         def own(method: "Method") -> dict[str, Any]:
             taken.add(method.name)
-            common = method_options(method, width=self.width, threads=self.threads)
+            common = method_options(method, threads=self.threads)
             return common | {key: value for (name, key), value in values.items() if name == method.name}
 
         for name, key in values:

@@ -23,7 +23,7 @@ from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
 from ilpinfer.decoding.reporting import OnError, failure
 from ilpinfer.errors import traceback_wanted
-from ilpinfer.pipelines.trellises import ScoredSequence, score_example
+from ilpinfer.pipelines.trellises import ScoredExample, probabilities, questions, score_example, with_spans
 from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.output_paths import output_path
 
@@ -135,7 +135,7 @@ class _Work:
                 proved += rows[0]["status"] in ("optimal", "infeasible")
                 show(self.examples.size, done, proved)
                 for row in rows:
-                    self.findings.add(row, item.example.where)
+                    self.findings.add(row, item.where)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
             for rule, times in overruled.items():
@@ -148,33 +148,33 @@ class _Work:
         beside = unused_model(source, model) if model else ""
         return ScoredStream(self.examples, self.job.model, self.job.rules, self.job.scheme, notice, beside)
 
-    def _rows(self, number: int, item: ScoredSequence, solutions: list[Solution], trace: Trace) -> list[Row]:
+    def _rows(self, number: int, item: ScoredExample, solutions: list[Solution], trace: Trace) -> list[Row]:
         """A row for each labelling of a sequence."""
         rows = [self._row(number, item, solution) for solution in solutions]
-        if self.options.questions and solutions[0].has_labelling:
+        if self.options.questions and item.trellis is not None and solutions[0].has_labelling:
             began = time.perf_counter()
-            rows[0]["questions"] = item.questions(self.job.rules, self.options.questions)
+            rows[0]["questions"] = questions(item.trellis, self.job.rules, self.options.questions)
             rows[0]["seconds"] += time.perf_counter() - began
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
         return [{**row, "trace": trace} for row in rows] if self.options.trace else rows
 
-    def _row(self, number: int, item: ScoredSequence, solution: Solution) -> Row:
+    def _row(self, number: int, item: ScoredExample, solution: Solution) -> Row:
         began = time.perf_counter()
         try:
             values = solution.to_dict(incumbents=self.options.trace)
             if self.options.explain and solution.has_labelling:
                 values["explanation"] = solution.explain().to_dict()
                 values["changed"] = solution.explain(change=True).short()
-            if self.options.probabilities and solution.has_labelling:
-                values["probabilities"] = item.probabilities(self.job.rules, solution)
+            if self.options.probabilities and item.trellis is not None and solution.has_labelling:
+                values["probabilities"] = probabilities(item.trellis, self.job.rules, solution)
         except Exception as error:
             if traceback_wanted():
                 raise
             solution = failure(Solution, error, solution.method)
             values = solution.to_dict()
         if raise_interrupt(solution).error:
-            values["reason"] = f"{item.example.where}: {solution.reason}"
+            values["reason"] = f"{item.where}: {solution.reason}"
         columns = item.example.named_columns
         about = {
             **item.example.about,
@@ -182,7 +182,7 @@ class _Work:
             **({"columns": columns} if columns else {}),
         }
         values["seconds"] += item.seconds + time.perf_counter() - began
-        return {"sequence": number, **about, **item.row(values)}
+        return {"sequence": number, **about, **with_spans(item.example, values)}
 
 
 def _print(rows: list[Row]) -> None:

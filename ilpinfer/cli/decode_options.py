@@ -41,12 +41,6 @@ class DecodeOptions:
     bound: str = TWO_PHASE.option(
         "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
     )
-    risk: str = OPTIONS.option(
-        "",
-        "UNIT: With --method posterior: maximize the expected number of correct tokens, or the expected F1 of spans; tokens "
-        "or spans.",
-    )
-    width: arguments.Width = 10
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
@@ -102,12 +96,8 @@ def solver(options: DecodeOptions) -> Solve:
         return _two_phase_solver(options, options.tau)
     if options.bound != "relative":
         raise ValueError(f"--bound {options.bound}: is an option of --tau; add --tau, or leave it out")
-    own = method_options(known, width=options.width, threads=options.threads, within=options.within)
+    own = method_options(known, threads=options.threads, within=options.within)
     own |= parameters(options.option)
-    if options.risk:
-        if "risk" in own:
-            raise ValueError(f"--risk {options.risk} and --option risk={own['risk']}: give one of them")
-        own["risk"] = options.risk
     Request.of(method, time_limit, own).task(top)
     if options.trace and options.jobs > 1:
         raise ValueError("--trace and --jobs: give one of them, since a trace needs a single process")
@@ -141,8 +131,6 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
 
     if options.option:
         raise ValueError(f"--option {options.option[0]}: has no effect with --tau; leave it out")
-    if options.risk:
-        raise ValueError(f"--risk {options.risk}: has no effect with --tau; leave it out")
     score_floor(0, tau, options.bound)
     check_method(options.method)
     if options.within is not None:

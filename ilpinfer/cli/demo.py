@@ -11,6 +11,7 @@ from ilpinfer.cli.command import command
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.corpus import NEWLINE, resumes
+from ilpinfer.corpus.examples import Example
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.system.posix import missing_posix
 
@@ -52,7 +53,7 @@ def demo(
     from ilpinfer.models.hmm import HMM
 
     screen, count = console(), items
-    training = [(item.tokens, item.labels) for item in resumes.items(TRAINING, seed)]
+    training = [(item.tokens, item.gold) for item in resumes.items(TRAINING, seed)]
     generated = resumes.items(count, seed + 1)
     model, rules = HMM.train(training), load_rules("resume")
     if not as_json:
@@ -63,7 +64,7 @@ def demo(
             trellises,
             rules,
             METHODS,
-            gold=[item.labels for item in generated],
+            gold=[item.gold for item in generated],
             watch=lambda row, case: advance(),
         )
     by_method = dict(iter(comparison.frame.groupby("method", sort=False)))
@@ -93,12 +94,12 @@ def _show_task(screen: "Console", count: int, rules: RuleSet) -> None:
         screen.print(f"  {feature.name}: {feature.weight:+g} nats for each step", highlight=False)
 
 
-def _show_items(screen: "Console", pairs: Sequence[tuple[resumes.Item, Any, Any]]) -> None:
+def _show_items(screen: "Console", pairs: Sequence[tuple[Example, Any, Any]]) -> None:
     """Short items in which the optimum differs from Viterbi's labelling, first those where it is right."""
     from rich.text import Text
 
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
-    changed.sort(key=lambda pair: (pair[2].labels != list(pair[0].labels), len(pair[0].tokens)))
+    changed.sort(key=lambda pair: (pair[2].labels != list(pair[0].gold), len(pair[0].tokens)))
     shown = changed[:EXAMPLES]
     screen.print(f"\nThe rules change {len(changed)} of {len(pairs)} labellings{':' if shown else '.'}\n")
     for item, before, after in shown:
@@ -122,7 +123,7 @@ def _show_methods(screen: "Console", by_method: "dict[Hashable, pd.DataFrame]") 
     for method, lines in by_method.items():
         add_row(
             shown,
-            method,
+            str(method),
             f"{(lines.status == 'optimal').mean():.0%}",
             f"{lines.gap.mean():.3f}",
             f"{lines.violated.sum()}",
@@ -132,7 +133,7 @@ def _show_methods(screen: "Console", by_method: "dict[Hashable, pd.DataFrame]") 
     screen.print(shown)
 
 
-def _change(item: resumes.Item, before: Any, after: Any) -> "Text":
+def _change(item: Example, before: Any, after: Any) -> "Text":
     from rich.text import Text
 
     names = ", ".join(
@@ -140,7 +141,7 @@ def _change(item: resumes.Item, before: Any, after: Any) -> "Text":
         for name in after.violations
     )
     count = len(item.tokens)
-    right = [sum(a == b for a, b in zip(s.labels, item.labels, strict=True)) for s in (before, after)]
+    right = [sum(a == b for a, b in zip(s.labels, item.gold, strict=True)) for s in (before, after)]
     wrong = "" if right[1] == count else ": the optimum is not right"
     return Text(names, "bold").append(f"; {right[0]} → {right[1]} of {count} tokens right{wrong}", "not bold")
 

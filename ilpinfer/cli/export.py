@@ -20,7 +20,7 @@ from ilpinfer.cli.streams import notice
 from ilpinfer.core.request import Request
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
 
@@ -57,7 +57,7 @@ def export(options: ExportOptions) -> None:
     with progress("exporting", len(scored)) as advance:
         for name, item in zip(names, scored, strict=True):
             program = begun = None
-            with failures.at(item.example.where):
+            with failures.at(item.where):
                 trellis = known_trellis(item)
                 program = options.program.formulate(trellis, rules)
                 begun = start(trellis, rules) if start else None
@@ -71,7 +71,7 @@ def export(options: ExportOptions) -> None:
             if begun is not None and math.isfinite(begun.score):
                 write_atomically(place.with_name(f"{name}.mst"), program.start_text(begun.labels), inputs)
             elif begun is not None:
-                notice(f"{item.example.where}: {options.start} has no labelling to start with")
+                notice(f"{item.where}: {options.start} has no labelling to start with")
             written.append(str(place))
             advance()
     count = len(written)
@@ -94,7 +94,7 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
     return partial(decode, method=options.start)
 
 
-def _map(program: Program, item: ScoredSequence, options: ExportOptions, format_: str, units: str) -> str:
+def _map(program: Program, item: ScoredExample, options: ExportOptions, format_: str, units: str) -> str:
     """The table of columns, by which a solution can be read without the trellis; one column on each line."""
     about = {
         "digest": program.digest,

@@ -26,7 +26,7 @@ from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.trellises import ScoredSequence, fitting_scheme, score
+from ilpinfer.pipelines.trellises import ScoredExample, fitting_scheme, score
 from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def job_of(options: Scoring) -> Job:
 
 def prepare(
     options: ProgramInput, first: int | None = None, *, fit: bool = False
-) -> tuple[list[ScoredSequence], RuleSet, str]:
+) -> tuple[list[ScoredExample], RuleSet, str]:
     """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
     from ilpinfer.pipelines.fit import about_rules
     from ilpinfer.pipelines.scored_stream import check_rules

@@ -1,6 +1,5 @@
 """`ilpinfer learn`."""
 
-import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +10,7 @@ from formulations import RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, argument, output_file
+from ilpinfer.cli.arguments import OPTIONS, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
@@ -73,10 +72,8 @@ class LearnOptions:
         None,
         "FACTOR: Factor of the penalties of RULES that steps begin with; 0 if not given, 1 with --weights all. 2 is good for few labels.",
     )
-    prune: bool = OPTIONS.option(True, "Remove rules that do not improve the measure.")
     seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of the order of sequences.", min=0)
     as_json: arguments.AsJson = False
-    others: Annotated[Sequence[str], argument("", "", hidden=True)] = ()
 
 
 @command(
@@ -89,7 +86,8 @@ def learn(options: LearnOptions) -> None:
     from ilpinfer.core.rule_compiler import stated
     from ilpinfer.learning.weights import WeightLearner, learnable
 
-    _check_rules(options)
+    if not options.rules:
+        raise InputError("no rules to learn penalties of: name them with --rules RULES")
     source, scheme = options.input.source, canonical_scheme(options.input.scheme)
     together = _together(options)
     learner = WeightLearner(**common(options, WeightLearner))
@@ -121,8 +119,6 @@ def _together(options: LearnOptions) -> bool:
         return False
     if not options.output_model:
         raise InputError("--weights all also learns a model; add --output-model FILE")
-    if not options.prune:
-        raise InputError("--no-prune has no effect with --weights all; remove it")
     return True
 
 
@@ -170,19 +166,6 @@ def _all_weights(
         write_atomically(options.output_model, model, outputs.inputs)
         write_atomically(options.output, _text(result, learner, record.data))
     return result
-
-
-def _check_rules(options: LearnOptions) -> None:
-    """Whether rules are given, and by --rules; they were the first argument once."""
-    if options.others:
-        *more, train = options.others
-        rules = shlex.join(word for each in (options.input.source, *more) for word in ("--rules", each))
-        output = shlex.join(["--output", options.output])
-        raise InputError(
-            f"rules are given by an option: ilpinfer learn {shlex.quote(train)} {rules} {output}"
-        )
-    if not options.rules:
-        raise InputError("no rules are given; name them with --rules RULES")
 
 
 def _text(result: "LearntWeights", learner: "WeightLearner", data: str) -> str:

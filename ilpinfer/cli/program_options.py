@@ -17,7 +17,7 @@ from ilpinfer.cli.inputs import ProgramInput
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredExample
 
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
@@ -155,7 +155,7 @@ def numbers(count: int) -> list[str]:
     return [str(number).zfill(width) for number in range(1, count + 1)]
 
 
-def known_trellis(item: ScoredSequence) -> Trellis:
+def known_trellis(item: ScoredExample) -> Trellis:
     """The trellis of a sequence; raises its error if there is none."""
     if item.trellis is None:
         assert item.error is not None

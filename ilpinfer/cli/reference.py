@@ -19,7 +19,7 @@ from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
 from ilpinfer.cli.tree import Group
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.references.files import number_references, write
 from ilpinfer.references.record import Reference
 from ilpinfer.references.verification import DEPTHS, Depth, Finding, verify
@@ -35,7 +35,6 @@ class MakeOptions:
         ),
     ]
     top: int | None = OPTIONS.option(None, "NUMBER: List at least this many labellings.", min=1)
-    ties: arguments.Ties = 100
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
 
@@ -43,7 +42,7 @@ class MakeOptions:
 @dataclass(frozen=True)
 class _Work:
     options: MakeOptions
-    scored: list[ScoredSequence]
+    scored: list[ScoredExample]
     rules: RuleSet
     failures: LeftOut = field(default_factory=LeftOut)
 
@@ -53,7 +52,7 @@ class _Work:
         options = self.options
         with progress("making references", len(self.scored)) as advance:
             for item in self.scored:
-                with self.failures.at(item.example.where):
+                with self.failures.at(item.where):
                     if item.trellis is None:
                         raise item.error or InputError("it has no scores")
                     if not len(item.trellis):
@@ -61,8 +60,7 @@ class _Work:
                     yield make(
                         item.trellis,
                         self.rules,
-                        name=item.example.where,
-                        ties=options.ties,
+                        name=item.where,
                         time_limit=options.time_limit,
                         top=options.top,
                     )

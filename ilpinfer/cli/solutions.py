@@ -21,7 +21,7 @@ from ilpinfer.cli.screen import add_row, console, print_json, table
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
 
 ENDS = (".sol", ".txt")
@@ -42,7 +42,7 @@ class CheckedSolution:
     best: float  # a proved upper bound on the objective
     agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
 
-    def row(self, number: int, item: ScoredSequence) -> dict[str, Any]:
+    def row(self, number: int, item: ScoredExample) -> dict[str, Any]:
         return {
             "sequence": number,
             "file": self.file,
@@ -113,7 +113,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _read(file: Path, item: ScoredSequence, rules: RuleSet, options: ExportOptions) -> CheckedSolution:
+def _read(file: Path, item: ScoredExample, rules: RuleSet, options: ExportOptions) -> CheckedSolution:
     claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)

@@ -19,12 +19,11 @@ from ilpinfer.models.files import TrainingRecord, load_model, training_digest, t
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import KINDS, rewrite
-from ilpinfer.pipelines.trellises import score
+from ilpinfer.pipelines.trellises import ScoredExample, score
 from ilpinfer.system.files import digest
 from ilpinfer.system.storage import open_bytes
 
 if TYPE_CHECKING:
-    from ilpinfer.learning.training_set import ScoredExample
     from ilpinfer.learning.weights import WeightLearner
 
 
@@ -60,8 +59,6 @@ class TrainingInput:
 
     def read(self, scheme: str) -> "TrainingScores":
         """Sequences with their scores, or with the models that will score them."""
-        from ilpinfer.learning.training_set import ScoredExample
-
         source = self.source
         sequences = read(source, reading(self.label_names), self.column, notice)
         sequences = self._without_helpers(sequences)
@@ -90,11 +87,7 @@ class TrainingInput:
         with about(self.model):
             model: SequenceModel | None = load_model(self.model) if self.model else None
         scored = score(sequences, model, scheme)
-        examples = [
-            ScoredExample(item.trellis, item.gold)
-            for item in scored
-            if item.trellis is not None and item.gold is not None
-        ]
+        examples = [item for item in scored if item.trellis is not None]
         if len(examples) < len(scored):
             notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
         scores = "with scores" if own else f"scored by {_shown(self.model)}"
@@ -132,11 +125,11 @@ class TrainingScores:
     pairs: Sequence[Labelled]
     scores: str
     digest: str
-    examples: "Sequence[ScoredExample]" = ()  # none if models must be trained first
+    examples: Sequence[ScoredExample] = ()  # none if models must be trained first
     record: TrainingRecord | None = None
     """How to train these models, each without a part; None if there are scores."""
 
-    def cross_fit(self, learner: "WeightLearner") -> "list[ScoredExample]":
+    def cross_fit(self, learner: "WeightLearner") -> list[ScoredExample]:
         """Each sequence, scored by a model trained without its part."""
         from ilpinfer.learning.held_out import held_out_examples
 

@@ -58,9 +58,8 @@ class Command(Converting, TyperCommand):
         return rest
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The line of usage; arguments have no braces, and hidden ones no name."""
-        pieces = super().collect_usage_pieces(ctx)
-        return [re.sub("[{}]", "", piece) for piece in pieces if piece.strip("[].")]
+        """The line of usage, in which arguments have no braces."""
+        return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments and options in their groups."""

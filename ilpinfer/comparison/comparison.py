@@ -38,7 +38,7 @@ class Comparison(ComparisonData):
         Gap in nats that stands for a missing labelling, in means over all sequences.
     about : mapping of str to object
         Source, number of sequences, name, number and digest of the rules, version, and `limits`, the options of each method.
-    cases : sequence of Case, optional
+    cases : sequence of ScoredExample, optional
         The sequences, for pictures of single ones; none where the comparison was loaded.
     rules : RuleSet, optional
         Their rules.

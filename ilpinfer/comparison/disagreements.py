@@ -13,11 +13,12 @@ from formulations import Trellis
 from formulations.errors import RuleNotice
 from formulations.grid import nats
 from ilpinfer.comparison.columns import readable
-from ilpinfer.comparison.plan import Case, ComparisonData
+from ilpinfer.comparison.plan import ComparisonData
 from ilpinfer.comparison.plots import COLOURS, picture
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.pipelines.trellises import ScoredExample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +103,7 @@ def furthest(frame: "pd.DataFrame", cap: float) -> list[tuple[Any, Any]]:
     return [(best.loc[other.sequence], other) for other in chosen.itertuples()]
 
 
-def _pair(case: Case, rules: RuleCompiler, first: Any, second: Any) -> PathPair:
+def _pair(case: ScoredExample, rules: RuleCompiler, first: Any, second: Any) -> PathPair:
     assert case.trellis is not None
     best, other = (_path(case.trellis, rules, row) for row in (first, second))
     pairs = zip(best.labels, other.labels, strict=True)

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from formulations import RuleSet, Trellis
+from formulations import RuleSet
 from formulations.arguments import function, whole
 from ilpinfer.core.methods import Method
 from ilpinfer.core.registry import outside_method
 from ilpinfer.core.request import MOST, Request
 from ilpinfer.core.solution import finite
+from ilpinfer.pipelines.trellises import ScoredExample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,16 +28,6 @@ RESULTS, SUMMARY = "results.jsonl", "summary.json"
 """Files of a comparison that it can be read from."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One sequence: scores or the error that is why there are none, T gold labels if known, and its place for messages."""
-
-    trellis: Trellis | None
-    gold: tuple[str, ...] | None = None
-    where: str = ""
-    error: Exception | None = None
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class ComparisonData:
     """What was compared, and its frame; `ilpinfer.Comparison` has the tables and files that are made of them."""
@@ -44,7 +35,7 @@ class ComparisonData:
     frame: "pd.DataFrame"
     cap: float
     about: Mapping[str, Any]
-    cases: Sequence[Case] = ()
+    cases: Sequence[ScoredExample] = ()
     rules: RuleSet | None = None
 
 

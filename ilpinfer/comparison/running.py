@@ -17,7 +17,7 @@ from formulations.problem.digest import decoding_digest
 from formulations.problem.known_labels import Given
 from ilpinfer.comparison.comparison import Comparison, about_of
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.plan import CAP, Case, Labelling, Plan, PlannedMethod, plan_of
+from ilpinfer.comparison.plan import CAP, Labelling, Plan, PlannedMethod, plan_of
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
@@ -29,6 +29,7 @@ from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.errors import describe
 from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.kernels.native import kernels
+from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
 
@@ -44,12 +45,12 @@ REPEATS = 5
 class ComparisonRun:
     """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
 
-    cases: Sequence[Case]
+    cases: Sequence[ScoredExample]
     rules: RuleCompiler
     plan: Plan
     on_error: OnError = "raise"
     checked: Callable[[Solution], Solution] = lambda solution: solution
-    watch: Callable[[Row, Case], None] = lambda row, case: None
+    watch: Callable[[Row, ScoredExample], None] = lambda row, case: None
 
     def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
         """The rows after those of an earlier run, sequence by sequence; a row is given before it is found to disagree with others."""
@@ -69,7 +70,7 @@ class ComparisonRun:
                 self.watch(row, case)
             check_agreement(own, f"sequence {number}{f' ({case.where})' if case.where else ''}")
 
-    def _row(self, number: int, case: Case, entry: PlannedMethod, gold: ScoredGold | None) -> Row:
+    def _row(self, number: int, case: ScoredExample, entry: PlannedMethod, gold: ScoredGold | None) -> Row:
         scheme = ""
         if case.trellis is None:
             assert case.error is not None
@@ -83,7 +84,7 @@ class ComparisonRun:
             place = f"{place}, method {entry.name}"
         return {**row, "reason": f"{place}{place and ': '}{row['reason']}"}
 
-    def _attempt(self, number: int, case: Case, trellis: Trellis, entry: PlannedMethod) -> Solution:
+    def _attempt(self, number: int, case: ScoredExample, trellis: Trellis, entry: PlannedMethod) -> Solution:
         """The solution of a method, which records the error if it raises one."""
         began = time.perf_counter()
         try:
@@ -106,7 +107,7 @@ class ComparisonRun:
         return evaluate_labelling(trellis, self.rules, labels)
 
 
-def _about(case: Case, gold: ScoredGold | None) -> Row:
+def _about(case: ScoredExample, gold: ScoredGold | None) -> Row:
     """What every row of a sequence says: its tokens, the seconds of a bare pass, and the digest of its scores, tokens, known labels and gold."""
     trellis = case.trellis
     if trellis is None:
@@ -139,7 +140,9 @@ def bare_seconds(lattice: Lattice) -> float:
     return min(seconds)
 
 
-def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None) -> list[Case]:
+def cases_of(
+    trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None
+) -> list[ScoredExample]:
     """Sequences from Python; ValueError where one is no trellis, and where gold does not fit them in number or length."""
     known = list(iterable(trellises, "trellises", "a list of them"))
     golden = [None] * len(known) if gold is None else list(gold)
@@ -158,7 +161,7 @@ def cases_of(trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] 
             raise ValueError(
                 f"gold {number} has {counted(len(own), 'label')} for {counted(len(trellis), 'token')}"
             )
-        cases.append(Case(trellis, own))
+        cases.append(ScoredExample(trellis, own))
     if not cases:
         raise ValueError("no trellises to compare methods on")
     return cases
@@ -175,7 +178,7 @@ def compare(
     predictions: Mapping[str, Sequence[Labelling]] | None = None,
     cap: float = CAP,
     on_error: OnError = "raise",
-    watch: Callable[[Row, Case], None] = lambda row, case: None,
+    watch: Callable[[Row, ScoredExample], None] = lambda row, case: None,
     given: Iterable[Given | None] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Comparison:
@@ -245,7 +248,7 @@ def compare(
     return Comparison(frame, cap, about_of("", compiler.rules, len(cases), plan), cases, compiler.rules)
 
 
-def check_predictions(cases: Sequence[Case], predictions: Mapping[str, Sequence[Labelling]]) -> None:
+def check_predictions(cases: Sequence[ScoredExample], predictions: Mapping[str, Sequence[Labelling]]) -> None:
     """Raise ValueError where predictions are not for these sequences."""
     for name, labellings in predictions.items():
         if len(labellings) != len(cases):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from formulations.labels.names import label_names
 from formulations.messages import counted, suggestion
 from formulations.score_numbers import one_notice
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
 from ilpinfer.corpus.scores import Scores
 from ilpinfer.errors import ModelError
@@ -170,7 +170,8 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
 
 
 def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Example:
-    scores = scores_of(record, where, reading)
+    with input_at(where):
+        scores = scores_of(record, reading)
     T = 0 if scores.emissions is None else len(scores.emissions)
     texts: dict[str, tuple[str, ...]] = {}
     for name in ("tokens", "labels"):
@@ -186,19 +187,14 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
 
 
 @one_notice
-def scores_of(record: Mapping[str, Any], where: str, reading: LogitsOptions) -> Scores:
-    try:
-        names = record.get("label_names", reading.names)
-        if names is not None:
-            names = label_names(
-                names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist(),
-                "label_names",
-            )
-        layer = any(key.endswith("start_transitions") for key in record)
-        steps = crf_parameters(record) if layer else record
-        width = None if names is None else len(names)
-        word_ids, tokens = record.get("word_ids"), record.get("tokens")
-        scores = logit_scores(record["logits"], steps, word_ids, reading.pool, reading.scale, width, tokens)
-    except ValueError as error:
-        raise InputError(f"{where}: {error}") from None
+def scores_of(record: Mapping[str, Any], reading: LogitsOptions) -> Scores:
+    names = record.get("label_names", reading.names)
+    if names is not None:
+        given = names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist()
+        names = label_names(given, "label_names")
+    layer = any(key.endswith("start_transitions") for key in record)
+    steps = crf_parameters(record) if layer else record
+    width = None if names is None else len(names)
+    word_ids, tokens = record.get("word_ids"), record.get("tokens")
+    scores = logit_scores(record["logits"], steps, word_ids, reading.pool, reading.scale, width, tokens)
     return replace(scores, label_names=names)

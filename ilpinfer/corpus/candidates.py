@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formulations.arguments import number
+from formulations.arguments import number, whole
 from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, counted
@@ -98,7 +98,7 @@ def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
     else:
         start, end, label, score = _of_object(value, where, tokens)
     try:
-        first, after = _whole(start, "start"), _whole(end, "end")
+        first, after = whole(start, "start"), whole(end, "end")
         p = number(_without_rounding(score), "score", 0, 1)
     except (TypeError, ValueError) as error:
         raise CandidateError(f"{where}: {error}") from None
@@ -150,12 +150,6 @@ def _of_object(value: Any, where: str, tokens: bool) -> tuple[Any, Any, Any, Any
     if None in (*ends, label, score):
         raise CandidateError(f"{where}: {brief(value)} has no start, end, label or score; expected {EXAMPLE}")
     return *ends, label, score
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{name} is {brief(value)}; expected a whole number")
-    return int(value)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """A sequence of a file or caller, its fingerprint, and the errors of invalid input."""
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,6 +36,19 @@ class InputError(InferenceError, ValueError):
 
 class InputNotice(UserWarning):
     """Warning about how a file was read, if that had to be inferred, such as columns without tabs."""
+
+
+@contextlib.contextmanager
+def input_at(where: str) -> Iterator[None]:
+    """Errors of values become those of input at a place."""
+    try:
+        yield
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(f"{where}: lists are nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 Notify = Callable[[str], None]
@@ -165,6 +179,16 @@ class Example:
         return replace(self, tokens=tokens, labels=labels, given=given, passage=None)
 
     @property
+    def gold(self) -> tuple[str, ...]:
+        """The labels; InputError where there are none."""
+        if self.labels is None:
+            way_out = (
+                "expected token<TAB>label on every line" if self.passage is None else "annotate it first"
+            )
+            raise InputError(f"{self.where}: no labels; {way_out}")
+        return self.labels
+
+    @property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Further columns by name, of T texts each, such as parts of speech."""
         return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}
@@ -196,14 +220,12 @@ class Example:
         """
         assert self.scores is not None
         names, absent = self.scores.label_names, frozenset(self.scores.optional_fields)
-        try:
+        with input_at(self.where):
             out = frozenset(self.scores.never).union(name for name in never if names and name in names)
             labels = (
                 None if names is None else kept_label_set(names, scheme or self.scores.scheme, absent, out)
             )
             return self.scores.trellis(labels, self.tokens or None)
-        except ValueError as error:
-            raise InputError(f"{self.where}: {error}") from None
 
 
 def fingerprint(example: Example) -> str:

@@ -5,27 +5,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from formulations.errors import InferenceError
 from formulations.messages import cut
-from formulations.plain_values import repeated
+from formulations.plain_values import parse_json
 from ilpinfer.corpus import text_spans
 from ilpinfer.corpus.column_form import ColumnNames
-from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection, input_at
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.record_keys import OTHER_NAMES, is_output
 from ilpinfer.corpus.records import EXPECTED, example
-
-
-class DuplicateKey(InferenceError, ValueError): ...
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise DuplicateKey(f"{repeated(pairs)!r} is given twice in one object; give it once")
-    return result
 
 
 @dataclass(frozen=True)
@@ -115,14 +104,8 @@ def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
 
 def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
     """The value of a text of JSON; InputError where it is none."""
-    try:
-        return json.loads(text, object_pairs_hook=_object)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON: {error}; {expected}") from None
-    except DuplicateKey as error:
-        raise InputError(f"{where}: {error}") from None
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: a number is too long, or lists are nested too deeply") from None
+    with input_at(where):
+        return parse_json(text, expected, finite=False)
 
 
 def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts: Doubts) -> Example | None:

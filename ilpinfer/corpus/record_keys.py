@@ -7,7 +7,6 @@ from typing import Any
 from formulations.messages import misspelt, near_name
 from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus.archives import SHARED_ARRAYS
-from ilpinfer.corpus.examples import InputError
 
 TEXT_KEYS = ("tokens", "labels", "given", "columns", "rank", "ranks", "sequence")
 """Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
@@ -92,52 +91,53 @@ def fault_of(key: str, options: Iterable[str] = ()) -> str:
     return f'; did you mean "{near}"? {way}put other values under "metadata"'
 
 
-def check_names(keys: Iterable[str], where: str, options: Iterable[str] = ()) -> None:
-    """Raise InputError for a key that is no name of a note, as `fault_of` says."""
+def check_names(keys: Iterable[str], options: Iterable[str] = ()) -> None:
+    """Raise ValueError for a key that is no name of a note, as `fault_of` says."""
     for key in keys:
         if fault := fault_of(key, options):
-            raise InputError(f"{where}: unknown key {json.dumps(key[:60], ensure_ascii=False)}{fault}")
+            raise ValueError(f"unknown key {json.dumps(key[:60], ensure_ascii=False)}{fault}")
 
 
-def check_notes(record: dict[str, Any], where: str) -> None:
-    check_names(record, where)
-    check_values(about_of(record), where)
+def check_notes(record: dict[str, Any]) -> None:
+    check_names(record)
+    check_values(about_of(record))
 
 
-def check_values(record: dict[str, Any], where: str) -> None:
-    """Raise InputError for a value that JSON cannot hold."""
+def check_values(record: dict[str, Any]) -> None:
+    """Raise ValueError for a value that JSON cannot hold."""
     for key, value in record.items():
         try:
             json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()
         except ValueError:
-            raise InputError(
-                f"{where}: {key[:60]!a} contains NaN, an infinity or an unpaired surrogate; write null or a valid text"
+            raise ValueError(
+                f"{key[:60]!a} contains NaN, an infinity or an unpaired surrogate; write null or a valid text"
             ) from None
 
 
-def check_keys(record: dict[str, Any], where: str) -> None:
-    check_notes(record, where)
+def check_keys(record: dict[str, Any]) -> None:
+    """Raise ValueError for keys that do not go together."""
+    check_notes(record)
     lone = [key for key in CANDIDATE_KEYS if key in record]
     if lone:
-        raise InputError(f"{where}: {lone[0]} needs candidates; add them, or remove {lone[0]}")
+        raise ValueError(f"{lone[0]} needs candidates; add them, or remove {lone[0]}")
     present = [key for key in SCORE_KEYS if key in record]
     if not present:
         if "word_ids" in record:
-            raise InputError(f"{where}: word_ids needs logits; add them, or remove word_ids")
+            raise ValueError("word_ids needs logits; add them, or remove word_ids")
         return
     main = form_of(record)
     allowed, needed = FORMS[main]
     if not needed <= record.keys():
-        raise InputError(
-            f"{where}: has {', '.join(sorted(present))}; expected start and edges, or emissions and transitions"
+        raise ValueError(
+            f"has {', '.join(sorted(present))}; expected start and edges, or emissions and transitions"
         )
     for key in FORMS:
         if key in record and key not in allowed:
-            raise InputError(f"{where}: has both {main} and {key}; give one of them")
+            raise ValueError(f"has both {main} and {key}; give one of them")
     for key in (*SCORE_KEYS, *LOGITS_KEYS):
         if key in record and key not in allowed:
             if key == "end":
                 hint = "end needs emissions and transitions; with start and edges, add it to the last edges"
             else:
                 hint = f"{key} cannot be combined with {main}; remove it"
-            raise InputError(f"{where}: {hint}")
+            raise ValueError(hint)

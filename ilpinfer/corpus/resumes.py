@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
 
 from ilpinfer.corpus import NEWLINE
+from ilpinfer.corpus.examples import Example
 
 TITLE, DATE, ORG, DESCRIPTION, IGNORE = "job title", "date", "organization", "description", "ignore"
 LABELS = (TITLE, DATE, ORG, DESCRIPTION, IGNORE)
@@ -120,26 +120,6 @@ GRAMMAR = {
 }
 
 
-@dataclass(frozen=True)
-class Item:
-    """A generated résumé item.
-
-    Parameters
-    ----------
-    tokens, labels : tuple of str
-        T texts, and T label names.
-
-    Examples
-    --------
-    >>> [item] = items(1)
-    >>> len(item.tokens) == len(item.labels)
-    True
-    """
-
-    tokens: tuple[str, ...]
-    labels: tuple[str, ...]
-
-
 class _Writer:
     """Writes one item: the style is chosen once, the grammar does the rest."""
 
@@ -227,7 +207,7 @@ class _Writer:
         return head + lead + self.description(room - len(lead)) + trailer
 
 
-def items(count: int, seed: int = 0) -> list[Item]:
+def items(count: int, seed: int = 0) -> list[Example]:
     """Generate labelled items.
 
     Parameters
@@ -239,7 +219,7 @@ def items(count: int, seed: int = 0) -> list[Item]:
 
     Returns
     -------
-    list of Item
+    list of Example
         Items of 10 to 300 tokens.
 
     Examples
@@ -248,9 +228,9 @@ def items(count: int, seed: int = 0) -> list[Item]:
     [99, 44, 27]
     """
     rng = random.Random(seed)
-    result: list[Item] = []
+    result: list[Example] = []
     while len(result) < count:
-        tokens = _Writer(rng).item()
+        tokens, labels = zip(*_Writer(rng).item(), strict=True)
         if MIN_LENGTH <= len(tokens) <= MAX_LENGTH:
-            result.append(Item(tuple(token for token, _ in tokens), tuple(label for _, label in tokens)))
+            result.append(Example(tokens, labels, f"item {len(result)}"))
     return result

@@ -114,14 +114,9 @@ def require_labels(
     """
     pairs = []
     for example in examples:
-        if example.labels is None:
-            way_out = (
-                "expected token<TAB>label on every line" if example.passage is None else "annotate it first"
-            )
-            raise InputError(f"{example.where}: no labels; {way_out}")
-        if example.labels and not example.tokens and not wordless:
+        if example.gold and not example.tokens and not wordless:
             raise InputError(f'{example.where}: labels without tokens; add "tokens"')
-        pairs.append((example.tokens, example.labels))
+        pairs.append((example.tokens, example.gold))
     return pairs
 
 

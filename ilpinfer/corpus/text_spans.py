@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from formulations.messages import brief
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.passages import Doubts, Offsets, Passage, Span, labels_of, token_offsets
 from ilpinfer.corpus.record_keys import FORMS, about_of, check_values, is_output
 
@@ -48,7 +48,8 @@ def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | Non
     if record.get("answer") in REFUSED:
         doubts.add(PASSED_OVER, "")
         return None
-    check_values(record, where)
+    with input_at(where):
+        check_values(record)
     if WORDS in record:
         keys: Sequence[str] = (OF_WORDS,)
         passage = _words(record[WORDS], where)

@@ -18,7 +18,7 @@ from formulations.problem.known_labels import plain_given
 from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, convertible, in_form, shown_scheme, sound
-from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.examples import Example, InputError, Rejection, input_at
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
 from ilpinfer.corpus.streams import CorpusForm, sequences_in
@@ -238,10 +238,8 @@ def _spans(examples: list[Example], scheme: str) -> tuple[list[Example], list[li
             raise InputError(f"{example.where}: token {at} is empty; write it, or leave it out")
         passage = (example.passage or Passage.of_tokens(example.tokens)).alone
         result.append(replace(example, passage=passage))
-        try:
+        with input_at(example.where):
             found.append(None if example.labels is None else passage.spans(example.labels, scheme))
-        except ValueError as error:
-            raise InputError(f"{example.where}: {error}") from None
     return result, found
 
 

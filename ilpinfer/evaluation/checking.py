@@ -20,6 +20,7 @@ from formulations.rulefiles.loading import rule_set
 from ilpinfer.core.context import trials_of
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.rule_compiler import Rules, compiler_of
+from ilpinfer.corpus.examples import Example
 
 EXAMPLES = 3
 CRUDE = -math.log(1e-4)
@@ -30,13 +31,6 @@ NEARBY = 40
 """Random changes of gold labels, which show that rules are independent without a search."""
 QUESTION_SECONDS = 2.0
 """Processor time for one question of whether a labelling exists: a busy machine answers the same ones."""
-
-
-@dataclass(frozen=True)
-class Gold:
-    tokens: tuple[str, ...]
-    labels: tuple[str, ...]
-    where: str
 
 
 @dataclass(frozen=True)
@@ -115,7 +109,7 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
 
 
 def check_rules(
-    rules: Rules, gold: Sequence[Gold], labels: LabelSet, advance: Callable[[], None] = lambda: None
+    rules: Rules, gold: Sequence[Example], labels: LabelSet, advance: Callable[[], None] = lambda: None
 ) -> list[RuleReport]:
     """Check every rule, but no feature, against at least one labelled sequence with the plain checker."""
     rules = rule_set(rules)
@@ -126,7 +120,7 @@ def check_rules(
         rule.ground(labels, gold[0].tokens)
     for sequence in gold:
         overruled = compiled.overruled(sequence.tokens)
-        reading = Reading(sequence.labels, sequence.tokens, labels)
+        reading = Reading(sequence.gold, sequence.tokens, labels)
         for tally in tallies:
             tally.add(sequence, reading, set(overruled.get(tally.name, ())))
         advance()
@@ -142,7 +136,7 @@ class _Tally:
         self.applicable = 0
         self.breaches: list[Breach] = []
 
-    def add(self, gold: Gold, reading: Reading, lost: set[int]) -> None:
+    def add(self, gold: Example, reading: Reading, lost: set[int]) -> None:
         trials = trials_of(self.rule, reading, lost)
         broken = [t for t in trials if t.amount]
         self.applies += len(trials)
@@ -155,7 +149,7 @@ class _Tally:
             self.broken.append(gold.where)
         for trial in broken[: max(0, EXAMPLES - len(self.breaches))]:
             at = trial.tokens
-            text, labels = tuple(gold.tokens[t] for t in at), tuple(gold.labels[t] for t in at)
+            text, labels = tuple(gold.tokens[t] for t in at), tuple(gold.gold[t] for t in at)
             self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
 
     def result(self, sequences: int) -> RuleReport:
@@ -184,7 +178,7 @@ class _Tally:
 
 
 def relate(
-    reports: Sequence[RuleReport], rules: RuleSet, gold: Sequence[Gold], labels: LabelSet
+    reports: Sequence[RuleReport], rules: RuleSet, gold: Sequence[Example], labels: LabelSet
 ) -> list[RuleReport]:
     """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
     gold = [sequence for sequence in gold if sequence.tokens]
@@ -211,7 +205,7 @@ def _follows(i: int, j: int, relations: Sequence["_Relations"]) -> bool:
 class _Relations:
     """Rules on one sequence, all of them hard; labellings near gold answer most questions, the engine the rest."""
 
-    def __init__(self, gold: Gold, rules: RuleSet, labels: LabelSet) -> None:
+    def __init__(self, gold: Example, rules: RuleSet, labels: LabelSet) -> None:
         T, K = len(gold.tokens), len(labels)
         trellis = Trellis.from_emissions(
             np.zeros((T, K)), np.zeros((K, K)), labels=labels, tokens=gold.tokens
@@ -221,7 +215,7 @@ class _Relations:
         problem = compiler_of(rules.rules).problem(trellis)
         self.bare = without_scores(problem)
         self.rules = [replace(rule, penalty=HARD, binary=False) for rule in problem.rules]
-        paths = _near(labels.ids(gold.labels), K)
+        paths = _near(labels.ids(gold.gold), K)
         self.broken_by = np.array([[bool(rule.violations(p)) for rule in self.rules] for p in paths])
 
     def differ_nearby(self, i: int, j: int) -> bool:

@@ -7,6 +7,7 @@ from formulations import LabelSet
 from formulations.arguments import names
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
+from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.helper_labels import (
     at_places,
     outside_of,
@@ -15,7 +16,7 @@ from ilpinfer.corpus.helper_labels import (
     tell_helpers,
 )
 from ilpinfer.corpus.logits import LogitsOptions
-from ilpinfer.corpus.sequences import Example, InputError, read, read_beside, require_labels
+from ilpinfer.corpus.sequences import read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.system.storage import source_name
@@ -68,10 +69,8 @@ def read_pairs(
 
 def _check(path: str | Path, side: Side, scheme: str) -> None:
     """Raise InputError, with the file, for labels that do not fit the scheme."""
-    try:
+    with input_at(str(path)):
         read_alike([side], scheme)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:

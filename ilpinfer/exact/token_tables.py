@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from formulations import Trellis
-from formulations.caches import LONGEST_TEXT, make_room
 from formulations.dtypes import Integers
 from formulations.grid import LIMIT, Grid, add, is_forbidden, snap_scores
 from formulations.problem.compiled_rules import CompiledRules
@@ -15,9 +14,6 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact import limits
 from ilpinfer.exact.calls import Call
 from ilpinfer.exact.compiled import Sequences, Tables
-
-MOST_DIGESTS = 1 << 10
-"""Sequences whose digests are kept, each of at most `LONGEST_TEXT` tokens, as corpora have some sequences several times."""
 
 
 class TokenTables(Tables):
@@ -30,7 +26,6 @@ class TokenTables(Tables):
         self._entered, self._largest = 0, _largest(scores.pool)
         # of the call whose digests were read last: scores of its tokens, of which each first and last one has those of its end
         self._nodes: tuple[Call | None, Grid] = None, self._emissions
-        self._digests: dict[tuple[str, ...], str] = {}
         self._enter([""])
 
     def _is_full(self) -> bool:
@@ -41,15 +36,6 @@ class TokenTables(Tables):
         return self.folding.weight + self._largest
 
     def digest(self, item: Trellis, call: Call, n: int) -> str:
-        known = self._digests.get(item.tokens)
-        if known is None:
-            known = self._digest(item, call, n)
-            if len(item.tokens) <= LONGEST_TEXT:
-                make_room(self._digests, MOST_DIGESTS)
-                self._digests[item.tokens] = known
-        return known
-
-    def _digest(self, item: Trellis, call: Call, n: int) -> str:
         known, nodes = self._nodes
         if known is not call:
             nodes, (first, last) = call.emission[call.rows], self.scores.ends

@@ -9,11 +9,11 @@ from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.selection import Tried
-from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.weights import WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
+from ilpinfer.pipelines.trellises import ScoredExample
 
 __all__ = [
     "CODL",

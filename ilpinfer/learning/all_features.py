@@ -9,13 +9,14 @@ from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.task import Move, Pool
-from ilpinfer.learning.training_set import ScoredExample, TrainingSet
+from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.chain import Base, Chain, summed
 from ilpinfer.models.combination import combine, on_labels
 from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.hmm.vocabulary import WORD
 from ilpinfer.models.sequences import Labelled
+from ilpinfer.pipelines.trellises import ScoredExample
 
 
 class AllFeatures:
@@ -81,7 +82,7 @@ class AllFeatures:
         (one, plus), (other, minus) = self._gold_counts[place], self._counts(place, found)
         where, back = np.unique(np.concatenate([one, other]), return_inverse=True)
         change = np.bincount(back, np.concatenate([plus, -minus]), len(where))
-        own = self.data.examples[place].trellis.score(gold)
+        own = self.data.trellises[place].score(gold)
         kept = change != 0
         return Move(where[kept], change[kept], solution.score - own - float(plus @ weights[one]))
 
@@ -131,7 +132,7 @@ class AllFeatures:
     def _corrected(self, place: int, weights: Floats, more: Floats | None = None) -> Trellis:
         """The scores of a sequence with corrections, and more scores of tokens (T, K)."""
         start, end, steps, attributes = self._parts(weights)
-        trellis = self.data.examples[place].trellis
+        trellis = self.data.trellises[place]
         nodes = np.array([attributes[each].sum(axis=0) for each in self.rows[place]])
         own = Trellis.from_emissions(
             nodes if more is None else nodes + more,

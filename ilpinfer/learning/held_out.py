@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ilpinfer.learning.training_set import ScoredExample
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import make_folds, without
+from ilpinfer.pipelines.trellises import ScoredExample
 
 Model = TypeVar("Model", bound=SequenceModel)
 

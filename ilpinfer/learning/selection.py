@@ -85,26 +85,7 @@ def select(
     folds: Folds,
     choose: Choose,
 ) -> Selection[Fitted]:
-    """Try candidates on folds, and take one.
-
-    Parameters
-    ----------
-    candidates : mapping of str to Candidate
-        What is tried, by name; of equally good ones, `largest` takes the first.
-    fit : callable
-        Learns with a candidate from the sequences that are not in a fold.
-    score : callable
-        Scores (n, …) of the n sequences of the fold, such as counts of their labellings.
-    folds : Folds
-        The folds.
-    choose : Choose
-        Names the candidate to take, by the trials of all.
-
-    Returns
-    -------
-    Selection
-        The name and the trials.
-    """
+    """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all."""
     trials = {}
     for name, candidate in candidates.items():
         began = time.perf_counter()

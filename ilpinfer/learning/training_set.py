@@ -1,7 +1,7 @@
 """Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,58 +17,34 @@ from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.activations import Activations
 from ilpinfer.learning.task import LARGEST, TOP, WITHIN, Move, Pool
+from ilpinfer.pipelines.trellises import ScoredExample
 
 EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
 SMALLEST = 1e-4
 """Nats: a penalty below is 0, and its rule is left out."""
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredExample:
-    """A labelled sequence, scored by a model that was not trained on it.
-
-    Parameters
-    ----------
-    trellis : Trellis
-        Scores of T tokens.
-    gold : tuple of str
-        T label names in the scheme of the trellis; the model may lack some of them.
-
-    Examples
-    --------
-    >>> from ilpinfer import Trellis
-    >>> ScoredExample(Trellis([0.0, 0.5], [], labels=["a", "b"]), ("a",)).gold
-    ('a',)
-    """
-
-    trellis: Trellis
-    gold: tuple[str, ...]
-
-
 class TrainingSet:
     """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
 
     def __init__(self, examples: Sequence[ScoredExample], rules: RuleSet) -> None:
-        examples = instances(examples, ScoredExample, "examples", EXPECTED)
-        _check(examples)
-        self.examples, self.rules = list(examples), rules
-        pairs = list(zip(unique_names(rules), rules, strict=True))
-        self.items = [item for _, item in pairs if is_learnt(item)]
-        self.names = [name for name, item in pairs if is_learnt(item)]
-        names = (name for e in examples for name in (*e.trellis.labels.names, *e.gold))
-        self.labels = LabelSet(tuple(dict.fromkeys(names)), examples[0].trellis.labels.notation)
+        pairs = _checked(instances(examples, ScoredExample, "examples", EXPECTED))
+        self.trellises, self.gold, self.rules = [x for x, _ in pairs], [y for _, y in pairs], rules
+        named = [each for each in zip(unique_names(rules), rules, strict=True) if is_learnt(each[1])]
+        self.names, self.items = [name for name, _ in named], [item for _, item in named]
+        names = (name for trellis, gold in pairs for name in (*trellis.labels.names, *gold))
+        self.labels = LabelSet(tuple(dict.fromkeys(names)), self.trellises[0].labels.notation)
         self.label_counter = LabelCounter(self.labels)
-        trellises = [example.trellis for example in examples]
-        self._activations = Activations(trellises, rules, self.items, self.labels)
-        self._gold = [self.label_counter.labelling(example.gold) for example in examples]
-        self._counts: list[dict[bytes, list[int]]] = [{} for _ in examples]
-        self._seen: list[dict[bytes, LabelIds]] = [{} for _ in examples]
+        self._activations = Activations(self.trellises, rules, self.items, self.labels)
+        self._gold = [self.label_counter.labelling(labels) for labels in self.gold]
+        self._counts: list[dict[bytes, list[int]]] = [{} for _ in pairs]
+        self._seen: list[dict[bytes, LabelIds]] = [{} for _ in pairs]
         self._trials: dict[int, Integers] = {}
         none = Pool(np.zeros(0), np.zeros((0, len(self.items))), np.zeros((0, 6), np.int64), np.zeros(0))
-        self._pools = [none] * len(examples)
+        self._pools = [none] * len(pairs)
 
     def __len__(self) -> int:
-        return len(self.examples)
+        return len(self.trellises)
 
     @cached_property
     def given(self) -> Floats:
@@ -129,7 +105,7 @@ class TrainingSet:
         chosen = list(range(len(self)) if places is None else places)
         together = sorted(chosen, key=self._models.__getitem__)
         best: dict[int, LabelIds | None] = {}
-        solutions = decoder.decode_many(self.examples[i].trellis for i in together)
+        solutions = decoder.decode_many(self.trellises[i] for i in together)
         for place, solution in zip(together, solutions, strict=True):
             ids = solution.ids if solution.has_labelling else None
             if ids is not None:
@@ -141,7 +117,7 @@ class TrainingSet:
     def _models(self) -> list[int]:
         """A number for the transitions of each example: those of one model are decoded together, which is faster."""
         numbers: dict[bytes, int] = {}
-        pools = (example.trellis.lattice.pool for example in self.examples)
+        pools = (trellis.lattice.pool for trellis in self.trellises)
         return [numbers.setdefault(pool.tobytes() if len(pool) == 1 else b"", len(numbers)) for pool in pools]
 
     def prepare(self, start: Floats, places: Sequence[int], margin: float) -> None:
@@ -173,10 +149,8 @@ class TrainingSet:
     def _gold_scores(self) -> list[float]:
         """The score of each gold labelling by the model; inf where it lacks a label, so that no step has a margin to reach."""
         return [
-            example.trellis.score(example.gold)
-            if {*example.gold} <= {*example.trellis.labels.names}
-            else np.inf
-            for example in self.examples
+            trellis.score(gold) if {*gold} <= {*trellis.labels.names} else np.inf
+            for trellis, gold in zip(self.trellises, self.gold, strict=True)
         ]
 
     def see(self, place: int, ids: LabelIds) -> None:
@@ -190,7 +164,7 @@ class TrainingSet:
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
         """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
         decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
-        lists = decoder.decode_many((self.examples[place].trellis for place in places), top=top)
+        lists = decoder.decode_many((self.trellises[place] for place in places), top=top)
         for place, few in zip(places, lists, strict=True):
             for each in few:
                 if each.score >= few[0].score - within:
@@ -210,7 +184,7 @@ class TrainingSet:
         for place, some in new:
             begin, end = end, end + len(some)
             if some:
-                trellis = self.examples[place].trellis
+                trellis = self.trellises[place]
                 more = Pool(
                     np.array([trellis.score(ids) for ids in some]),
                     rows[begin:end],
@@ -222,7 +196,7 @@ class TrainingSet:
 
     def _wrong(self, place: int, ids: LabelIds) -> int:
         """How many labels are not those of gold."""
-        names, gold = self.examples[place].trellis.labels.names, self.examples[place].gold
+        names, gold = self.trellises[place].labels.names, self.gold[place]
         return sum(names[k] != y for k, y in zip(ids, gold, strict=True))
 
     def activations(self, place: int, ids: Integers) -> Floats:
@@ -242,8 +216,8 @@ class TrainingSet:
     def gold_trials(self, place: int) -> Integers:
         """(R, 2) whether each rule is at stake in the gold labelling of one example, and whether that breaks it; 0 for features."""
         if place not in self._trials:
-            example = self.examples[place]
-            reading = Reading(example.gold, example.trellis.tokens, self._activations.optional_labels)
+            tokens = self.trellises[place].tokens
+            reading = Reading(self.gold[place], tokens, self._activations.optional_labels)
             trials = [[] if isinstance(item, Feature) else item.trials(reading) for item in self.items]
             self._trials[place] = np.array(
                 [[bool(t), any(one.amount for one in t)] for t in trials], np.int64
@@ -260,7 +234,7 @@ class TrainingSet:
         key = b"" if ids is None else ids.tobytes()
         known = self._counts[place]
         if key not in known:
-            names = self.examples[place].trellis.labels.names
+            names = self.trellises[place].labels.names
             predicted = None if ids is None else self.label_counter.labelling([names[k] for k in ids])
             known[key] = self.label_counter.count(predicted, self._gold[place]).totals()
         return known[key]
@@ -276,19 +250,23 @@ def is_learnt(item: Rule | Feature) -> bool:
     return isinstance(item, Feature) or not item.hard
 
 
-def _check(examples: Sequence[ScoredExample]) -> None:
+def _checked(examples: Sequence[ScoredExample]) -> list[tuple[Trellis, tuple[str, ...]]]:
+    """Scores and gold labels; ValueError where there are none, or they do not fit together."""
     if not examples:
         raise ValueError("no labelled sequences to learn from: expected at least one")
-    scheme = instance(examples[0].trellis, Trellis, "sequence 0: trellis", "a Trellis").labels.notation
+    result = list[tuple[Trellis, tuple[str, ...]]]()
     for place, example in enumerate(examples):
         trellis = instance(example.trellis, Trellis, f"sequence {place}: trellis", "a Trellis")
-        texts(example.gold, f"sequence {place}: gold", "label names")
-        if len(example.gold) != len(trellis):
+        gold = texts(example.gold, f"sequence {place}: gold", "label names")
+        if len(gold) != len(trellis):
             raise ValueError(
-                f"sequence {place}: {counted(len(example.gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"
+                f"sequence {place}: {counted(len(gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"
             )
+        result.append((trellis, gold))
+        scheme = result[0][0].labels.notation
         if trellis.labels.notation != scheme:
             raise ValueError(
                 f"sequence {place}: labels of the scheme {trellis.labels.notation}, but those of sequence 0 are {scheme}; "
                 "score all by one model, or name the scheme"
             )
+    return result

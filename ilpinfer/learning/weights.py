@@ -17,13 +17,14 @@ from ilpinfer.learning.held_out import held_out_models
 from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import check_measure, value
 from ilpinfer.learning.selection import MARGIN, Trial, largest, select, tried
-from ilpinfer.learning.training_set import ScoredExample, TrainingSet, is_learnt
+from ilpinfer.learning.training_set import TrainingSet, is_learnt
 from ilpinfer.learning.updates import FittedWeights, Update
 from ilpinfer.learning.verdicts import NONE, Verdict, difference, verdicts, worse
 from ilpinfer.models.chain import Base, Chain
 from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import make_folds, predict, without
+from ilpinfer.pipelines.trellises import ScoredExample
 
 APART = "apart"
 """The model as it was trained, and the rules as they are given."""

@@ -8,6 +8,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.dtypes import Floats
 from formulations.plain_values import kind_of as kind_of
+from formulations.plain_values import strings
 from formulations.plain_values import table as table
 from formulations.plain_values import text as text
 
@@ -19,9 +20,7 @@ MOST_COUNT = 2.0**53
 
 def texts(value: Any, what: str) -> tuple[str, ...]:
     """Different texts."""
-    if not isinstance(value, list):
-        raise ValueError(f"{what} is {kind_of(value)}; expected a list of texts")
-    result = tuple(text(each, f"{what}[{at}]") for at, each in enumerate(value))
+    result = strings(value, what)
     if len(set(result)) < len(result):
         raise ValueError(f"{what} has a text twice")
     return result

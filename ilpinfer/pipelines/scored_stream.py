@@ -17,7 +17,7 @@ from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.errors import describe
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
-from ilpinfer.pipelines.trellises import ScoredSequence, score_example
+from ilpinfer.pipelines.trellises import ScoredExample, score_example
 
 MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
@@ -55,7 +55,7 @@ class RuleCheck:
         """Whether the rules fit all labels that were met."""
         return self._tried.keys() <= self._fitting
 
-    def add(self, item: ScoredSequence) -> None:
+    def add(self, item: ScoredExample) -> None:
         """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
         if item.trellis is None or not len(item.trellis):
             return
@@ -70,7 +70,7 @@ class RuleCheck:
             self._fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
-            tried.append(InputError(f"{item.example.where}: {describe(error)}"))
+            tried.append(InputError(f"{item.where}: {describe(error)}"))
             if len(tried) == MOST_TRIALS:
                 self.finish()
 
@@ -81,7 +81,7 @@ class RuleCheck:
                 raise errors[0]
 
 
-def check_rules(scored: Iterable[ScoredSequence], rules: RuleSet) -> list[str]:
+def check_rules(scored: Iterable[ScoredExample], rules: RuleSet) -> list[str]:
     """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
     check = RuleCheck(rules)
     for item in scored:
@@ -133,13 +133,13 @@ class ScoredStream:
         self._sample: list[Trellis] | None = []
         self._tokens = 0
         self._said = set[str]()
-        self._ready: deque[ScoredSequence] = deque()
+        self._ready: deque[ScoredExample] = deque()
         self._items = self._all()
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> ScoredSequence:
+    def __next__(self) -> ScoredExample:
         return next(self._items)
 
     @property
@@ -147,8 +147,8 @@ class ScoredStream:
         """Whether the next sequence has to be waited for."""
         return not self._ready and self._examples.paused
 
-    def _all(self) -> Iterator[ScoredSequence]:
-        first: ScoredSequence | None = None
+    def _all(self) -> Iterator[ScoredExample]:
+        first: ScoredExample | None = None
         scored = False
         for found in self._examples:
             if isinstance(found, Rejection):
@@ -169,24 +169,24 @@ class ScoredStream:
             elif len(self._ready) > MOST_HELD:
                 break
         if first is not None and first.error is not None and not scored:
-            raise InputError(f"{first.example.where}: {describe(first.error)}") from first.error
+            raise InputError(f"{first.where}: {describe(first.error)}") from first.error
         self._check.finish()
         self._say()
         if self._check.absent:
             self._notify(self._check.absent)
         yield from self._released()
 
-    def _score(self, example: Example) -> ScoredSequence:
+    def _score(self, example: Example) -> ScoredExample:
         try:
             return score_example(example, self._model, self._scheme, self._rules.never)
         except (MemoryError, RecursionError, OSError) as error:
             raise InputError(f"{example.where}: {describe(error)}") from error
 
-    def _released(self) -> Iterator[ScoredSequence]:
+    def _released(self) -> Iterator[ScoredExample]:
         while self._ready:
             yield self._ready.popleft()
 
-    def _look(self, item: ScoredSequence) -> None:
+    def _look(self, item: ScoredExample) -> None:
         self._check.add(item)
         if item.example.scores is None:
             self._not_used = ""
@@ -217,9 +217,9 @@ class ScoredStream:
 class Trellises:
     """The trellises of scored sequences, which are kept until they are taken, also those without a trellis."""
 
-    def __init__(self, scored: Iterator[ScoredSequence]) -> None:
+    def __init__(self, scored: Iterator[ScoredExample]) -> None:
         self._scored = scored
-        self.waiting: deque[ScoredSequence] = deque()
+        self.waiting: deque[ScoredExample] = deque()
 
     def __iter__(self) -> Self:
         return self
@@ -243,7 +243,7 @@ class Trellises:
 
 def in_order(
     trellises: Trellises, results: Iterable[Result], failed: Callable[[Exception], Result]
-) -> Iterator[tuple[ScoredSequence, Result]]:
+) -> Iterator[tuple[ScoredExample, Result]]:
     """Sequences with their results; that of one without a trellis is made of its error."""
     for result in chain(results, [None]):
         while trellises.waiting and (error := trellises.waiting[0].error):

@@ -3,85 +3,114 @@
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from formulations import Trellis
+from formulations.dtypes import LabelIds
 from formulations.labels import schemes
 from formulations.messages import counted
 from formulations.problem.known_labels import Given
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import adapt, convert_all, shown_scheme, sound, strip
-from ilpinfer.corpus.examples import Example, InputError, Notify
+from ilpinfer.corpus.examples import Example, InputError, Notify, input_at
 from ilpinfer.corpus.helper_labels import at_places
 from ilpinfer.corpus.sequences import read
 from ilpinfer.errors import describe, traceback_wanted
 from ilpinfer.models.sequence_model import SequenceModel
 
+if TYPE_CHECKING:
+    from ilpinfer.exact.marginals import Marginals
+
 LABELLINGS = 50
 """Labellings that stand for all in questions."""
+UNNAMED = Example((), None, "")
+"""In place of the sequence of a file, for scores that come from Python."""
 
 
-@dataclass(frozen=True)
-class ScoredSequence:
-    example: Example
+@dataclass(frozen=True, eq=False)
+class ScoredExample:
+    """A sequence with scores, such as a labelled one that is scored by a model that was not trained on it.
+
+    Parameters
+    ----------
+    trellis : Trellis or None
+        Scores of T tokens; None if the model cannot score them.
+    gold : tuple of str, optional
+        T label names in the scheme of the trellis; the model may lack some of them. None if they are not known.
+    example : Example, optional
+        The sequence as the file or the caller states it.
+    error : Exception, optional
+        Why there is no trellis.
+    seconds : float, default 0.0
+        Seconds that the model took for the scores.
+
+    Examples
+    --------
+    >>> from ilpinfer import Trellis
+    >>> ScoredExample(Trellis([0.0, 0.5], [], labels=["a", "b"]), ("a",)).gold
+    ('a',)
+    """
+
     trellis: Trellis | None
-    gold: tuple[str, ...] | None
+    gold: tuple[str, ...] | None = None
+    example: Example = UNNAMED
     error: Exception | None = None
     seconds: float = 0.0
-    """Seconds that the model took for the scores."""
+
+    @property
+    def where(self) -> str:
+        """The place of the sequence, for messages."""
+        return self.example.where
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """T texts."""
         return self.example.tokens if self.trellis is None else self.trellis.tokens
 
-    def with_given(self, scheme: str) -> "ScoredSequence":
-        """The sequence with a trellis that has the known labels of the example; InputError where they do not fit."""
-        given: Given = self.example.given
-        where = self.example.where
-        if scheme == "plain" and self.example.scores is not None:
-            listed = [(known,) if isinstance(known, str) else known for known in self.example.given.values()]
-            given = dict(zip(given, strip(listed), strict=True))
-        try:
-            return replace(self, trellis=None if self.trellis is None else self.trellis.with_given(given))
-        except ValueError as error:
-            raise InputError(f"{where}: {error}") from None
 
-    def row(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The plain values of a solution, with the chosen spans of candidates."""
-        if self.example.candidates is not None:
-            chosen = self.example.candidates.original(values["labels"]) if values["labels"] else ()
-            values["spans"] = [asdict(each) for each in chosen]
-        return values
+def with_spans(example: Example, values: dict[str, Any]) -> dict[str, Any]:
+    """The plain values of a solution, with the chosen spans of candidates."""
+    if example.candidates is not None:
+        chosen = example.candidates.original(values["labels"]) if values["labels"] else ()
+        values["spans"] = [asdict(each) for each in chosen]
+    return values
 
-    def questions(self, rules: Rules, number: int, time_limit: float | None = None) -> list[dict[str, Any]]:
-        """The tokens whose labels a person should be asked for, as plain values; see `next_question`."""
-        from ilpinfer.decoding.questions import next_question
 
-        assert self.trellis is not None
-        found = next_question(self.trellis, rules, top=number, labellings=LABELLINGS, time_limit=time_limit)
-        return [asdict(each) for each in found]
+def questions(trellis: Trellis, rules: Rules, number: int) -> list[dict[str, Any]]:
+    """The tokens whose labels a person should be asked for, as plain values; see `next_question`."""
+    from ilpinfer.decoding.questions import next_question
 
-    def probabilities(self, rules: Rules, solution: Solution) -> dict[str, Any]:
-        """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
-        from ilpinfer.exact.marginals import marginals
+    return [asdict(each) for each in next_question(trellis, rules, top=number, labellings=LABELLINGS)]
 
-        assert self.trellis is not None
-        try:
-            found = marginals(self.trellis, rules, given=solution.given)
-        except ValueError as error:
-            return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
-        entities = [
-            {"field": name, "tokens": list(range(begin, end)), "probability": chance}
-            for name, begin, end, chance in found.entities(solution.ids)
-        ]
-        return {"labelling": found.probability(solution.ids), "entities": entities, "reason": ""}
+
+def probabilities(trellis: Trellis, rules: Rules, solution: Solution) -> dict[str, Any]:
+    """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
+    from ilpinfer.exact.marginals import marginals
+
+    try:
+        found = marginals(trellis, rules, given=solution.given)
+    except ValueError as error:
+        return {"labelling": None, "entities": [], "reason": f"not exact: {error}"}
+    return {**of_labelling(found, solution.ids), "reason": ""}
+
+
+def of_labelling(found: "Marginals", ids: LabelIds, digits: int | None = None) -> dict[str, Any]:
+    """The probabilities of a labelling and of its entities as plain values; those of entities are rounded to digits."""
+    entities = [
+        {
+            "field": name,
+            "tokens": list(range(begin, end)),
+            "probability": chance if digits is None else round(chance, digits),
+        }
+        for name, begin, end, chance in found.entities(ids)
+    ]
+    return {"labelling": found.probability(ids), "entities": entities}
 
 
 def score(
     examples: Sequence[Example], model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
-) -> list[ScoredSequence]:
+) -> list[ScoredExample]:
     """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
     scheme = fitting_scheme(model, scheme)
     scored = [score_example(example, model, scheme, never) for example in examples]
@@ -109,7 +138,7 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 
 def score_example(
     example: Example, model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
-) -> ScoredSequence:
+) -> ScoredExample:
     """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
 
     Labels in `never` are never predicted; those that the example lacks are passed over.
@@ -129,18 +158,30 @@ def score_example(
         except Exception as error:
             if traceback_wanted():
                 raise
-            return ScoredSequence(example, None, None, error)
-    item = ScoredSequence(example, trellis, None, seconds=time.perf_counter() - began)
-    if example.labels is not None and len(example.labels) != len(item.tokens):
+            return ScoredExample(None, example=example, error=error)
+    seconds = time.perf_counter() - began
+    if example.labels is not None and len(example.labels) != len(trellis.tokens):
         raise InputError(
-            f"{example.where}: {counted(len(example.labels), 'label')} for {counted(len(item.tokens), 'token')}"
+            f"{example.where}: {counted(len(example.labels), 'label')} for {counted(len(trellis.tokens), 'token')}"
         )
-    return item.with_given(scheme) if example.given else item
+    if example.given:
+        trellis = _with_given(trellis, example, scheme)
+    return ScoredExample(trellis, example=example, seconds=seconds)
+
+
+def _with_given(trellis: Trellis, example: Example, scheme: str) -> Trellis:
+    """The trellis with the known labels of the example; InputError where they do not fit."""
+    given: Given = example.given
+    if scheme == "plain" and example.scores is not None:
+        listed = [(known,) if isinstance(known, str) else known for known in example.given.values()]
+        given = dict(zip(given, strip(listed), strict=True))
+    with input_at(example.where):
+        return trellis.with_given(given)
 
 
 def _fitting_labels(
     examples: Sequence[Example],
-    scored: Sequence[ScoredSequence],
+    scored: Sequence[ScoredExample],
     scheme: str,
     what: str,
     hint: str,
@@ -179,7 +220,7 @@ def strip_prefixes(example: Example, never: Collection[str] = ()) -> Example:
 
 
 def read_predictions(
-    path: str, scored: Sequence[ScoredSequence], scheme: str = "", notify: Notify | None = None
+    path: str, scored: Sequence[ScoredExample], scheme: str = "", notify: Notify | None = None
 ) -> list[tuple[str, ...] | None]:
     """The best labellings of a file, in the scheme of the trellises; None where it has none."""
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]

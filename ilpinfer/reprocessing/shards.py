@@ -12,7 +12,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.scored_stream import Trellises, in_order
-from ilpinfer.pipelines.trellises import ScoredSequence, score_example
+from ilpinfer.pipelines.trellises import ScoredExample, score_example
 from ilpinfer.reprocessing.tables import InputSlice, ShardEntry, table_of
 
 TOKENS = 200_000
@@ -116,20 +116,20 @@ def decode_shard(
     return table_of(rows, work.run, shard.number, shard.digest, explain=work.explain)
 
 
-def scored(example: Example, work: Work) -> ScoredSequence:
+def scored(example: Example, work: Work) -> ScoredExample:
     """A sequence with its trellis, or with the error why it has none."""
     try:
         return score_example(example, work.model, work.scheme, work.decoder.rules.never)
     except InputError as error:
-        return ScoredSequence(example, None, None, error)
+        return ScoredExample(None, example=example, error=error)
 
 
 def decode_examples(
     examples: Iterable[Example], work: Work, check: Callable[[], None]
-) -> Iterator[tuple[ScoredSequence, Solution]]:
+) -> Iterator[tuple[ScoredExample, Solution]]:
     """The sequences with their solutions; the solution of a sequence that cannot be scored or decoded has the error."""
 
-    def checked() -> Iterator[ScoredSequence]:
+    def checked() -> Iterator[ScoredExample]:
         for example in examples:
             check()
             yield scored(example, work)

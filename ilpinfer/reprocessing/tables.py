@@ -14,7 +14,7 @@ from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
 from ilpinfer.corpus.slices import Place
-from ilpinfer.pipelines.trellises import ScoredSequence
+from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.system.output_paths import OutputError
 from ilpinfer.system.storage import open_bytes
 
@@ -94,7 +94,7 @@ def shard_name(number: int) -> str:
 
 
 def table_of(
-    rows: Iterable[tuple[int, ScoredSequence, Solution]], run: str, number: int, digest: str, *, explain: bool
+    rows: Iterable[tuple[int, ScoredExample, Solution]], run: str, number: int, digest: str, *, explain: bool
 ) -> tuple[bytes, ShardEntry]:
     """The Parquet file of numbered sequences and their solutions, at least one, perhaps explained, and its entry."""
     made = [_row(*row, explain) for row in rows]
@@ -219,7 +219,7 @@ NAMES = (
 """The columns, in order."""
 
 
-def _row(number: int, item: ScoredSequence, solution: Solution, explain: bool) -> dict[str, Any]:
+def _row(number: int, item: ScoredExample, solution: Solution, explain: bool) -> dict[str, Any]:
     example = item.example
     labels = solution.labels if solution.has_labelling else None
     broken = {rule: count for rule, count in solution.violations.items() if count}

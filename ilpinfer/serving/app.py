@@ -14,6 +14,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.staticfiles import StaticFiles
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, exposition
+from pydantic import TypeAdapter
 from starlette.requests import ClientDisconnect
 
 from formulations import dump_rules
@@ -57,16 +58,17 @@ class Service:
 
     async def decode(self, body: bytes, deadline: Deadline) -> Row:
         """The answer to a request for one sequence."""
-        request = read_request(DecodeRequest, body, self.limits)
+        request, record = read_request(DecodeRequest, body, self.limits)
         deadline.limit = request.deadline or self.limits.deadline
-        work = partial(self.records.row, request.model_extra, "body", request, deadline)
+        work = partial(self.records.row, record, "body", request, deadline)
         row: Row = await self.queue.run(work, deadline)
         self._count(row)
         return row
 
     async def batch(self, body: bytes, deadline: Deadline) -> dict[str, list[Row]]:
         """The answer to a request for a batch; Busy if no sequence is decoded."""
-        request, rows = read_request(BatchRequest, body, self.limits), dict[int, Row]()
+        request, _ = read_request(BatchRequest, body, self.limits)
+        rows = dict[int, Row]()
         deadline.limit = request.deadline or self.limits.deadline
         try:
             work = partial(self.records.fill, rows, request.sequences, request, deadline)
@@ -112,9 +114,9 @@ def build(service: Service, examples: Iterable[dict[str, Any]] = (), rules_text:
     return app
 
 
-def _body_of(model: type[RequestOptions]) -> dict[str, Any]:
+def _body_of(kind: type[RequestOptions]) -> dict[str, Any]:
     """What OpenAPI says about a body, which is read whatever type of content its header names."""
-    content = {"application/json": {"schema": model.model_json_schema()}}
+    content = {"application/json": {"schema": TypeAdapter(kind).json_schema()}}
     return {"requestBody": {"required": True, "content": content}}
 
 

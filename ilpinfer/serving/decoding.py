@@ -3,19 +3,20 @@
 from functools import partial
 from typing import Any
 
+from formulations import Trellis
 from formulations.caches import RecentValues
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.solution import Solution, finite
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import Example, input_at
 from ilpinfer.decoding.decode import decode
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.exact.marginals import marginals_within
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.trellises import ScoredSequence, score
+from ilpinfer.pipelines.trellises import of_labelling, score, with_spans
 from ilpinfer.serving.limits import Limits
 from ilpinfer.serving.requests import DecodeRequest, RequestOptions, read_record
 from ilpinfer.serving.rule_texts import with_rules
@@ -52,20 +53,16 @@ class RecordDecoder:
         with deadline.as_limit():
             example, labels, notices = read_record(record, where, self.limits)
             decoder = self._decoder(options, labels)
-            try:
-                scored = self._scored(decoder, example)
-                assert scored.trellis is not None  # a single sequence without scores is an error already
+            with input_at(where):
+                trellis = self._trellis(decoder, example)
                 found = list[Solution]()
                 if options.top:
                     limited = decoder.with_time_limit(seconds_for_work(deadline))
-                    found = limited.decode(scored.trellis, top=options.top)
+                    found = limited.decode(trellis, top=options.top)
                 if not found:  # an empty list has no status
-                    found = [decoder.with_time_limit(seconds_for_work(deadline)).decode(scored.trellis)]
-                further = _further(scored, found[0], options, deadline)
-            except ValueError as error:
-                text = str(error)
-                raise InputError(text if text.startswith(where) else f"{where}: {text}") from None
-        values = [scored.row(each.to_dict(certificate=options.certificate)) for each in found]
+                    found = [decoder.with_time_limit(seconds_for_work(deadline)).decode(trellis)]
+                further = _further(example, found[0], options, deadline)
+        values = [with_spans(example, each.to_dict(certificate=options.certificate)) for each in found]
         first, *others = [{**example.about, **each} for each in values]
         if (context := found[0].context) is not None:
             notices.extend(context.rules.compiled(context.trellis.labels).notices)
@@ -91,12 +88,14 @@ class RecordDecoder:
         made = partial(with_rules, self.decoder, options.rules, labels, self.limits.rule_text)
         return self._by_rules.get((options.rules, labels), made)
 
-    def _scored(self, decoder: Decoder, example: Example) -> ScoredSequence:
+    def _trellis(self, decoder: Decoder, example: Example) -> Trellis:
         if example.scores is None and decoder.model is None:
             message = "tokens without scores; this service has no model"
             raise ValueError(f"{message}: give emissions and transitions, or start and edges")
         model: SequenceModel | None = decoder.model  # type: ignore[assignment]
-        return score([example], model, self.scheme, decoder.rules.never)[0]
+        [scored] = score([example], model, self.scheme, decoder.rules.never)
+        assert scored.trellis is not None  # a single sequence without scores is an error already
+        return scored.trellis
 
 
 def failed_row(error: Exception) -> Row:
@@ -105,14 +104,14 @@ def failed_row(error: Exception) -> Row:
 
 
 def _further(
-    scored: ScoredSequence, solution: Solution, options: RequestOptions, deadline: Deadline
+    example: Example, solution: Solution, options: RequestOptions, deadline: Deadline
 ) -> dict[str, Any]:
     """The further keys of an answer that options ask for; OutOfTime where no time is left for them."""
     context, result = solution.context, dict[str, Any]()
     if context is None or not isinstance(options, DecodeRequest):
         return result
     if options.explain is not False:
-        result["explanation"] = _explanation(context, scored, solution, seconds_for_work(deadline))
+        result["explanation"] = _explanation(context, example, solution, seconds_for_work(deadline))
     if type(options.explain) is int and solution.has_labelling:
         seconds = seconds_for_work(deadline)
         result["explanation"]["change"] = _change(context, solution, options.explain, seconds)
@@ -122,9 +121,7 @@ def _further(
     return result
 
 
-def _explanation(
-    context: Context, scored: ScoredSequence, solution: Solution, seconds: float
-) -> dict[str, Any]:
+def _explanation(context: Context, example: Example, solution: Solution, seconds: float) -> dict[str, Any]:
     """Viterbi's labelling, rules, fields of labels, and the tokens of the violations of both labellings."""
     viterbi = decode(context.trellis, context.rules, method="viterbi", time_limit=seconds)
     labels, rules = context.trellis.labels, context.named().items()
@@ -139,7 +136,10 @@ def _explanation(
         "fields": [labels.strip(name) for name in labels.names],
         "rules": [{"name": name, "penalty": finite(x.penalty), "reason": x.reason} for name, x in rules],
         "places": places(solution),
-        "viterbi": {**scored.row(viterbi.to_dict(certificate=False)), "places": places(viterbi)},
+        "viterbi": {
+            **with_spans(example, viterbi.to_dict(certificate=False)),
+            "places": places(viterbi),
+        },
     }
 
 
@@ -160,18 +160,11 @@ def _marginals(context: Context, solution: Solution) -> dict[str, Any]:
     except ValueError as error:
         return {**known, "constrained": False, "left_out": [], "reason": str(error)}
     if solution.has_labelling:
-        known["labelling"] = found.probability(solution.ids)
-        known["entities"] = [
-            {"field": name, "tokens": list(range(begin, end)), "probability": round(chance, DIGITS)}
-            for name, begin, end, chance in found.entities(solution.ids)
-        ]
-    constrained = not left_out or bool(found.problem.rules)
-    reason = next(iter(left_out.values()), "")
-    labels = found.labels.round(DIGITS).tolist()
+        known |= of_labelling(found, solution.ids, DIGITS)
     return {
         **known,
-        "labels": labels,
-        "constrained": constrained,
+        "labels": found.labels.round(DIGITS).tolist(),
+        "constrained": not left_out or bool(found.problem.rules),
         "left_out": list(left_out),
-        "reason": reason,
+        "reason": next(iter(left_out.values()), ""),
     }

@@ -8,7 +8,7 @@ from formulations.constraints.rule_set import RuleError, RuleSet
 from formulations.labels.selectors import EACH_FIELD, names_in
 from formulations.rulefiles.loading import catalogue, load_rules
 from formulations.rulefiles.reader import read
-from ilpinfer.corpus.examples import InputError
+from ilpinfer.corpus.examples import InputError, input_at
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.serving.requests import LimitError
 
@@ -28,19 +28,16 @@ def with_rules(decoder: Decoder, text: str, labels: int, longest: int) -> Decode
         raise LimitError(f"rules: {size} bytes; at most {longest} are accepted")
     if found := DOTTED.search(text):
         raise InputError(f"rules: {found[0][:40]}…: more than 16 names joined by dots")
-    try:
-        rules = load_rules(text) if text in catalogue() else read(text, "rules", None)
-        fields = labels
-        if (known := decoder.labels) is not None:
-            fields, labels = len(known.field_names), len(known)
-        _check_statements(rules, fields, labels)
-        return decoder.with_rules(rules)
-    except RuleError as error:
-        raise InputError(error.message) from None
-    except LimitError:
-        raise
-    except ValueError as error:
-        raise InputError(f"rules: {error}") from None
+    with input_at("rules"):
+        try:
+            rules = load_rules(text) if text in catalogue() else read(text, "rules", None)
+            fields = labels
+            if (known := decoder.labels) is not None:
+                fields, labels = len(known.field_names), len(known)
+            _check_statements(rules, fields, labels)
+            return decoder.with_rules(rules)
+        except RuleError as error:
+            raise InputError(error.message) from None
 
 
 def _check_statements(rules: RuleSet, fields: int, labels: int) -> None:

@@ -12,7 +12,7 @@ from support.places import ROOT
 from support.processes import python
 
 from formulations import entry_points
-from ilpinfer import Comparison, compare
+from ilpinfer import Comparison
 from ilpinfer.cli.compare_options import CompareOptions
 from ilpinfer.core import registry
 from ilpinfer.decoding import outside
@@ -149,9 +149,8 @@ def test_what_cannot_be_joined_is_named(folder, cli):
         assert not Path("x").exists()
 
 
-def test_the_cap_of_the_command_is_that_of_python():
+def test_the_support_of_the_command_is_that_of_python():
     command = {each.name: each.default for each in fields(CompareOptions)}
-    assert command["cap"] == signature(compare).parameters["cap"].default
     assert command["support"] == signature(Comparison.report).parameters["support"].default
 
 

@@ -10,10 +10,10 @@ import pytest
 from support.command_line import TRAIN, rows
 from support.processes import environment
 
+from ilpinfer.cli import decode
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.models.hmm import HMM
-from ilpinfer.pipelines.trellises import ScoredSequence
 
 DECODE = "decode in.tsv --model hmm.json --rules rules.toml --output x.jsonl"
 
@@ -87,9 +87,7 @@ def test_a_folder_is_decoded_in_order(folder, cli):
     assert [json.loads(line)["tokens"][0] for line in out.splitlines()] == ["Ada", "Grace"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "method"), [(HMM, "trellis"), (Solution, "explain"), (ScoredSequence, "questions")]
-)
+@pytest.mark.parametrize(("kind", "method"), [(HMM, "trellis"), (Solution, "explain"), (decode, "questions")])
 def test_all_that_is_done_for_a_sequence_counts_in_its_seconds(folder, cli, monkeypatch, kind, method):
     honest = getattr(kind, method)
 

@@ -99,7 +99,7 @@ def test_an_interrupt_ends_everything(method, tmp_path):
     solver = method in ("cbc", "cp-sat", "highs", "scip")
     (tmp_path / "in.jsonl").write_text(hard_input(copies=2 if solver else 40))
     (tmp_path / "rules.toml").write_text(RULES)
-    more = "--width 20000" if method == "beam" else ""
+    more = "--option width=20000" if method == "beam" else ""
     part = tmp_path / "out.jsonl.part"
     command = f"decode in.jsonl --rules rules.toml --method {method} --output out.jsonl {more}"
     with Run(tmp_path, command) as run:

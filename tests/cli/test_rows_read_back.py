@@ -71,6 +71,6 @@ def test_rows_of_two_phases_verify(trellis, cli):
 
 def test_rows_of_minimum_risk_say_what_is_expected(folder, cli):
     cli.done(
-        "decode train.tsv --model hmm.json --rules rules.toml --method posterior --risk spans --output o.jsonl"
+        "decode train.tsv --model hmm.json --rules rules.toml --method posterior:risk=spans --output o.jsonl"
     )
     assert all("F1 of spans expected to be" in row["method"] for row in rows(Path("o.jsonl")))

@@ -19,11 +19,13 @@ from ilpinfer.comparison.columns import readable
 from ilpinfer.comparison.comparison import Comparison, about_of
 from ilpinfer.comparison.disagreements import disagreements, furthest, window
 from ilpinfer.comparison.frame import frame_of
-from ilpinfer.comparison.plan import Case, plan_of
+from ilpinfer.comparison.plan import plan_of
 from ilpinfer.comparison.report import _parts
 from ilpinfer.comparison.report import report_of as page_of
 from ilpinfer.comparison.running import ComparisonRun, compare
 from ilpinfer.core.rule_compiler import compiler_of
+from ilpinfer.corpus.examples import Example
+from ilpinfer.pipelines.trellises import ScoredExample
 
 
 def report_of(comparison, **options):
@@ -173,7 +175,10 @@ def test_sequences_without_a_labelling_are_named():
 
 
 def test_sequences_that_could_not_be_scored_are_named():
-    cases = [Case(trellises(1)[0], None, "x:1"), Case(None, None, "x:2", ValueError("no scores"))]
+    cases = [
+        ScoredExample(trellises(1)[0], example=Example((), None, "x:1")),
+        ScoredExample(None, example=Example((), None, "x:2"), error=ValueError("no scores")),
+    ]
     plan, rules = plan_of(["auto", "viterbi"]), compiler_of([])
     made = frame_of(ComparisonRun(cases, rules, plan).new_rows())
     about = {**about_of("x", rules.rules, len(cases), plan), "version": "9"}

@@ -160,7 +160,7 @@ def check(task, learnt, expected):
     for key, value in found.items():
         assert value == pytest.approx(expected.get(key, 0.0), abs=1e-5), key
     model, rules = task.corrected(learnt.weights), task.rules(learnt.weights)
-    words = tuple(dict.fromkeys(word for each in task.data.examples for word in each.trellis.tokens))
+    words = tuple(dict.fromkeys(word for each in task.data.trellises for word in each.tokens))
     names = task.model.labels.names
     for labels in ((names[0],) * len(words), (names * len(words))[: len(words)]):
         own = phi(task.model, task.model, words, labels, [])

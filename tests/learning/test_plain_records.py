@@ -8,15 +8,16 @@ import pytest
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C
 from formulations.programs.analysis import Analysis, analyse
+from ilpinfer.corpus.examples import Example
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.frontier_search import decode_frontier
-from ilpinfer.evaluation.checking import Gold, RuleReport, check_rules
+from ilpinfer.evaluation.checking import RuleReport, check_rules
 
 LABELS = LabelSet(("a", "b", "O"))
 RULES = RuleSet(
     [C.at_most_runs("a", 1, penalty=0.5), C.requires_before("b", "a"), C.ends_with("O", penalty=1)]
 )
-GOLD = [Gold(("x", "y", "z"), ("b", "a", "O"), "here"), Gold(("x",), ("a",), "there")]
+GOLD = [Example(("x", "y", "z"), ("b", "a", "O"), "here"), Example(("x",), ("a",), "there")]
 
 
 def records():

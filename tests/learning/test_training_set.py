@@ -31,8 +31,8 @@ RULES = RuleSet(
 
 @pytest.mark.parametrize("T", [1, 2, 4])
 def test_activations_are_violations_and_firings(T):
-    data = TrainingSet([scored(T, T=T)], RULES)
-    example = data.examples[0]
+    example = scored(T, T=T)
+    data = TrainingSet([example], RULES)
     data.decode(np.zeros(len(data.items)))
     for seed in range(30):
         data.decode(np.random.default_rng(seed).uniform(0, 6, len(data.items)))

@@ -85,13 +85,13 @@ def plain_steps(examples, rules, start, *, name, rate, epochs, decay, margin, se
 @pytest.mark.parametrize("seed", range(4))
 def test_steps_are_those_of_the_plain_loop(name, seed):
     examples = [scored(10 * seed + i, T=3 + i % 2) for i in range(6)]
-    data = TrainingSet([*examples, scored(99)], RULES)
+    given = [*examples, scored(99)]
     options = {"name": name, "rate": 0.5, "epochs": 4, "decay": 0.2, "margin": 0.7, "seed": seed}
     for start in (0.0, 1.0):
-        fresh = TrainingSet(data.examples, RULES)
+        fresh = TrainingSet(given, RULES)
         result = Update(start=start, **options).fit(fresh, range(len(examples)))
         assert not fresh.labellings(6), "the last example does not teach"
-        expected = plain_steps(examples, RULES, (start * data.given).tolist(), **options)
+        expected = plain_steps(examples, RULES, (start * fresh.given).tolist(), **options)
         assert result.weights == pytest.approx(expected, abs=1e-5)
         assert not result.capped.any()
 

@@ -195,7 +195,7 @@ def test_an_empty_text_and_an_error_leave_no_headings(page):
     assert page.run(shown) == 0
     write(page, "text", '{"tokens": ["a", 1]}')
     page.until("document.getElementById('summary').matches('.error')")
-    assert text_of(page, "summary").startswith("tokens is not a list of texts")
+    assert text_of(page, "summary").startswith("tokens[1] is 1; expected a text")
     assert page.run(shown) == 0
 
 

@@ -167,7 +167,7 @@ def test_a_batch_has_a_result_for_each_sequence(decoder):
     assert [one["status"] for one in (first, third, fourth)] == ["optimal"] * 3
     assert first["labels"] == fourth["labels"] and len(third["labels"]) == 2
     assert (second["status"], second["error"], second["labels"]) == ("unknown", "InputError", None)
-    assert second["reason"] == "sequences, item 2: tokens is not a list of texts"
+    assert second["reason"] == "sequences, item 2: tokens is 3; expected a list of texts"
     assert (fifth["error"], sixth["error"]) == ("LimitError", "InputError")
     assert fifth["reason"].startswith("sequences, item 5: 6 tokens;")
     assert sixth["reason"].startswith("sequences, item 6: label 'x' is given twice")

@@ -77,7 +77,7 @@ TARGETS = (
     Target("journals", "out/o.jsonl.part", mutations.json_lines, (f"decode gold.tsv {MODEL} {TO_ROWS}",)),
 )
 OPTIONS = (
-    *("--method", "--rules", "--scheme", "--top", "--tau", "--bound", "--width", "--within"),
+    *("--method", "--rules", "--scheme", "--top", "--tau", "--bound", "--within"),
     *("--time-limit", "--jobs", "--option", "--label-names", "--pool"),
 )
 TEXTS = (

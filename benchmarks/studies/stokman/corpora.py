@@ -79,7 +79,7 @@ def generated(number: int, seed: int) -> list[Document]:
         for item in items[:size]:
             first = len(tokens)
             tokens += [*item.tokens, NEWLINE]
-            labels += [*item.labels, OUTSIDE]
+            labels += [*item.gold, OUTSIDE]
             segments.append(Segment(ITEM, first, len(tokens) - 1))
         result.append(Document(tuple(tokens), tuple(labels), tuple(segments)))
         items = items[size:]
