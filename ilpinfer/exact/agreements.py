@@ -20,6 +20,7 @@ from formulations.messages import counted
 from ilpinfer.core.trees import Leaf
 from ilpinfer.exact import limits
 from ilpinfer.exact.agreement_lists import AgreementLists, Lists, Shares
+from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.stage import Stage
@@ -27,17 +28,18 @@ from ilpinfer.exact.state import State
 from ilpinfer.exact.tree import Bound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.tables import Scores
 
 
 class AgreementScores(NamedTuple):
-    """A lattice of T tokens and S states, K of which follow a state, with the values of a sweep."""
+    """A lattice of T tokens and S states with the values of a sweep."""
 
+    scores: Scores  # of steps
     node: Integers  # (T, S) scores, including those moved here from the lists
-    pool: Integers  # this one and the next two as in `Lattice`
-    step: Integers
-    base: Integers
+    edges: Integers  # (T,) rows of `Scores.edge`
     reach: Integers  # (T, S) best score up to a state, its own included
-    ahead: Integers  # (T, S) best score after it
+    after: Integers  # (T, W) best score after it
+    tail: Integers  # (T, W) the same with its own
 
 
 @dataclass
@@ -71,6 +73,7 @@ class Decomposition:
                 self.inside.append(m)
         self.keys = tuple(one.keys[m] for m in self.inside)
         self.lattice, self.label = product.lattice, product.label
+        self.packed = pack_lattice(product.lattice)
         self.lists = Lists(problem.lists, self.label, len(self.lattice.node))
         self.root = Case(self.lattice.node.copy(), self.lists.empty.copy())
 
@@ -110,7 +113,6 @@ class Decomposition:
     def tighten(self, state: State, case: Case) -> State:
         """Lower the bound of a case by sweeps, and prune states."""
         scores, lists = self.pack(case)
-        kernels.agree_backward(scores, lists, False)
         for _ in range(limits.PRUNINGS):
             state = self.sweep(state, case, scores, lists)
             if case.bound < state.value or self.is_done(state, case) or self.inside:
@@ -123,13 +125,13 @@ class Decomposition:
                 return state
             case.stages = *case.stages, self.lists.shares(case.own)
             self.forbid(case)
-            kernels.agree_backward(scores, lists, False)
         return state
 
     def sweep(self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists) -> State:
         """Sweep until the bound stalls."""
+        bound = kernels.agree_backward(scores, lists, False)
         for number in range(limits.SWEEPS):
-            before, case.bound = case.bound, min(case.bound, kernels.agree_bound(scores, lists))
+            before, case.bound = case.bound, min(case.bound, bound)
             if is_forbidden(case.bound):
                 return state
             state = self.with_candidates(state, case, scores, lists)
@@ -138,7 +140,7 @@ class Decomposition:
             if gap < 0 or stalled or self.is_done(state, case):
                 return state
             kernels.agree_forward(scores, lists, True)
-            kernels.agree_backward(scores, lists, True)
+            bound = kernels.agree_backward(scores, lists, True)
         return state
 
     def with_candidates(
@@ -178,10 +180,10 @@ class Decomposition:
 
     def pack(self, case: Case) -> tuple[AgreementScores, AgreementLists]:
         """For kernels."""
-        lattice = self.lattice
+        instance, tokens = self.packed
         self.forbid(case)
-        reach, ahead = np.empty_like(case.node), np.empty_like(case.node)
-        scores = AgreementScores(case.node, lattice.pool, lattice.step, lattice.base, reach, ahead)
+        room = np.empty_like(case.node), *instance.room(len(case.node))
+        scores = AgreementScores(instance.scores, case.node, tokens.edges, *room)
         return scores, self.lists.pack(case.own)
 
     def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
@@ -199,7 +201,8 @@ class Decomposition:
         if not len(places):
             return None
         chain = lists.past[places] + lists.future[places]
-        through = (scores.reach + scores.ahead)[self.lists.token[places]]
+        at = self.lists.token[places]
+        through = scores.reach[at] + scores.after[at, : case.node.shape[1]]
         of_kind = self.lists.kind == here[places, None]
         loss = through.max(axis=1) - np.where(of_kind, through, FORBIDDEN).max(axis=1)
         loss += chain.max(axis=1) - chain[np.arange(len(places)), there[places]]

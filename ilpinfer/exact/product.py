@@ -88,7 +88,7 @@ class Product:
         labels, pairs = np.empty((T, K)), np.empty((T - 1 if edges else 0, K, K))
         joint, readings, _, _ = self.lattice
         mass, ended = np.empty(len(joint.leads)), np.empty(len(self.tail))
-        kernels.forward(self.lattice, self.tail, labels, pairs, mass, ended)
+        kernels.forward(self.lattice, self.tail, (labels, pairs, mass, ended))
         rule, count = self.rule
         expected = np.zeros(count)
         if (self.rules.machines.penalty != HARD).any():

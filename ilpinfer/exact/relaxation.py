@@ -85,7 +85,7 @@ class Relaxation:
         """
         active = np.array(machines, np.int64)
         bare = self.completion, self.tail, self.total
-        joint = JointProduct(self.instance.tables, *self.tokens, *bare, active, most, cells, steps)
+        joint = JointProduct(self.instance.tables, self.tokens, *bare, active, most, cells, steps, FORBIDDEN)
         return Bounds(joint, active[joint.inside].tolist(), joint.total)
 
     def words(self, machines: Sequence[int]) -> int:

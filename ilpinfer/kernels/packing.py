@@ -115,29 +115,29 @@ def pack_machines(
         _starts([len(weight) for weight in weights]),
     ]
     table, layout = _starts([v.size for v in values]) + which * rows, np.array(columns, np.int64).T.copy()
-    symbols, next_state = _flat(values, np.int16), _flat([one.next_state for one in automata], np.int32)
-    violations, steps = _flat(arcs, np.int64), (labels + 1) * labels if states == labels else states
-    begin, event = np.zeros(1, np.int32), np.zeros((0, 2), np.int16)
-    if which.size * steps <= most and len(machines) <= np.iinfo(np.int16).max:
-        begin, event = kernels.index_events(symbols, table, layout, next_state, violations, states, labels)
-    return Machines(
-        symbols=symbols,
+    steps = (labels + 1) * labels if states == labels else states
+    packed = Machines(
+        symbols=_flat(values, np.int16),
         table=table,
         layout=layout,
-        next_state=next_state,
+        next_state=_flat([one.next_state for one in automata], np.int32),
         cost=_flat(costs, np.int64),
         final=_flat(finals, np.int64),
-        begin=begin,
-        event=event,
+        begin=np.zeros(1, np.int32),
+        event=np.zeros((0, 2), np.int16),
         owing=np.array([m for m, final in enumerate(finals) if final[0]], np.int32),
         weight=_flat(weights, np.int64),
         sums=np.array([_sum(machine, len(machines)) for machine in machines], np.int64).reshape(-1, 4),
         charged=np.zeros(len(machines), bool),
         mark=np.array([machine.mark for machine in machines], np.int64),
         penalty=np.array([machine.penalty for machine in machines], np.int64),
-        violations=violations,
+        violations=_flat(arcs, np.int64),
         last=_flat(ends, np.int64),
     )
+    if which.size * steps > most or len(machines) > np.iinfo(np.int16).max:
+        return packed
+    begin, event = kernels.index_events(packed, states, labels)
+    return packed._replace(begin=begin, event=event)
 
 
 def with_penalties(packed: Machines, machines: Sequence[RuleMachine]) -> Machines:

@@ -12,7 +12,7 @@ from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.relaxation import Relaxation
-from ilpinfer.kernels.native import kernels
+from ilpinfer.kernels.native import JointProduct, kernels
 from ilpinfer.kernels.tables import DEAD
 
 LABELS = ["a", "b", "c"]
@@ -20,21 +20,26 @@ COARSE, LOST, SHORT_LOST = kernels.COARSE, kernels.LOST, kernels.SHORT_LOST
 
 
 def multiplied(trellis, *rules):
-    """The relaxation without machines, the product of all machines, and what `complete_jointly` reads of it."""
+    """The relaxation without machines, the product of all machines, and completions over it from a least value on."""
     one = GroundProblem.of(compile_rules(RuleSet(rules), trellis.labels).problem(trellis), Deadline())
     relaxation, machines = Relaxation(one.instance, one.tokens, {}), np.arange(len(one.instance.sources))
     bounds = relaxation.multiply(machines, 64)
     assert bounds.within
-    return relaxation, bounds, (relaxation.instance.tables, *relaxation.tokens, machines, 64)
+
+    def complete(least):
+        bare = relaxation.completion, relaxation.tail, relaxation.total
+        given = *bare, machines, 64, kernels.MOST_CELLS, False, least
+        joint = JointProduct(relaxation.instance.tables, relaxation.tokens, *given)
+        return joint.completions(), joint.total
+
+    return relaxation, bounds, complete
 
 
 def compare(trellis, *rules, shift=COARSE):
     """The product of rules, exactly and in 16 bits of a unit: what completions are too high by, checked against their bounds."""
-    relaxation, bounds, arrays = multiplied(trellis, *rules)
+    relaxation, bounds, complete = multiplied(trellis, *rules)
     floor = relaxation.total - (SHORT_LOST // 2 << shift)
-    (completion, total), (coarse, bound) = (
-        kernels.complete_jointly(*arrays, least) for least in (FORBIDDEN, floor)
-    )
+    (completion, total), (coarse, bound) = (complete(least) for least in (FORBIDDEN, floor))
     assert (completion > DEAD).any() and total == bounds.total
     assert ((completion > DEAD) == (coarse > DEAD)).all()
     lost = (coarse - completion)[completion > DEAD]
@@ -59,8 +64,8 @@ def test_what_is_too_much_for_16_bits_is_not_forbidden():
     steps[0, 0] = 40.0
     trellis = Trellis.from_emissions([[0, 0, 0], [0, -40, -40]], steps, labels=LABELS, tokens=["x"] * 2)
     few = (C.at_most_tokens(name, 1, penalty=penalty) for name, penalty in zip("abc", (np.inf, 1.0, 1.0)))
-    relaxation, _, arrays = multiplied(trellis, *few)
-    exact, coarse = (kernels.complete_jointly(*arrays, least)[0] for least in (FORBIDDEN, relaxation.total))
+    relaxation, _, complete = multiplied(trellis, *few)
+    exact, coarse = (complete(least)[0] for least in (FORBIDDEN, relaxation.total))
     assert ((exact > DEAD) == (coarse > DEAD)).all() and (exact <= coarse).all()
 
 

@@ -1,6 +1,8 @@
 #include "agreement.hpp"
 
 #include "interrupts.hpp"
+#include "recursion.hpp"
+#include "single.hpp"
 
 namespace ilpinfer::agreement {
 namespace {
@@ -35,7 +37,7 @@ public:
     void divide(Int t, Int n)
     {
         const auto& kind = lists_.kind;
-        const auto node = lattice_.node[t], reach = lattice_.reach[t], ahead = lattice_.ahead[t];
+        const auto node = lattice_.node[t], reach = lattice_.reach[t], ahead = lattice_.after[t];
         const auto own = lists_.own[n], past = lists_.past[n], future = lists_.future[n];
         through_.fill(FORBIDDEN);
         for (Int s = 0; s < kind.size(); ++s)
@@ -67,26 +69,13 @@ private:
 
 void forward(const Lattice& lattice, const Lists& lists, bool moving)
 {
-    const Int S = lattice.states(), K = lattice.followers();
     Balance balance(lattice, lists);
-    Array<Int> best(S);
+    Array<Int> best(lattice.node.shape(1));
     for (Int t = 0; t < lattice.size(); ++t) {
         look_for_interrupts();
         const auto node = lattice.node[t], reach = lattice.reach[t];
-        reach.copy(node);
-        if (t) {
-            const auto edges = lattice.pool[lattice.step[t - 1]];
-            const auto before = lattice.reach[t - 1];
-            best.fill(FORBIDDEN);
-            for (Int i = 0; i < S; ++i) {
-                if (before[i] <= DEAD) continue;
-                for (Int j = 0; j < K; ++j) {
-                    Int& there = best[lattice.base[i] + j];
-                    there = std::max(there, before[i] + edges(i, j));
-                }
-            }
-            for (Int s = 0; s < S; ++s) reach[s] = std::max(node[s] + best[s], FORBIDDEN);
-        }
+        enter_states(lattice.scores, lattice.edges, t, t ? lattice.reach[t - 1] : reach, best);
+        for (Int s = 0; s < best.size(); ++s) reach[s] = std::max(node[s] + best[s], FORBIDDEN);
         for (Int n = lists.begin[t]; n < lists.begin[t + 1]; ++n) {
             const auto own = lists.own[n], past = lists.past[n];
             past.fill(0);
@@ -97,26 +86,13 @@ void forward(const Lattice& lattice, const Lists& lists, bool moving)
     }
 }
 
-void backward(const Lattice& lattice, const Lists& lists, bool moving)
+Int backward(const Lattice& lattice, const Lists& lists, bool moving)
 {
-    const Int T = lattice.size(), S = lattice.states(), K = lattice.followers();
+    const Single one({lattice.node, lattice.edges, lattice.edges});
     Balance balance(lattice, lists);
-    Array<Int> tail(S), values(lists.kinds());
-    for (Int t = T - 1; t >= 0; --t) {
-        look_for_interrupts();
-        const auto ahead = lattice.ahead[t];
-        ahead.fill(0);
-        if (t < T - 1) {
-            const auto edges = lattice.pool[lattice.step[t]];
-            for (Int s = 0; s < S; ++s)
-                tail[s] = std::max(lattice.node(t + 1, s) + lattice.ahead(t + 1, s), FORBIDDEN);
-            for (Int i = 0; i < S; ++i) {
-                const Int first = lattice.base[i];
-                Int best = FORBIDDEN;
-                for (Int j = 0; j < K; ++j) best = std::max(best, edges(i, j) + tail[first + j]);
-                ahead[i] = best;
-            }
-        }
+    Array<Int> values(lists.kinds());
+    Completion completion{lattice.after, lattice.tail, FORBIDDEN};
+    complete(lattice.scores, one.sequence, completion, [&](Int t) {
         for (Int n = lists.begin[t]; n < lists.begin[t + 1]; ++n) {
             const Int later = lists.after[n];
             lists.future[n].fill(0);
@@ -127,18 +103,12 @@ void backward(const Lattice& lattice, const Lists& lists, bool moving)
             }
             if (moving) balance.divide(t, n);
         }
-    }
-}
-
-Int bound(const Lattice& lattice, const Lists& lists)
-{
-    Int total = largest_sum(lattice.node[0], lattice.ahead[0]);
-    for (Int n = 0; n < lists.size(); ++n)
-        if (lists.before[n] < 0) {
-            total += largest_sum(lists.own[n], lists.future[n]);
-            if (total < DEAD) return FORBIDDEN;
-        }
-    return std::max(total, FORBIDDEN);
+        std::copy(lattice.node[t].begin(), lattice.node[t].end(), lattice.tail[t].begin());
+    });
+    Int total = completion.total;
+    for (Int n = 0; n < lists.size() && total >= DEAD; ++n)
+        if (lists.before[n] < 0) total += largest_sum(lists.own[n], lists.future[n]);
+    return total < DEAD ? FORBIDDEN : total;
 }
 
 void best_kinds(const Lists& lists, Ints kinds)
@@ -157,13 +127,13 @@ void best_kinds(const Lists& lists, Ints kinds)
 
 Int narrow(const Lattice& lattice, const Lists& lists, Int total, Int floor)
 {
-    const Int best = largest_sum(lattice.node[0], lattice.ahead[0]);
+    const Int best = largest(lattice.tail[0]);
     Int count = 0;
     for (Int t = 0; t < lattice.size(); ++t) {
         look_for_interrupts();
-        for (Int s = 0; s < lattice.states(); ++s) {
+        for (Int s = 0; s < lattice.node.shape(1); ++s) {
             if (lattice.node(t, s) <= DEAD) continue;
-            Int value = std::max(lattice.reach(t, s) + lattice.ahead(t, s), FORBIDDEN) + total - best;
+            Int value = std::max(lattice.reach(t, s) + lattice.after(t, s), FORBIDDEN) + total - best;
             for (Int n = lists.begin[t]; n < lists.begin[t + 1]; ++n) {
                 const auto past = lists.past[n], future = lists.future[n];
                 const Int f = lists.kind[s];
@@ -180,21 +150,7 @@ Int narrow(const Lattice& lattice, const Lists& lists, Int total, Int floor)
 
 void best_path(const Lattice& lattice, Ints path)
 {
-    Int i = 0;
-    for (Int t = 0; t < path.size(); ++t) {
-        const Int base = t ? lattice.base[i] : 0;
-        Int best = 4 * FORBIDDEN, chosen = 0;
-        for (Int b = 0; b < lattice.followers(); ++b) {
-            const Int j = base + b;
-            Int score = std::max(lattice.node(t, j) + lattice.ahead(t, j), FORBIDDEN);
-            if (t) score += lattice.pool(lattice.step[t - 1], i, b);
-            if (score > best) {
-                best = score;
-                chosen = j;
-            }
-        }
-        i = path[t] = chosen;
-    }
+    trace(lattice.scores, lattice.edges, {lattice.after, lattice.tail, largest(lattice.tail[0])}, path);
 }
 
 }  // namespace ilpinfer::agreement

@@ -6,22 +6,19 @@
 // (tree-reweighted message passing: Kolmogorov 2006).
 #pragma once
 
-#include "grid.hpp"
+#include "instance.hpp"
 
 namespace ilpinfer::agreement {
 
-// A lattice of T tokens and S states, K of which follow a state, with the values of a sweep.
+// A lattice of T tokens and S states, with the values of a sweep.
 struct Lattice {
-    View<Int, 2> node;        // (T, S) scores, including those moved here from the lists
-    View<const Int, 3> pool;  // (P, S, K) scores of steps
-    View<const Int, 1> step;  // (T-1,) the entry of `pool` for each step
-    View<const Int, 1> base;  // (S,) the target of the first step of each state
-    View<Int, 2> reach;       // (T, S) best score up to a state, its own included
-    View<Int, 2> ahead;       // (T, S) best score after it
+    Scores scores;             // of steps
+    View<Int, 2> node;         // (T, S) scores, including those moved here from the lists
+    ConstInts edges;           // (T,) rows of `Scores::edge`
+    View<Int, 2> reach;        // (T, S) best score up to a state, its own included
+    View<Int, 2> after, tail;  // (T, W) of the backward recursion
 
     Int size() const { return node.size(); }
-    Int states() const { return node.shape(1); }
-    Int followers() const { return pool.shape(2); }
 };
 
 // N entries of all lists in the order of their tokens, with F kinds each.
@@ -42,11 +39,8 @@ struct Lists {
 // Fill reach and past; where `moving`, divide the scores of each token anew.
 void forward(const Lattice& lattice, const Lists& lists, bool moving);
 
-// Fill ahead and future; where `moving`, divide the scores of each token anew.
-void backward(const Lattice& lattice, const Lists& lists, bool moving);
-
-// The sum of the optima, after a backward sweep.
-Int bound(const Lattice& lattice, const Lists& lists);
+// Fill after, tail and future; where `moving`, divide the scores of each token anew. The sum of the optima.
+Int backward(const Lattice& lattice, const Lists& lists, bool moving);
 
 // Fill kinds (N,) with the best kinds of each list, after a backward sweep; a tie keeps the kind of the entry
 // before.
@@ -56,8 +50,7 @@ void best_kinds(const Lists& lists, Ints kinds);
 // sweeps must have run before, without moving scores.
 Int narrow(const Lattice& lattice, const Lists& lists, Int total, Int floor);
 
-// Fill path (T,) with the states of the lattice's best labelling, the first one by label ids, after a
-// backward sweep.
+// Fill path (T,) with the states of the lattice's best labelling, the first one by label ids, after a backward sweep; it has one.
 void best_path(const Lattice& lattice, Ints path);
 
 }  // namespace ilpinfer::agreement

@@ -14,13 +14,6 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 double nats(Int units) { return static_cast<double>(units) / static_cast<double>(UNITS_PER_NAT); }
 
 template <typename T>
-Array<T> array_of(const std::vector<T>& values)
-{
-    const Int size = static_cast<Int>(values.size());
-    return Array<T>::copy_of(Row<const T>(values.data(), {size}), {size});
-}
-
-template <typename T>
 Array<T, 2> first_rows(const Array<T, 2>& array, Int rows)
 {
     return Array<T, 2>::copy_of(array.slice(0, rows), {rows, array.shape(1)});
@@ -79,14 +72,8 @@ public:
             const Charge charge = close_copy(rules_, states_[v]);
             end[v] = charge.hard ? INFINITE : nats(charge.cost);
         }
-        return {std::move(first),
-                first_rows(states_, vectors_),
-                first_rows(labels_, vectors_),
-                array_of(arc_at_),
-                array_of(leads_),
-                array_of(cost_),
-                std::move(end),
-                passed};
+        return {std::move(first), first_rows(states_, vectors_), first_rows(labels_, vectors_), array_of(arc_at_),
+                array_of(leads_), array_of(cost_), std::move(end), passed};
     }
 
 private:

@@ -1,6 +1,8 @@
 // The product of a lattice with its rules' machines, built token by token.
 #pragma once
 
+#include <tuple>
+
 #include "joint_states.hpp"
 
 namespace ilpinfer {
@@ -40,17 +42,9 @@ struct Expansion {
     Int passed;                   // token at which the budget was exceeded, or T
 };
 
-// An expansion that owns its arrays.
-struct Expanded {
-    Array<Int> first;
-    Array<Small, 2> states;
-    Array<bool, 2> labels;
-    Array<Int> arc_at;
-    Array<Small> leads;
-    Array<double> cost;
-    Array<double> end;
-    Int passed;
-};
+// The fields of an expansion that owns its arrays.
+using Expanded =
+    std::tuple<Array<Int>, Array<Small, 2>, Array<bool, 2>, Array<Int>, Array<Small>, Array<double>, Array<double>, Int>;
 
 // The product, token by token; joint states have `size` numbers. `possible` (T, K) is true where a path leads
 // from a label to the end, rules apart; `budget` limits the joint states.

@@ -1,11 +1,41 @@
 #include "follow.hpp"
 
+#include "interrupts.hpp"
+
 namespace ilpinfer {
 namespace {
 
 constexpr Int FEATURES = -1;  // the source of an event, where it is no rule; other negative ones are the model
 
 }  // namespace
+
+std::pair<Array<Small>, Array<Short, 2>> index_events(const Machines& machines, Int states, Int labels)
+{
+    const Int M = machines.size(), befores = states == labels ? labels + 1 : 1;
+    Array<bool> changes(machines.weight.size(), false);
+    for (Int m = 0; m < M; ++m)
+        for (Int q = 0; q < machines.layout(m, STATES); ++q)
+            for (Int s = 0; s < machines.layout(m, WIDTH); ++s) {
+                const Int arc = machines.arc(m, q, s);
+                changes[machines.layout(m, WEIGHT) + s] |= machines.next_state[arc] != q || machines.violations[arc];
+            }
+    std::vector<Small> begin{0};
+    std::vector<Short> event;
+    for (Int c = 0; c < machines.table.size(); ++c)
+        for (Int before = 0; before < befores; ++before) {
+            look_for_interrupts();
+            for (Int j = 0; j < states; ++j) {
+                for (Int m = 0; m < M; ++m) {
+                    const Int symbol = machines.symbol(m, c, before, j);
+                    if (!changes[machines.layout(m, WEIGHT) + symbol]) continue;
+                    event.push_back(static_cast<Short>(m));
+                    event.push_back(static_cast<Short>(symbol));
+                }
+                begin.push_back(static_cast<Small>(event.size() / 2));
+            }
+        }
+    return {array_of(begin), array_of(event, std::array{static_cast<Int>(event.size() / 2), Int{2}})};
+}
 
 // Activate a machine, and with it the others of a rule that counts once.
 void Active::activate(const Machines& machines, Int m, Ints marks)

@@ -25,6 +25,9 @@ void follow_events(const Scores& scores, const Machines& machines, ConstInts cla
     }
 }
 
+// `begin` and `event` of machines: those whose symbol of a step changes one of their states, or has a cost; S and B of `Scores`.
+std::pair<Array<Small>, Array<Short, 2>> index_events(const Machines& machines, Int states, Int labels);
+
 // The states of machines along a labelling; a machine that has met no event has none.
 class Walk {
 public:

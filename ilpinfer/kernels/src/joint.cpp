@@ -89,14 +89,6 @@ Kinds split_kinds(const Joint& joint, const Machines& machines, Int m, const std
     return result;
 }
 
-template <typename T>
-Array<T, 2> first_rows(const std::vector<T>& values, Int rows, Int width)
-{
-    Array<T, 2> result({rows, width});
-    std::copy_n(values.begin(), rows * width, result.begin());
-    return result;
-}
-
 // Multiply with machine m; false where the reachable states are more than `most`.
 bool multiply(Joint& joint, Befores& before, Kinds& kinds, const Machines& machines, Int m, Int most)
 {
@@ -125,10 +117,9 @@ bool multiply(Joint& joint, Befores& before, Kinds& kinds, const Machines& machi
     const Int Q = static_cast<Int>(order.size());
     joint.before = std::move(before.of_state);
     joint.kind = std::move(kinds.kind);
-    joint.after = first_rows(after, Q, width);
-    joint.cost = first_rows(cost, Q, width);
-    joint.last = Array<Int>(Q);
-    std::copy(last.begin(), last.end(), joint.last.begin());
+    joint.after = array_of(after, std::array{Q, width});
+    joint.cost = array_of(cost, std::array{Q, width});
+    joint.last = array_of(last);
     return true;
 }
 

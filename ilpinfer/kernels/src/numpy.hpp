@@ -7,28 +7,19 @@
 
 #include <string_view>
 
+#include "instance.hpp"
 #include "interrupts.hpp"
-#include "view.hpp"
 
 namespace nb = nanobind;
 
 namespace ilpinfer {
 
-// Records have a specialization, with the name that a named tuple has in Python, if there is one.
-template <typename Record>
-struct Members;
-
-template <typename Record>
-concept IsRecord = requires { sizeof(Members<Record>); };
+// Records are aggregates but the one that is a class in Python. Some have the name of a named tuple there, see records.hpp.
+template <typename T>
+concept IsRecord = std::is_class_v<T> && std::is_aggregate_v<T> && !std::is_same_v<T, Instance>;
 
 template <IsRecord Record>
-constexpr auto name_of()
-{
-    if constexpr (requires { Members<Record>::name; })
-        return Members<Record>::name;
-    else
-        return nb::detail::const_name("tuple[typing.Any, ...]");
-}
+inline constexpr auto name_of = nb::detail::const_name("tuple[typing.Any, ...]");
 
 // The number of members of a record.
 struct Anything {
@@ -93,12 +84,12 @@ private:
     Watch watch_{look_for_signals};
 };
 
-// Bind a kernel, which runs without the interpreter's lock, with the names of its arguments.
+// Bind a kernel, which runs without the interpreter's lock, with the names of its arguments; headers say what it does.
 template <typename Target, typename Kernel, std::size_t N>
-void define(Target& target, const char* name, Kernel&& kernel, const char* const (&names)[N], const char* doc = "")
+void define(Target& target, const char* name, Kernel&& kernel, const char* const (&names)[N])
 {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-        target.def(name, std::forward<Kernel>(kernel), nb::arg(names[I])..., doc, nb::call_guard<Unlocked>());
+        target.def(name, std::forward<Kernel>(kernel), nb::arg(names[I])..., nb::call_guard<Unlocked>());
     }(std::make_index_sequence<N>());
 }
 
@@ -146,7 +137,7 @@ struct type_caster<ilpinfer::Array<T, D>> {
 
 template <ilpinfer::IsRecord Record>
 struct type_caster<Record> {
-    NB_TYPE_CASTER(Record, ilpinfer::name_of<Record>())
+    NB_TYPE_CASTER(Record, ilpinfer::name_of<Record>)
 
     bool from_python(handle source, uint32_t flags, cleanup_list* cleanup) noexcept
     {

@@ -1,34 +1,29 @@
-// Records that Python makes, in the order of their named tuples; see tables.py and counts.py.
+// Names of the records that are named tuples in Python, in the order of their fields; see tables.py, counts.py and joint_states.py.
 #pragma once
 
-#include "instance.hpp"
+#include "chain.hpp"
+#include "joint_states.hpp"
 #include "numpy.hpp"
-#include "single.hpp"
-#include "solving.hpp"
 
 namespace ilpinfer {
 
 template <>
-struct Members<Windows> {
-    static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.tables.Windows");
-};
+inline constexpr auto name_of<Windows> = nb::detail::const_name("ilpinfer.kernels.tables.Windows");
 template <>
-struct Members<Scores> {
-    static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.tables.Scores");
-};
+inline constexpr auto name_of<Scores> = nb::detail::const_name("ilpinfer.kernels.tables.Scores");
 template <>
-struct Members<Machines> {
-    static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.tables.Machines");
-};
+inline constexpr auto name_of<Machines> = nb::detail::const_name("ilpinfer.kernels.tables.Machines");
 template <>
-struct Members<Counts> {
-    static constexpr auto name = nb::detail::const_name("ilpinfer.kernels.counts.Counts");
-};
+inline constexpr auto name_of<Counts> = nb::detail::const_name("ilpinfer.kernels.counts.Counts");
 template <>
-struct Members<Limits> {};
+inline constexpr auto name_of<Chain> = nb::detail::const_name("ilpinfer.kernels.tables.Chain");
 template <>
-struct Members<Tokens> {};
+inline constexpr auto name_of<Rules> = nb::detail::const_name("ilpinfer.kernels.tables.Rules");
 template <>
-struct Members<Account> {};
+inline constexpr auto name_of<Symbols> = nb::detail::const_name("ilpinfer.kernels.joint_states.Symbols");
+template <>
+inline constexpr auto name_of<Memo> = nb::detail::const_name("ilpinfer.kernels.joint_states.Memo");
+template <>
+inline constexpr auto name_of<MemoJoint> = nb::detail::const_name("ilpinfer.kernels.joint_states.Joint");
 
 }  // namespace ilpinfer

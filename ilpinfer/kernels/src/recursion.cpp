@@ -21,8 +21,9 @@ class Best : public StepScores {
 public:
     using Sum = double;
 
-    Best(const Scores& scores, ConstInts edges, View<const Int, 2> own, View<Int, 2> after)
-        : StepScores(scores, edges), own_(own), after_(after), ahead_(after.shape(1), none())
+    Best(const Scores& scores, ConstInts edges, View<const Int, 2> own, View<Int, 2> after,
+         const std::function<void(Int)>& done = {})
+        : StepScores(scores, edges), own_(own), after_(after), done_(done), ahead_(after.shape(1), none())
     {
     }
 
@@ -39,7 +40,10 @@ public:
         own_scores_ = own_[t + 1].data();
         steps_ = scores_.edge[edges_[t + 1]].data();
     }
-    void end(Int) {}
+    void end(Int t)
+    {
+        if (done_) done_(t);
+    }
     void clear(Int row)
     {
         after_[row].fill(FORBIDDEN);
@@ -60,6 +64,7 @@ private:
 
     View<const Int, 2> own_;
     View<Int, 2> after_;
+    const std::function<void(Int)> done_;
     Array<double> ahead_;
     const Int *own_scores_ = nullptr, *steps_ = nullptr;  // of the next token, and of the steps into it
     Int* here_ = nullptr;                                 // the row that is filled
@@ -166,11 +171,12 @@ Int best_of(ConstInts tail, Int count)
 
 }  // namespace
 
-void complete(const Scores& scores, const Sequence& sequence, Completion& completion)
+void complete(const Scores& scores, const Sequence& sequence, Completion& completion,
+              const std::function<void(Int)>& done)
 {
     const auto [after, tail, total] = completion;
     fill_own(scores, sequence, tail);
-    Best best(scores, sequence.edges, tail, after);
+    Best best(scores, sequence.edges, tail, after, done);
     Bare rows(sequence.size(), scores.states());
     complete(best, rows);
     const Int* const rest = after.data();
@@ -219,6 +225,18 @@ void trace(const Scores& scores, ConstInts edges, const Completion& completion, 
     }
 }
 
+void enter_states(const Scores& scores, ConstInts edges, Int t, ConstInts reach, Ints best)
+{
+    const Int B = scores.labels;
+    for (Int j = 0; j < best.size(); ++j) best[j] = t == 0 && j < B ? 0 : FORBIDDEN;
+    for (Int i = 0; t && i < reach.size(); ++i) {
+        if (reach[i] <= DEAD) continue;
+        const Int* const gain = scores.edge[edges[t]][i].data();
+        Int* const there = best.data() + scores.base[i];
+        for (Int b = 0; b < B; ++b) there[b] = std::max(there[b], reach[i] + gain[b]);
+    }
+}
+
 Int prune(const Scores& scores, View<Int, 2> emission, ConstInts edges, View<const Int, 2> after, Int floor)
 {
     const Int T = emission.shape(0), S = emission.shape(1);
@@ -226,14 +244,7 @@ Int prune(const Scores& scores, View<Int, 2> emission, ConstInts edges, View<con
     Int count = 0;
     for (Int t = 0; t < T; ++t) {
         if (t % TOKENS_A_LOOK == 0) look_for_interrupts();
-        for (Int j = 0; j < S; ++j) best[j] = t == 0 && j < scores.labels ? 0 : FORBIDDEN;
-        for (Int i = 0; t && i < S; ++i) {
-            if (reach[i] <= DEAD) continue;
-            for (Int b = 0; b < scores.labels; ++b) {
-                Int& there = best[scores.base[i] + b];
-                there = std::max(there, reach[i] + scores.edge(edges[t], i, b));
-            }
-        }
+        enter_states(scores, edges, t, reach, best);
         for (Int j = 0; j < S; ++j) {
             reach[j] = best[j] > DEAD ? std::max(best[j] + emission(t, j), FORBIDDEN) : FORBIDDEN;
             if (reach[j] <= DEAD || reach[j] + after(t, j) < floor)

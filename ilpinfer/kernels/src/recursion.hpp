@@ -2,6 +2,8 @@
 // labellings by label ids is found.
 #pragma once
 
+#include <functional>
+
 #include "joint.hpp"
 
 namespace ilpinfer {
@@ -32,8 +34,13 @@ inline constexpr int COARSE = 12;      // the least unit of 16-bit losses, as a 
 template <typename Loss>
 inline constexpr Int LOST = sizeof(Loss) == 4 ? (Int{1} << 30) - 1 : (Int{1} << 14) - 1;
 
-// The best value of a labelling, `FORBIDDEN` where there is none; fills both arrays.
-void complete(const Scores& scores, const Sequence& sequence, Completion& completion);
+// Compute the best value of a labelling, `FORBIDDEN` where there is none, and fill both arrays. `done` is called after each token,
+// from the last one on; until then, the row of its tail has its own scores, and may be changed.
+void complete(const Scores& scores, const Sequence& sequence, Completion& completion,
+              const std::function<void(Int)>& done = {});
+
+// Fill best (S,) with the best scores of the steps into each state at token t, from scores `reach` (S,) up to the states before.
+void enter_states(const Scores& scores, ConstInts edges, Int t, ConstInts reach, Ints best);
 
 // The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state. Completions are too
 // high where they are below those without machines by more than half of `LOST`. Where `least`, the least value wanted, is close to

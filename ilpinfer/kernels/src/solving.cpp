@@ -10,8 +10,6 @@ namespace {
 // are not more than 1 / LARGEST_SHARE of all steps.
 constexpr Int FIRST_SHARE = 160, FIRST_STEPS = 40'000, LARGEST_SHARE = 20;
 
-ConstInts view(const std::vector<Int>& values) { return {values.data(), {static_cast<Int>(values.size())}}; }
-
 Int count_sums(const Machines& machines, const std::vector<Int>& active)
 {
     return std::count_if(active.begin(), active.end(), [&](Int m) { return machines.may_have_multiplier(m); });
@@ -29,7 +27,7 @@ public:
     {
         const auto& [instance, sequence, limits, marks] = task_;
         const auto& scores = instance.scores;
-        const ConstInts outside = view(active);
+        const ConstInts outside = view_of(active);
         if (!product_)
             return {scores, instance.machines, sequence.edges, sequence.classes, none_, outside,
                     bare_.after, bare_.tail, bare_.total};
@@ -70,7 +68,7 @@ Int Relaxed::multiply(Active& active, Int most, Int steps, Int least)
     Multiplied best;
     double worth = -1.0;
     for (int attempt = 0; attempt < (most == FEWEST_JOINT ? 2 : 1); ++attempt) {
-        auto made = multiply_machines(machines, sequence.classes, S, view(others), marks[1], most, hard);
+        auto made = multiply_machines(machines, sequence.classes, S, view_of(others), marks[1], most, hard);
         double total = 0.0;
         for (std::size_t a = 0; a < others.size(); ++a)
             if (made.inside[a]) total += static_cast<double>(machines.penalty[others[a]]);
@@ -322,7 +320,7 @@ Listed list_best(const Task& task, Int first_steps, Int most_steps, Int lowest, 
 }
 
 Product multiply_jointly(const Instance& instance, const Sequence& sequence, const Completion& bare,
-                         ConstInts active, Int most, Int cells, bool steps)
+                         ConstInts active, Int most, Int cells, bool steps, Int least)
 {
     const Int T = sequence.size(), width = instance.scores.width();
     const auto copied = [](View<Int, 2> rows) { return Array<Int, 2>::copy_of(rows, {rows.shape(0), rows.shape(1)}); };
@@ -332,7 +330,7 @@ Product multiply_jointly(const Instance& instance, const Sequence& sequence, con
     auto made = multiply_machines(instance.machines, sequence.classes, instance.scores.states(), active, apart,
                                   std::max<Int>(1, std::min(most, cells / (T * width))), steps);
     Product product{std::move(made.joint), {}, std::move(made.inside)};
-    product.completion = complete_jointly(instance.scores, sequence, product.joint, bare, FORBIDDEN);
+    product.completion = complete_jointly(instance.scores, sequence, product.joint, bare, least);
     return product;
 }
 

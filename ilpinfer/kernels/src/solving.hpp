@@ -73,8 +73,9 @@ struct Product {
     std::vector<bool> inside;
 };
 
-// Multiply active machines with at most `most` joint states, in a recursion of at most about MOST_CELLS values.
+// Multiply active machines with at most `most` joint states, in a recursion of at most about MOST_CELLS values; bounds of values below
+// `least` may be too high.
 Product multiply_jointly(const Instance& instance, const Sequence& sequence, const Completion& bare,
-                         ConstInts active, Int most, Int cells, bool steps);
+                         ConstInts active, Int most, Int cells, bool steps, Int least);
 
 }  // namespace ilpinfer

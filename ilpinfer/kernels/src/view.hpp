@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace ilpinfer {
 
@@ -136,6 +137,25 @@ public:
 private:
     std::unique_ptr<T[]> memory_;
 };
+
+// A view of a vector, and an array of its first numbers, which has a shape.
+template <typename T>
+View<const T, 1> view_of(const std::vector<T>& values)
+{
+    return {values.data(), {static_cast<Int>(values.size())}};
+}
+template <typename T, std::size_t D = 1>
+Array<T, int{D}> array_of(const std::vector<T>& values, std::array<Int, D> shape)
+{
+    Array<T, int{D}> result(shape);
+    std::copy_n(values.begin(), result.count(), result.begin());
+    return result;
+}
+template <typename T>
+Array<T> array_of(const std::vector<T>& values)
+{
+    return array_of(values, std::array{static_cast<Int>(values.size())});
+}
 
 template <typename T>
 using Row = View<T, 1>;
