@@ -108,7 +108,7 @@ def evaluate(options: EvaluateOptions) -> None:
     for path, each in zip((predicted, against), result, strict=False):
         if each.missing:
             notice(
-                f"{path}: {counted(each.missing, 'sequence')} have no labelling; their tokens count as wrong"
+                f"{path}: {counted(each.missing, 'sequence')} without a labelling; their tokens count as wrong"
             )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
     differences: list[Difference] = []

@@ -87,7 +87,7 @@ def learn(options: LearnOptions) -> None:
     from ilpinfer.learning.weights import WeightLearner, learnable
 
     if not options.rules:
-        raise InputError("no rules to learn penalties of: name them with --rules RULES")
+        raise InputError("no rules are given; name them with --rules RULES")
     source, scheme = options.input.source, canonical_scheme(options.input.scheme)
     together = _together(options)
     learner = WeightLearner(**common(options, WeightLearner))

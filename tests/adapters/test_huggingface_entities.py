@@ -213,7 +213,7 @@ def test_probabilities_that_take_too_many_states_are_refused_with_a_way_out(monk
     def refused(*_, **__):
         raise decisions.TooManyStates("too many")
 
-    monkeypatch.setattr("ilpinfer.decoding.decoder.Decoder.marginals", refused)
+    monkeypatch.setattr("ilpinfer.exact.marginals.marginals", refused)
     with pytest.raises(AdapterError, match=r"too expensive \(too many\); score='model'"):
         found("first")
     assert found("first", score="model")

@@ -53,7 +53,7 @@ def test_no_word_with_a_piece():
 
 
 @pytest.mark.parametrize(
-    "tokens, said", [(None, "nor have 999999998 others"), (["a"], "1 token, but word_ids has word")]
+    "tokens, said", [(None, "and 999999998 others have no piece"), (["a"], "1 token, but word_ids has word")]
 )
 def test_ids_that_are_no_numbers_of_words(tokens, said):
     with pytest.raises(ValueError, match=said):

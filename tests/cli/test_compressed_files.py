@@ -167,7 +167,7 @@ def test_equal_rows_give_equal_files(tmp_path):
 
 def test_a_pipe_cannot_have_compressed_rows(tmp_path):
     os.mkfifo(tmp_path / "x.gz")
-    with pytest.raises(OutputError, match=r"x\.gz: is no file, .*; choose a name without \.gz"):
+    with pytest.raises(OutputError, match=r"x\.gz: is not a regular file, .*; choose a name without \.gz"):
         RowCheckpoint(tmp_path / "x.gz", "job", lambda row: (row["n"], 0, 1))
 
 

@@ -163,7 +163,7 @@ def test_a_late_decoder_in_this_process_is_reported(monkeypatch, caplog):
     with caplog.at_level(logging.WARNING, "ilpinfer"):
         solution = decode(late, time_limit=0.05)
     (record,) = caplog.records
-    assert "mine has passed its time limit of 0.05 s and goes on" in record.getMessage()
+    assert "mine has passed its time limit of 0.05 s and still runs" in record.getMessage()
     assert "over its time limit" in solution.method and solution.labels == ["a"] * 3
 
 

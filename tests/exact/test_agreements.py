@@ -154,4 +154,4 @@ def test_a_proof_as_plain_values_has_its_shares():
     ((rule, part, rows),) = solution.certificate.to_dict()["tree"]["shares"][-1]
     assert (rule, part) == (0, 0)
     assert rows == [list(row) for row in solution.certificate.tree.shares[-1][0, 0]]
-    assert solution.certificate.cost.passes == 2 + 2 * len(solution.certificate.tree.shares)
+    assert solution.certificate.cost["passes"] == 2 + 2 * len(solution.certificate.tree.shares)

@@ -100,7 +100,7 @@ def test_no_rule_survives(train, cli):
     code, out, err = cli("mine train.tsv --output rules.toml --support 900")
     assert (code, out) == (1, "")
     assert err.startswith("ilpinfer: train.tsv: no rule found in 20 sequences (")
-    assert err.endswith(": lower the support\n") and err.count("\n") == 1
+    assert err.endswith("; lower the support\n") and err.count("\n") == 1
     assert not list(Path().glob("rules.toml*"))
 
 

@@ -287,7 +287,7 @@ def test_where_no_rule_survives_it_says_which_threshold_to_lower():
     result = RuleMiner(support=1000).fit([REFERENCE] * 20)
     assert result.entries == () and len(result.rules) == 0
     assert result.remark.startswith("no rule found in 20 sequences (")
-    assert result.remark.endswith("below the support): lower the support")
+    assert result.remark.endswith("below the support); lower the support")
     nothing = RuleMiner(families=["adjacency"], folds=0).fit([pair("x y", "a O")] * 3)
     said = "no rule found in 3 sequences (no candidate at all)"
     assert nothing.remark == f"{said}: give more sequences, or more families"

@@ -183,7 +183,7 @@ def test_two_phase_by_a_solver_is_a_solvers_word():
     solution = ilpinfer.decode_two_phase(TRELLIS, RULES, 0.7, method="highs")
     assert solution.certificate.kind == "solver"
     verdict = ilpinfer.verify(TRELLIS, RULES, solution)
-    assert verdict.ok and not verdict.proved and "claim of" in verdict.reasons[0]
+    assert verdict.ok and not verdict.proved and "is claimed by" in verdict.reasons[0]
     below = replace(solution, path=solution.path, cost_bound=solution.penalty + 1)
     assert not ilpinfer.verify(TRELLIS, RULES, below).ok
 
@@ -224,7 +224,7 @@ def test_what_a_member_excludes_is_checked(few):
         ((*before, worse), "worse"),
         ((*before, (0, 1)), "shape"),
         ((*before, (0, 1, 2, 1, 3)), "label id"),
-        ((*before, None), "excludes"),
+        ((*before, None), "excluded or listed"),
     ):
         forged = replace(last, certificate=replace(last.certificate, excluded=excluded))
         verdict = ilpinfer.verify(TRELLIS, RULES, forged)

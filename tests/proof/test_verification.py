@@ -304,7 +304,7 @@ GOOD = Split((0, 1), (0,), 1, BEST.certificate.tree, BEST.certificate.tree)
         (Leaf({(TITLE, 1): 1}), "place"),
         (Leaf({TITLE: 1}), "pair"),
         (Leaf(None), "cannot be read"),
-        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "inside too"),
+        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "also inside"),
         (Leaf({}, ((TITLE, 0),), (((AUTHOR, 0), (TITLE, 0)),)), "named twice"),
         (Leaf({}, (), (((AUTHOR, 0),), ((AUTHOR, 0),))), "named twice"),
         (Leaf({}, ((TITLE, 0), (TITLE, 0))), "twice"),

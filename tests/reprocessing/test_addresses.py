@@ -180,7 +180,7 @@ def test_pairs_of_brat_are_read_in_storage(store, cli):
     cli.done("convert memory://brat brat.jsonl")
     assert rows(Path("brat.jsonl"))[0]["tokens"] == ["Ada", "wrote", "Notes"]
     store.pipe_file("/brat/b.txt", b"Ada")
-    assert "memory://brat/b.txt: no b.ann beside it" in cli.refused("convert memory://brat x.jsonl")
+    assert "memory://brat/b.txt: no b.ann in the same folder" in cli.refused("convert memory://brat x.jsonl")
 
 
 def test_an_output_is_a_folder_and_need_not_be_there_to_go_on(store, cli):
