@@ -290,7 +290,7 @@ def test_where_no_rule_survives_it_says_which_threshold_to_lower():
     assert result.remark.endswith("below the support); lower the support")
     nothing = RuleMiner(families=["adjacency"], folds=0).fit([pair("x y", "a O")] * 3)
     said = "no rule found in 3 sequences (no candidate at all)"
-    assert nothing.remark == f"{said}: give more sequences, or more families"
+    assert nothing.remark == f"{said}; give more sequences, or more families"
     assert RuleMiner(support=5).fit([REFERENCE] * 20).remark == ""
 
 
