@@ -33,7 +33,6 @@ def in_contexts(
         if skipped or rule.folds or rule.once or not contexts:
             result.append(rule)
             continue
-        time_limits.check()
         components = tuple(_smaller(component, contexts, used) for component in rule.components)
         same = all(one is other for one, other in zip(components, rule.components, strict=True))
         result.append(rule if same else replace(rule, components=components))
@@ -63,6 +62,7 @@ def _is_small(component: Component) -> bool:
 
 
 def _told_apart(machine: Machine) -> frozenset[int]:
-    """Labels that a machine does not read as it reads most labels."""
+    """Labels that a machine does not read as it reads most labels; OutOfTime where a time limit has passed."""
+    time_limits.check()
     classes, _ = label_classes((machine,), machine.steps.values.shape[2])
     return frozenset(np.flatnonzero(classes != np.bincount(classes).argmax()).tolist())

@@ -24,6 +24,8 @@ KERNEL_SHARE = 1 / 10
 """Share of a time limit for label setting, so that passes and products, which have no limit of their own, end in time."""
 STEPS_PER_SECOND = 2e8
 """Steps per second of kernels on a slow machine; it turns seconds that are left into steps."""
+IMPORT_SECONDS = 1.0
+"""Seconds that the first import of `scipy.optimize` in a process may take on a busy machine."""
 
 # Tables of compiled rules.
 MOST_POOLS = 8

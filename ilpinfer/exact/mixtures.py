@@ -6,6 +6,7 @@ Farkas multipliers: no labelling keeps all sides.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from formulations.automata.sums import Sum
 from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.grid import FORBIDDEN, HARD, UNITS_PER_NAT, is_forbidden
 from formulations.problem.problem import Problem
-from formulations.time_limits import OutOfTime
+from formulations.time_limits import OutOfTime, seconds_left
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import MachineKey
 from ilpinfer.exact import limits
@@ -162,8 +163,10 @@ def _master(
     """The best multipliers (R,) against the labellings with these scores (N,) and units (N, R).
 
     minimise gain + Σ constant, subject to gain >= score - multipliers · units for each labelling, and
-    constant >= multiplier · sum - cost for each corner; None where it is not solved.
+    constant >= multiplier · sum - cost for each corner; None where it is not solved, or no time is left to import the solver.
     """
+    if "scipy.optimize" not in sys.modules and seconds_left() < limits.IMPORT_SECONDS:
+        return None
     from scipy.optimize import linprog
 
     N, R = units.shape
