@@ -154,7 +154,7 @@ def test_limits_are_stated(tmp_path):
     large.write_text("# " + "x" * 10 * 2**20)
     with pytest.raises(RuleError, match=r"10\.0 MiB; at most 4 MiB are read: put long lists"):
         load_rules(large)
-    with pytest.raises(ValueError, match="a formula may have 20000"):
+    with pytest.raises(ValueError, match="a formula may have at most 20000"):
         C.logic("not " * 6000 + "true").violations(["a"])
     with pytest.raises(ValueError, match="more than 150 deep"):
         C.logic("not " * 4900 + "true").violations(["a"])
