@@ -90,7 +90,7 @@ def _distance(within: Any) -> int:
 
 
 def configuration(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a text such as `lds:variant=admissible`; a number alone is a time limit in seconds.
+    """The name and the options of a text such as `lds:variant=admissible`; ValueError for a number without a name.
 
     A value is JSON or a text, and `NAME.KEY=VALUE` is an entry of an option that is a mapping.
     """
@@ -98,14 +98,15 @@ def configuration(text: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     for piece in rest:
         option, equals, value = piece.partition("=")
-        number = _value(piece)
-        if not equals and isinstance(number, int | float) and not isinstance(number, bool):
-            option, value = "time_limit", piece
-        elif not equals and not options:
+        if not equals and isinstance(_value(piece), int | float):
+            raise ValueError(
+                f"{text}: {piece} has no name; write {name}:time_limit={piece}, or name another option"
+            )
+        if not equals and not options:
             name = f"{name}:{piece}"
             continue
-        elif not (equals and option):
-            raise ValueError(f"{text}: expected NAME=VALUE or seconds behind a colon, not {piece!r}")
+        if not (equals and option):
+            raise ValueError(f"{text}: expected NAME=VALUE behind a colon, not {piece!r}")
         option, _, key = option.partition(".")
         into = options.setdefault(option, {}) if key else options
         if not isinstance(into, dict) or (key or option) in into:

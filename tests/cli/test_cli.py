@@ -60,20 +60,20 @@ def test_trace_ties_and_jobs(folder, cli):
 
 def test_compare_shows_and_writes_the_comparison(folder, cli):
     arguments = "compare train.tsv --model hmm.json --rules citations --output out"
-    out = cli.done(f"{arguments} --methods auto,cbc:30,highs,viterbi,beam").out
+    out = cli.done(f"{arguments} --methods auto,cbc:time_limit=30,highs,viterbi,beam").out
     golden("compare.txt", out)
     first = [(row["sequence"], row["method"]) for row in rows(Path("out/results.jsonl"))[:3]]
-    assert first == [(0, "auto"), (0, "cbc:30"), (0, "highs")]
+    assert first == [(0, "auto"), (0, "cbc:time_limit=30"), (0, "highs")]
     summary = json.loads(Path("out/summary.json").read_text())
     assert [line["method"] for line in summary["methods"]] == [
         "auto",
-        "cbc:30",
+        "cbc:time_limit=30",
         "highs",
         "viterbi",
         "beam",
         "bare Viterbi pass",
     ]
-    assert summary["limits"]["cbc:30"]["time_limit"] == 30.0
+    assert summary["limits"]["cbc:time_limit=30"]["time_limit"] == 30.0
     page = Path("out/report.html").read_text()
     assert '<img src="data:image/' in page and "http-equiv" not in page
     assert page.count("src=") == page.count('src="data:')

@@ -29,11 +29,10 @@ def clean(monkeypatch):
     [
         ("auto", ("auto", {})),
         ("beam:width=50", ("beam", {"width": 50})),
-        ("cbc:10", ("cbc", {"time_limit": 10})),
         ("cbc:time_limit=0.5:threads=2", ("cbc", {"time_limit": 0.5, "threads": 2})),
         ("lds:variant=admissible:keep_going=false", ("lds", {"variant": "admissible", "keep_going": False})),
         ("package:decoder", ("package:decoder", {})),
-        ("package:decoder:seed=3:2.5", ("package:decoder", {"seed": 3, "time_limit": 2.5})),
+        ("package:decoder:seed=3:time_limit=2.5", ("package:decoder", {"seed": 3, "time_limit": 2.5})),
         ("auto:within=null", ("auto", {"within": None})),
     ],
 )
@@ -42,7 +41,7 @@ def test_options_stand_behind_colons(text, expected):
 
 
 def test_written_options_win():
-    request = Request.of("beam:width=50:1", 9.0, {"width": 3})
+    request = Request.of("beam:width=50:time_limit=1", 9.0, {"width": 3})
     assert (request.settings["width"], request.time_limit) == (50, 1)
 
 

@@ -3,7 +3,8 @@
 A golden file has one line for each problem: a digest of the problem, and what every operation returned. A result differs where labels, grid
 score, bound, status, violations or the kind of the certificate differ. Problems are drawn by `stress.drawing`, planted (`benchmarks.data.hard`),
 or those of corpora, which are not in the package: of these only results are kept. Times decide nothing: a result that was not proved within the
-limit is no part of the file.
+limit is no part of the file. Errors are compared by their type. Hypothesis draws some values from constants of the source code, so that a
+change of the code can turn a drawn problem into another one: these are counted, and not compared.
 """
 
 import argparse
@@ -212,18 +213,27 @@ def check(path: Path, parts: list[str], folder: Path) -> int:
     """The number of problems whose results are not those of the file; each difference is printed."""
     with gzip.open(path, "rt") as lines:
         known = {record["name"]: record for record in map(json.loads, lines)}
-    different = 0
+    different = others = 0
     for count, problem in enumerate(problems(parts, folder), 1):
         expected = known[problem.name]
         if problem.digest != expected["digest"]:
-            raise SystemExit(f"{problem.name}: the problem is another one; its generator has changed")
+            others += 1
+            continue
         found = json.loads(json.dumps(frozen(problem)))
-        wrong = [key for key in found if expected.get(key) is not None and found[key] != expected[key]]
+        wrong = [key for key in found if not _equal(expected.get(key), found[key])]
         for key in wrong:
             print(f"{problem.name}, {key}:\n  {expected[key]}\n  {found[key]}")
         different += bool(wrong)
         _show(count, problem, different)
+    print(f"{count - others} problems compared, {others} are other ones than in the file")
     return different
+
+
+def _equal(expected: Any, found: Any) -> bool:
+    """Whether a result is the frozen one; errors are equal where their types are, and what was not proved in time is not compared."""
+    if isinstance(expected, str) and isinstance(found, str):
+        return expected.partition(":")[0] == found.partition(":")[0]
+    return expected is None or expected == found
 
 
 def _show(count: int, problem: Problem, different: int = 0) -> None:
