@@ -24,6 +24,7 @@ from formulations.constraints.steps import (
 )
 from formulations.constraints.template import AnyField, CheckedField, EveryField, Template, Trial
 from formulations.labels.label_set import LabelSet
+from formulations.labels.notation import levels
 from formulations.labels.reading import Reading
 from formulations.labels.selectors import EACH_FIELD, Selector, alternatives
 
@@ -49,6 +50,15 @@ class Counting(Template):
         extra = [] if high is None else result[high:]
         if result or low:
             yield Trial(tuple(extra or result), missing + len(extra))
+
+    def remark(self, labels: LabelSet) -> str:
+        """A label with a mark has runs of its own, where the runs of its field are mostly meant."""
+        for name in self.names if self.unit == "runs" else ():
+            if name in labels and name not in labels.fields:
+                field, mark = levels(name, labels.notation)[-1]
+                if mark:
+                    return f"{name!r} is a label, and its runs are not the runs of the field {field!r}"
+        return ""
 
 
 class Bound(Counting):

@@ -216,6 +216,7 @@ def check(labels, rule, labelling, tokens, expected):
     assert list(compiled.violations.values()) == [expected]
 
 
+@pytest.mark.filterwarnings("ignore:.*runs of the field")
 @pytest.mark.parametrize(("labels", "rule", "labelling", "expected"), TABLE)
 def test_what_a_rule_counts(labels, rule, labelling, expected):
     check(labels, rule, labelling, ["word"] * len(labelling.split()), expected)
@@ -226,6 +227,7 @@ CITATION, NOTED = "Pages 1999 , x --", PLAIN.with_optional_fields(["note"])
 DATES, NESTED = LabelSet(("author", "date")), LabelSet(("B-x", "B-B-x", "I-B-x"))
 
 
+@pytest.mark.filterwarnings("ignore:.*runs of the field")
 @pytest.mark.parametrize(
     ("labels", "rule", "labelling", "tokens", "expected"),
     [

@@ -2,9 +2,10 @@
 
 import pytest
 
-from formulations import LabelSet
+from formulations import LabelSet, RuleSet
 from formulations import constraints as C
 from formulations.labels import schemes
+from formulations.problem.compiled_rules import notices
 from ilpinfer.corpus.conversion import convert, convert_all
 
 READ = [
@@ -151,3 +152,13 @@ def test_bmewo_plus_names_what_stands_beside():
         assert rule.violations(right.split(), labels=labels) == 0, right
     for wrong in ("O_x O", "O x_O", "O_x", "O BOS_O", "O_EOS O", "B_x x_O", "O_x M_x"):
         assert rule.violations(wrong.split(), labels=labels) > 0, wrong
+
+
+def test_a_bound_on_the_runs_of_a_label_with_a_mark_is_told():
+    labels = LabelSet(("O", "B-PER", "I-PER"))
+    found = notices(
+        RuleSet((C.at_most_runs("B-PER", 1), C.at_most_runs("PER", 1), C.at_most_tokens("B-PER", 1))), labels
+    )
+    assert found == [
+        "rule \"at_most_runs(B-PER, 1)\": 'B-PER' is a label, and its runs are not the runs of the field 'PER'"
+    ]
