@@ -98,7 +98,7 @@ def configuration(text: str) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     for piece in rest:
         option, equals, value = piece.partition("=")
-        if not equals and isinstance(_value(piece), int | float):
+        if not equals and type(_value(piece)) in (int, float):
             raise ValueError(
                 f"{text}: {piece} has no name; write {name}:time_limit={piece}, or name another option"
             )

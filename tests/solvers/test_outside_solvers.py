@@ -142,11 +142,11 @@ def test_names_and_arguments_of_solvers_are_checked():
 
 
 def test_solvers_of_pulp_have_the_optimum():
-    for top, method in ((2, "pulp:PULP_CBC_CMD"), (1, "pulp:HiGHS:20")):
+    for top, method in ((2, "pulp:PULP_CBC_CMD"), (1, "pulp:HiGHS:time_limit=20")):
         found = ilpinfer.decode(TRELLIS, RULES, method=method, top=top)
         best = ilpinfer.decode(TRELLIS, RULES, top=top)
         assert [(s.status, s.score) for s in found] == [(s.status, s.score) for s in best]
-        assert found[0].certificate.source == method.removesuffix(":20")
+        assert found[0].certificate.source == method.removesuffix(":time_limit=20")
     nothing = [C.at_most_runs("a", 0), C.at_least_runs("a", 1)]
     assert ilpinfer.decode(TRELLIS, nothing, method="pulp:PULP_CBC_CMD").status == "infeasible"
 

@@ -93,14 +93,14 @@ def test_other_options_are_refused_by_name(method, options, message):
 @pytest.mark.parametrize(
     "text",
     [
-        "highs:solver_options.presolve=on:solver_options.random_seed=3:5",
-        'highs:solver_options={"presolve":"on","random_seed":3}:5',
+        "highs:solver_options.presolve=on:solver_options.random_seed=3:time_limit=5",
+        'highs:solver_options={"presolve":"on","random_seed":3}:time_limit=5',
     ],
 )
 def test_options_stand_behind_the_method(text):
     given = {"solver_options": {"presolve": "on", "random_seed": 3}, "time_limit": 5}
     assert configuration(text) == ("highs", given)
-    solution = ilpinfer.decode(trellis(), RULES, method=text.removesuffix(":5"))
+    solution = ilpinfer.decode(trellis(), RULES, method=text.removesuffix(":time_limit=5"))
     assert solution.certificate.settings["random_seed"] == 3
     with pytest.raises(ValueError, match="presolve is given twice"):
         configuration("highs:solver_options.presolve=on:solver_options.presolve=off")
