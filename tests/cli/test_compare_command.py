@@ -61,7 +61,7 @@ def test_one_that_fails_costs_its_own_rows(folder, cli):
 
 
 def test_one_that_never_ends_is_ended(folder, cli):
-    methods = "auto,outside_decoders:endless:0.1"
+    methods = "auto,outside_decoders:endless:time_limit=0.1"
     cli.output(f"{BASE} --methods {methods}")
     assert results()[1]["route"] == "outside_decoders:endless: ended at its time limit"
     assert summary()["methods"][1]["solved"] == 0.0
@@ -185,7 +185,7 @@ def test_an_installed_package_offers_its_decoder(folder):
     assert result.returncode == 2 and 'no method "greedy-decoder"' in result.stderr
     shown = run("methods").stdout
     assert "mypackage:greedy" in shown and "mypackage:decode, of another package" in shown
-    result = run(f"{BASE} --methods auto,mypackage:greedy:5")
+    result = run(f"{BASE} --methods auto,mypackage:greedy:time_limit=5")
     assert (result.returncode, result.stderr) == (0, "")
-    assert [line["method"] for line in summary()["methods"]][:2] == ["auto", "mypackage:greedy:5"]
+    assert [line["method"] for line in summary()["methods"]][:2] == ["auto", "mypackage:greedy:time_limit=5"]
     assert [row["status"] for row in results() if row["method"] != "auto"] == ["feasible"] * 2
