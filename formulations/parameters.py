@@ -137,7 +137,7 @@ def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[
         try:
             found[include_extras] = get_type_hints(record, include_extras=include_extras)
         except (NameError, TypeError):
-            found[include_extras] = {f.name: f.type for f in fields(record)}
+            return {f.name: f.type for f in fields(record)}  # names may be bound later
     return found[include_extras]
 
 

@@ -15,6 +15,7 @@ from formulations.automata.machine import TooManyStates
 from formulations.automata.windows import WindowCount
 from formulations.caches import MOST_LABEL_SETS, RecentValues
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
+from formulations.errors import InferenceError
 from formulations.grid import snap_weight
 from formulations.labels import schemes
 from formulations.labels.label_set import Labelled, LabelSet, label_set
@@ -260,6 +261,8 @@ class Rule:
             ]
         try:
             result = [t for s in self.statements(reading.fields) for t in s.trials(reading)]
+        except InferenceError:
+            raise
         except ValueError as error:
             raise ValueError(f"{self.title}: {error}") from None
         if self.distance != "hamming":

@@ -84,24 +84,29 @@ class Vocabulary:
         return list(islice(reversed(self._row), len(self._row) - row))[::-1]
 
     def _enter(self, tokens: Iterable[str]) -> None:
-        """Add tokens that are new and different."""
-        begin, new = len(self._row), dict[str, bytes]()
-        numbers = list[Small]()
-        for row, token in enumerate(tokens, begin):
-            if not isinstance(token, str):
-                raise TypeError(f"token {token!r} is no text")
-            held = self._table.held(token)
-            known = self._numbers.get(held)
-            if known is None:
-                known = self._numbers[held] = self._number(np.frombuffer(held, bool))
-            numbers.append(known)
-            new[token] = row.to_bytes(8, byteorder)
-        end = begin + len(new)
+        """Add tokens that are new and different; where one fails, those before it."""
+        new, numbers = dict[str, bytes](), list[Small]()
+        try:
+            for row, token in enumerate(tokens, len(self._row)):
+                if not isinstance(token, str):
+                    raise TypeError(f"token {token!r} is no text")
+                held = self._table.held(token)
+                known = self._numbers.get(held)
+                if known is None:
+                    known = self._numbers[held] = self._number(np.frombuffer(held, bool))
+                numbers.append(known)
+                new[token] = row.to_bytes(8, byteorder)
+        finally:
+            self._add(new, numbers[: len(new)])  # an interrupt may fall between both
+
+    def _add(self, new: dict[str, bytes], numbers: list[Small]) -> None:
+        begin, end = len(self._row), len(self._row) + len(new)
         if end > len(self.numbers):
             self.changes += 1
             more = np.zeros((max(end, len(self.numbers)), *self.numbers.shape[1:]), np.int32)
             self.numbers = np.concatenate([self.numbers, more])
-        self.numbers[begin:end] = numbers
+        if new:
+            self.numbers[begin:end] = numbers
         self._characters += sum(map(len, new))
         self._row.update(new)
 

@@ -74,7 +74,6 @@ def reduce(
     places = np.flatnonzero((upper > 0) | (program.lower > 0))
     place = np.full(program.n_columns, -1)
     place[places] = np.arange(len(places))
-    start = program.starting_with(path).start
     stays = place[program.indices] >= 0
     filled = np.bincount(program.row_of_entry[stays], minlength=program.n_rows)
     rows = np.flatnonzero((filled > 0) | (program.row_lower > 0) | (program.row_upper < 0))
@@ -88,6 +87,6 @@ def reduce(
         data=program.data[stays],
         row_lower=program.row_lower[rows],
         row_upper=program.row_upper[rows],
-        start=None if start is None else start[places],
+        start=None if path is None else program.start_of(path)[places],
     )
     return ReducedProgram(smaller, places, program.n_columns)

@@ -134,14 +134,12 @@ class IntegerProgram:
         steps = S + (np.arange(T - 1) * S + states[:-1]) * K + path[1:]
         return np.concatenate([states[:1], steps, S + (T - 1) * S * K + states[-1:]])
 
-    def starting_with(self, path: LabelIds | None) -> "IntegerProgram":
-        """The program with the path columns of label ids (T,) as the start of solvers; without a start for None."""
-        if path is None:
-            return replace(self, start=None)
+    def start_of(self, path: LabelIds) -> Integers:
+        """(n,) the path columns of label ids (T,) as the start of solvers; -1 for other columns."""
         start = np.full(self.n_columns, -1)
         start[: self.n_edges] = 0
         start[self.columns_of(path)] = 1
-        return replace(self, start=start)
+        return start
 
     def with_row(
         self, at: Integers, weights: Integers, *, lower: int = -UNBOUNDED, upper: int = UNBOUNDED

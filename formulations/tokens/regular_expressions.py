@@ -1,4 +1,4 @@
-"""Regular expressions of `re` over the characters of a token; where a match can take long, `regex`, which can stop it in every thread."""
+"""Regular expressions of `re` over the characters of a token; the engine of `regex` can stop a match in every thread."""
 
 import math
 import re
@@ -87,8 +87,7 @@ class Expression:
     @cached_property
     def quick_match(self) -> Callable[[str], Any] | None:
         """The function that matches a token of up to `LONGEST_TEXT` characters, where no limit of time is needed."""
-        flags = re.IGNORECASE if self.ignore_case else 0
-        return re.compile(self.pattern, flags).fullmatch if self._is_quick else None
+        return self._engine.fullmatch if self._is_quick else None
 
     def matches(self, token: str) -> bool:
         """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""

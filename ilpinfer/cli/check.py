@@ -1,7 +1,7 @@
 """`ilpinfer check`."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +22,7 @@ from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all, iob1_remark
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.corpus.helper_labels import without_helpers
+from ilpinfer.corpus.helper_labels import places_with_labels, without_helpers
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.system.files import write_atomically
 
@@ -98,7 +98,11 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
     examples = read(gold, reading(options.label_names), options.column, notice)
-    pairs = without_helpers(require_labels(examples), rule_set.never, notice)
+    given = require_labels(examples)
+    places = places_with_labels([labels for _, labels in given], rule_set.never)
+    pairs = without_helpers(given, rule_set.never, notice)
+    if not any(places):
+        raise InputError(f"{gold}: no token is left to check rules on")
     labels_of = _read_as([labels for _, labels in pairs], scheme)
     pairs = list(zip((tokens for tokens, _ in pairs), labels_of, strict=True))
     names = tuple(sorted({label for labels in labels_of for label in labels}))
@@ -116,6 +120,7 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     ]
     with progress("checking", len(sequences)) as advance:
         result = check_rules(checked, sequences, label_set, advance)
+    result = _at_given_tokens(result, {each.where: kept for each, kept in zip(examples, places, strict=True)})
     if options.write:
         with outputs.reserved():
             rules, left_out = suggested_rules(rule_set, result)
@@ -124,6 +129,22 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
             )
         remark(f"{options.write}: {len(rules)} of {len(rule_set)} rules and features kept")
     outputs.show([row.to_dict() for row in result], lambda screen: _show(result, screen))
+
+
+def _at_given_tokens(
+    reports: "Sequence[RuleReport]", places: Mapping[str, Sequence[int]]
+) -> "list[RuleReport]":
+    """Reports whose tokens are counted as in the file, with those of helper labels."""
+    return [
+        replace(
+            report,
+            breaches=tuple(
+                replace(each, tokens=tuple(places[each.where][t] for t in each.tokens))
+                for each in report.breaches
+            ),
+        )
+        for report in reports
+    ]
 
 
 def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:

@@ -96,7 +96,8 @@ def codl(options: CodlOptions) -> None:
     names = {name for _, labels in labelled for name in labels}
     if len(names) < 2:
         raise InputError(
-            f"{options.labelled}: every token is labelled {min(names)!r}; expected at least two labels"
+            f"{options.labelled}: {f'every token is labelled {min(names)!r}' if names else 'no token has a label'}; "
+            "expected at least two labels"
         )
     notice_scheme([labels for _, labels in labelled], scheme)
     with about(options.pool):

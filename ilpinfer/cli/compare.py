@@ -141,7 +141,8 @@ def _compare_sequences(
     scored, rules, content = prepare(options.input, options.first, fit=True)
     _remark(scored, options.input.scheme, rules.never)
     predictions = {
-        name: read_predictions(path, scored, options.input.scheme, notice) for name, path in files.items()
+        name: read_predictions(path, scored, options.input.scheme, notice, rules.never)
+        for name, path in files.items()
     }
     check_predictions(scored, predictions)
     plan = options.plan(predictions)

@@ -107,7 +107,12 @@ class TrainingInput:
                 )
             result.append(example if len(places) == len(labels) else example.at(places))
         tell_helpers(labellings, self.never, notice)
-        return result
+        some = [example for example in result if example.labels]
+        if len(some) < len(result):
+            notice(f"left out, as they have no token: {counted(len(result) - len(some), 'sequence')}")
+        if not some:
+            raise InputError(f"{self.source}: no token is left to learn from")
+        return some
 
     def _warn(self, own: bool, record: TrainingRecord | None) -> None:
         """Notices about a model that is not used, and about one that may be trained on the sequences."""

@@ -21,6 +21,7 @@ from ilpinfer.comparison.plan import CAP, Labelling, Plan, PlannedMethod, plan_o
 from ilpinfer.comparison.rows import MethodError, ScoredGold, check_agreement, row_of
 from ilpinfer.core.rule_compiler import RuleCompiler, Rules, compiler_of
 from ilpinfer.core.solution import Solution
+from ilpinfer.corpus.helper_labels import outside_of, read_as_outside
 from ilpinfer.decoding.decode import given_to_each
 from ilpinfer.decoding.evaluation import evaluate_labelling, no_labelling
 from ilpinfer.decoding.reporting import failure
@@ -101,7 +102,8 @@ class ComparisonRun:
         if entry.request is not None:
             solution: Solution = Runner(self.rules, entry.request).one(trellis)
             return solution
-        labels = entry.labellings[number]
+        never = trellis.labels.never.union(self.rules.rules.never)
+        [labels] = read_as_outside([entry.labellings[number]], never, outside_of([trellis.labels.names]))
         if labels is None:
             return no_labelling(trellis, self.rules)
         return evaluate_labelling(trellis, self.rules, labels)

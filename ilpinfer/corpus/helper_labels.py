@@ -87,14 +87,14 @@ def tell_helpers(
 ) -> None:
     """A notice that counts the tokens with helper labels, and one that lists the helper labels that no token has."""
     helpers = names(never, "never")
-    counts = [Counter(name for name in labels if name in helpers) for labels in labellings]
+    counts = [Counter(str(name) for name in labels if name in helpers) for labels in labellings]
     found, say = sorted(set().union(*counts)), notify or _warn
     if found:
         tokens = counted(sum(each.total() for each in counts), "token")
         where = counted(sum(map(bool, counts)), "sequence")
-        say(f"{what}: {tokens} in {where}, with the helper labels {_listed(found)}")
+        say(f"{what}: {tokens} in {where}, with the helper {_listed(found)}")
     if (unknown := sorted(helpers.difference(found))) and not absent:
-        say(f"never: no token has the label {_listed(unknown)}")
+        say(f"never: no token has the {_listed(unknown)}")
 
 
 def at_places(sequences: Sequence[Sequence[Any] | None], places: Sequence[Sequence[int]]) -> list[Any]:
@@ -116,6 +116,17 @@ def read_as_outside(
     ]
 
 
+def counted_labels(
+    golden: Sequence[Sequence[str]], sides: Iterable[Sequence[Sequence[str] | None]], never: Iterable[str]
+) -> tuple[list[list[int]], list[tuple[str, ...]], list[list[tuple[str, ...] | None]]]:
+    """The positions that are counted, and gold and predicted labellings there; predicted helper labels are `O`."""
+    helpers = names(never, "never")
+    places = places_with_labels(golden, helpers)
+    gold = at_places(golden, places)
+    outside = outside_of(gold)
+    return places, gold, [read_as_outside(at_places(side, places), helpers, outside) for side in sides]
+
+
 def outside_of(labellings: Sequence[Sequence[str]]) -> str:
     """`O`, or `o` where that is how labellings write it."""
     return next((name for labels in labellings for name in labels if name in OUTSIDES), OUTSIDE)
@@ -123,7 +134,7 @@ def outside_of(labellings: Sequence[Sequence[str]]) -> str:
 
 def _listed(labels: Sequence[str]) -> str:
     more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
-    return ", ".join(map(brief, labels[:3])) + more
+    return f"label{'s' if len(labels) > 1 else ''} {', '.join(map(brief, labels[:3]))}{more}"
 
 
 def _warn(text: str) -> None:

@@ -17,7 +17,7 @@ def names_of_tags(
     """Labels of integer tags by their names; other values as they are, and ValueError for tags without a name."""
     if not tags or not all(isinstance(tag, Integral) and not isinstance(tag, bool) for tag in tags):
         return tuple(tags)
-    if names is None:
+    if not names:
         raise ValueError(f"{what}: label {tags[0]} is a number, but label names are not given; {way_out}")
     odd = next((tag for tag in tags if not 0 <= tag < len(names)), None)
     if odd is not None:

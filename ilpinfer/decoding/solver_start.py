@@ -1,17 +1,20 @@
-"""The start of the solver that a request names."""
+"""The start of what a request needs in its process: the solver that it names, and the library of linear relaxations."""
 
 from contextlib import suppress
 
 from ilpinfer.core.methods import OUTSIDE_PROGRAM, WHOLE_PROGRAM
 from ilpinfer.core.request import Request
+from ilpinfer.exact.limits import IMPORT_SECONDS
 
 
 def start_solver(request: Request, *, wait: bool) -> None:
     """Start the process of a request's solver, which else counts in the time limit of the first sequence.
 
-    Where it waits for that, it checks the solver's options too, and raises SolverOptionError before any sequence. A user's solver
-    and one of PuLP run in this process: there is nothing to start.
+    Where it waits, it also imports the library of linear relaxations, for which a short limit leaves no time, and checks the solver's
+    options: SolverOptionError comes before any sequence. A user's solver and one of PuLP run in this process: there is nothing to start.
     """
+    if wait and request.direct and request.time_limit is not None and request.time_limit < IMPORT_SECONDS:
+        import scipy.optimize  # noqa: F401
     options = getattr(request.settings["parameters"], "solver_options", None)
     if request.method.runner == WHOLE_PROGRAM:
         from ilpinfer import solvers

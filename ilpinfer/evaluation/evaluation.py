@@ -15,9 +15,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from ilpinfer.corpus.helper_labels import (
     at_places,
-    outside_of,
-    places_with_labels,
-    read_as_outside,
+    counted_labels,
     tell_helpers,
 )
 from ilpinfer.evaluation.alike import Side, read_alike
@@ -284,10 +282,8 @@ def without_helper_gold(pairs: Iterable[Pair], never: Iterable[str]) -> list[Pai
     _check_lengths(pairs)
     golden = [pair.gold for pair in pairs]
     tell_helpers(golden, helpers, absent=True)
-    places = places_with_labels(golden, helpers)
-    columns = [pair.tokens for pair in pairs], [pair.predicted for pair in pairs], golden
-    tokens, predicted, golden = (at_places(column, places) for column in columns)
-    return [*map(Pair, tokens, read_as_outside(predicted, helpers, outside_of(golden)), golden)]
+    places, golden, [predicted] = counted_labels(golden, [[pair.predicted for pair in pairs]], helpers)
+    return [*map(Pair, at_places([pair.tokens for pair in pairs], places), predicted, golden)]
 
 
 def _check_lengths(pairs: Sequence[Pair]) -> None:

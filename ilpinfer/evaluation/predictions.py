@@ -10,9 +10,7 @@ from formulations.messages import counted
 from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.helper_labels import (
     at_places,
-    outside_of,
-    places_with_labels,
-    read_as_outside,
+    counted_labels,
     tell_helpers,
 )
 from ilpinfer.corpus.logits import LogitsOptions
@@ -48,11 +46,8 @@ def read_pairs(
     predicted: list[Side] = [[each.labels for each in result] for result in examples]
     if never := names(never, "never"):
         tell_helpers(golden, never, notices.append, absent=True)
-        places = places_with_labels(golden, never)
-        tokens, golden = at_places(tokens, places), at_places(golden, places)
-        predicted = [
-            read_as_outside(at_places(side, places), never, outside_of(golden)) for side in predicted
-        ]
+        places, golden, predicted = counted_labels(golden, predicted, never)
+        tokens = at_places(tokens, places)
     given_sides: list[Side] = [[*golden], *predicted]
     try:
         sides, labels, scheme_notices = read_alike(given_sides, scheme)

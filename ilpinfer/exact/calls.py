@@ -42,6 +42,7 @@ class Call:
     ) -> None:
         self.instance, self.tokens, self.rows, self.steps = instance, tokens, rows, steps
         self.emission, self.top = emission, top
+        self.nodes: Grid | None = None  # scores of tokens and ends, which digests need
         self.number, self.width, self.total = len(ends) - 1, top or 1, len(tokens)
         self.times, self._ends, self._read = list[float](), ends, list[int]()
         N, k, work = self.number, self.width, instance.work

@@ -24,8 +24,6 @@ class TokenTables(Tables):
         self.scores, self._pool = scores, scores.pool
         self._emissions: Grid = np.empty((64, len(rules.labels)), np.int64)
         self._entered, self._largest = 0, _largest(scores.pool)
-        # of the call whose digests were read last: scores of its tokens, of which each first and last one has those of its end
-        self._nodes: tuple[Call | None, Grid] = None, self._emissions
         self._enter([""])
 
     def _is_full(self) -> bool:
@@ -36,16 +34,19 @@ class TokenTables(Tables):
         return self.folding.weight + self._largest
 
     def digest(self, item: Trellis, call: Call, n: int) -> str:
-        known, nodes = self._nodes
-        if known is not call:
-            nodes, (first, last) = call.emission[call.rows], self.scores.ends
-            for end, at in ((first, call.ends[:-1]), (last, call.ends[1:] - 1)):
-                if end is not None:
-                    nodes[at] = add(nodes[at], end)
-            self._nodes = call, nodes
-        node = nodes[call.place(n)]
+        if call.nodes is None:
+            call.nodes = self._nodes(call)
+        node = call.nodes[call.place(n)]
         step = np.zeros(len(node) - 1, np.int64)
         return decoding_digest(self.rules.digest, node, self._pool, step, item.tokens)
+
+    def _nodes(self, call: Call) -> Grid:
+        """The scores of the tokens of a call; each first and last one has those of its end."""
+        nodes, (first, last) = call.emission[call.rows], self.scores.ends
+        for end, at in ((first, call.ends[:-1]), (last, call.ends[1:] - 1)):
+            if end is not None:
+                nodes[at] = add(nodes[at], end)
+        return nodes
 
     def _pool_of(self, item: Trellis) -> Grid:
         return self._pool

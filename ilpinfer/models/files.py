@@ -50,8 +50,9 @@ class TrainingRecord:
 
 
 def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """A fingerprint of labelled sequences, independent of their order."""
-    each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in pairs)
+    """A fingerprint of labelled sequences that have tokens, independent of their order."""
+    some = [(tokens, labels) for tokens, labels in pairs if len(tokens)]
+    each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in some)
     return digest(each)
 
 

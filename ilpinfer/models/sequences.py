@@ -77,10 +77,12 @@ def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 def way_out_of_mixture(names: Sequence[str]) -> str:
     """What to do about labels of which some have a prefix and others have none."""
     plain = 'keep all labels as they are with scheme="plain"'
-    if (found := schemes.helpers(names)) is None:
+    found, mixture = schemes.helpers(names), mixed_scheme(names)
+    helpers = found[1] if found else mixture[1:] if mixture else ()
+    if not helpers:
         return f"correct the labels, or {plain}"
     return (
-        f"correct the labels, leave out tokens with helper labels by {never_advice(found[1])} or by "
+        f"correct the labels, leave out tokens with helper labels by {never_advice(helpers)} or by "
         f"ilpinfer.corpus.helper_labels.without_helpers, or {plain}"
     )
 

@@ -220,12 +220,16 @@ def strip_prefixes(example: Example, never: Collection[str] = ()) -> Example:
 
 
 def read_predictions(
-    path: str, scored: Sequence[ScoredExample], scheme: str = "", notify: Notify | None = None
+    path: str,
+    scored: Sequence[ScoredExample],
+    scheme: str = "",
+    notify: Notify | None = None,
+    never: Collection[str] = (),
 ) -> list[tuple[str, ...] | None]:
-    """The best labellings of a file, in the scheme of the trellises; None where it has none."""
+    """The best labellings of a file, in the scheme of the trellises; None where it has none, and labels in `never` stay."""
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""
     from ilpinfer.evaluation.predictions import check_same
 
     check_same(examples, [item.example for item in scored], path, source)
-    return _fitting_labels(examples, scored, scheme, "", "")
+    return _fitting_labels(examples, scored, scheme, "", "", never)

@@ -9,6 +9,7 @@ from support.effort import STRICT
 import ilpinfer
 from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.logic.texts import FormulaError
 from formulations.problem.compiled_rules import compile_problem
 
 LABELS = LabelSet(["a", "b", "O"])
@@ -120,3 +121,9 @@ def test_a_comparison_of_labels_is_proved():
     assert solution.status == "optimal" and ilpinfer.verify(trellis, [rule], solution).proved
     each = [C.logic(f"forall t: change(t) and {k}(t) -> exists s < t: {k}(s)", penalty=1.0) for k in names]
     assert ilpinfer.decode(trellis, each).score == solution.score
+
+
+def test_errors_of_a_formula_keep_their_type():
+    rule = C.logic('forall t: field(t) = "B-x" -> field(t + 1) = "x"')
+    with pytest.raises(FormulaError):
+        rule.violations(["B-x", "O"])

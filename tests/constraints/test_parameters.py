@@ -84,17 +84,20 @@ def test_messages_do_not_hold_a_file(tmp_path):
     assert len(str(result.value)) < 1000
 
 
-def test_types_written_as_texts_are_read():
-    """A module with postponed annotations declares types as texts."""
+@pytest.mark.parametrize("is_late", [False, True])
+def test_types_written_as_texts_are_read(is_late):
+    """A module with postponed annotations declares types as texts, whose names may be bound later."""
+    imported = "from formulations.labels.label_set import Selector\n"
     source = (
         "from __future__ import annotations\n"
         "from formulations import constraints as C\n"
-        "from formulations.labels.label_set import Selector\n"
+        f"{'' if is_late else imported}"
         "class Postponed(C.Template):\n"
         "    field: Selector\n    n: int = 1\n"
         "    def ground(self, labels, tokens): return []\n"
         "    def trials(self, reading): return []\n"
         "postponed = C.template(Postponed)\n"
+        f"{imported if is_late else ''}"
     )
     try:
         import sys

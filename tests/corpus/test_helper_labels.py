@@ -53,7 +53,7 @@ def test_models_are_those_of_the_other_tokens(kind, scheme):
 
 
 def test_a_name_that_no_token_has_is_a_notice():
-    with pytest.warns(UserWarning, match=r"never: no token has the label 'X', '\[PADD\]'"):
+    with pytest.warns(UserWarning, match=r"never: no token has the labels 'X', '\[PADD\]'"):
         train("hmm", [WORDS], never=["[PADD]", "X"])
 
 
@@ -157,3 +157,60 @@ def test_comparison_of_a_model_without_these_labels(files, cli):
     assert "gold labels that are not counted: 36 tokens in 12 sequences" in err
     row = json.loads(Path("out/results.jsonl").read_text().splitlines()[0])
     assert (row["gold_tokens"], row["correct"]) == (4, 4)
+
+
+def test_predictions_of_helper_labels_are_outside_in_comparisons(files, cli):
+    cli.done(f"train pieces.tsv --output hmm.json {OPTIONS}")
+    found = (PIECES[0], ["[CLS]", "X", "I-name", "X", "O", "B-year", "X"])
+    Path("found.tsv").write_text(columns([found] * 12))
+    command = "compare pieces.tsv --model hmm.json --methods auto --predictions own=found.tsv --output out"
+    cli.done(f"{command} {OPTIONS}")
+    rows = [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+    own = next(row for row in rows if row["method"] == "own")
+    assert (own["gold_tokens"], own["correct"]) == (4, 3)
+
+
+HELPERS_ALONE = (["<p>", "<p>"], ["[PAD]", "X"])
+
+
+@pytest.mark.filterwarnings("default::ilpinfer.corpus.examples.InputNotice")
+def test_a_sequence_of_helper_labels_alone_is_left_out(files, cli):
+    Path("some.tsv").write_text(columns([PIECES] * 12 + [HELPERS_ALONE]))
+    for more in ("--update counts", "--weights all --output-model m.json"):
+        err = cli.done(
+            f"learn some.tsv --kind hmm --rules rules.toml --output o.toml --folds 2 {more} {OPTIONS}"
+        ).err
+        assert "left out, as they have no token: 1 sequence" in err
+    err = cli.done(f"train some.tsv --output hmm.json {OPTIONS}").err
+    assert "left out, as they have no token: 1 sequence" in err
+    learn = f"learn some.tsv --model hmm.json --rules rules.toml --output o.toml --folds 2 {OPTIONS}"
+    assert "was trained on some.tsv" in cli.done(learn).err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("learn all.tsv --kind hmm --rules rules.toml --output o", "all.tsv: no token is left to learn from"),
+        ("check rules.toml all.tsv", "all.tsv: no token is left to check rules on"),
+        (
+            "codl all.tsv words.tsv --rules rules.toml --output o",
+            "all.tsv: no token has a label; expected at least two",
+        ),
+    ],
+)
+def test_files_of_helper_labels_alone_are_refused(command, said, files, cli):
+    Path("all.tsv").write_text(columns([HELPERS_ALONE]))
+    code, out, err = cli(f"{command} {OPTIONS}")
+    assert (code, out) == (2, "") and said in err.splitlines()[-1]
+
+
+def test_broken_rules_are_at_the_tokens_of_the_file(files, cli):
+    twice = (["<s>", "Ada", "Love", "##lace", "in", "Bob"], ["[CLS]", "B-name", "I-name", "X", "O", "B-name"])
+    Path("twice.tsv").write_text(columns([twice]))
+    [row] = json.loads(cli(f"check rules.toml twice.tsv --json {OPTIONS}").out)
+    assert [each["tokens"] for each in row["breaches"]] == [[5]]
+
+
+def test_one_label_without_a_prefix_may_be_a_helper_label():
+    with pytest.raises(ValueError, match=r'never=\["\[PAD\]"\]'):
+        train("hmm", [(["a", "b"], ["B-n", "[PAD]"])])

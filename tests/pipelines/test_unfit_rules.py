@@ -1,4 +1,4 @@
-"""The notice about rule sets that hardly fit the labels, or what a model says."""
+"""The notice about rule sets that do not seem to fit the labels, or what a model says."""
 
 import json
 import time

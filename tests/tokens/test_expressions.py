@@ -130,3 +130,11 @@ def test_a_busy_processor_does_not_delay_the_end_of_a_match(monkeypatch, pace):
 
 def test_long_lists_of_alternatives_are_taken():
     assert Expression("|".join(f"word{i}" for i in range(3000))).matches("word77")
+
+
+@pytest.mark.parametrize("token", ["हिन्दी", "²", "a\x1cb", "हिन्दी" * 50])
+def test_all_expressions_have_one_engine(token):
+    """Quick ones, slower ones, and long tokens agree on characters that `re` and `regex` read in two ways."""
+    quick, slow = Expression(r"\w+"), Expression(r"(\w+)*")
+    assert quick.quick_match and not slow.quick_match
+    assert quick.matches(token) == slow.matches(token)

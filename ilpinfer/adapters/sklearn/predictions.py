@@ -13,7 +13,7 @@ from formulations.problem.problem import NoTokens
 from ilpinfer.adapters.sklearn.inputs import SequenceError, rows
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
-from ilpinfer.corpus.helper_labels import at_places, outside_of, places_with_labels, read_as_outside
+from ilpinfer.corpus.helper_labels import counted_labels
 from ilpinfer.evaluation.alike import read_alike
 from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Pair, evaluate
@@ -177,9 +177,7 @@ def span_f1(estimator: Any, X: Any, y: Any) -> float:
                 f"y[{i}] has {counted(len(one), 'label')}, and {len(other)} are predicted; expected as many"
             )
     never = getattr(estimator, "never", ())
-    places = places_with_labels(gold, never)
-    gold = at_places(gold, places)
-    predicted = read_as_outside(at_places(predicted, places), never, outside_of(gold))
+    _, gold, [predicted] = counted_labels(gold, [predicted], never)
     (golden, found), labels, _ = read_alike([[*gold], predicted])
     if labels is None:
         return 0.0
