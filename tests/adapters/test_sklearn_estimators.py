@@ -369,3 +369,9 @@ def test_tokens_with_helper_labels_are_left_out(model):
         if "-" in b
     ]
     assert tagger.score(X, y) == sum(a == b for a, b in counted) / len(counted)
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_the_score_of_helper_labels_alone_is_zero():
+    tagger = ConstrainedTagger([], "hmm", never=["X"]).fit([["a", "b"]], [["X", "O"]])
+    assert (tagger.score([["a"]], [["X"]]), span_f1(tagger, [["a"]], [["X"]])) == (0.0, 0.0)

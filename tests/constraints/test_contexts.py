@@ -10,7 +10,7 @@ from support import oracles
 from support.effort import examples
 from support.strategies import LABEL_SETS, cases
 
-from formulations import LabelSet, Trellis
+from formulations import LabelSet, Trellis, time_limits
 from formulations import constraints as C
 from formulations.automata.contexts import in_context
 from formulations.automata.machine import Machine
@@ -100,3 +100,11 @@ def test_orders_of_fields_with_one_run_are_sets():
         return len(seen)
 
     assert joint(rules) == 1 + 12 * 2**5 < joint(problem.rules)
+
+
+@pytest.mark.parametrize("more", [[], [C.requires_before("b", "a", penalty=1.0)]])
+def test_contexts_look_at_the_clock(more):
+    trellis = Trellis(np.zeros(3), np.zeros((2, 3, 3)), labels=LabelSet(("a", "b", "O")))
+    ground = compile_problem(trellis, [C.exactly_runs("a", 1), *more]).rules
+    with time_limits.time_limit(lambda: True), pytest.raises(time_limits.OutOfTime):
+        in_contexts(ground)

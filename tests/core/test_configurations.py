@@ -40,6 +40,12 @@ def test_options_stand_behind_colons(text, expected):
     assert configuration(text) == expected
 
 
+@pytest.mark.parametrize("text", ["beam:5", "cbc:0.5", "package:decoder:2.5", "beam:width=3:1e3"])
+def test_a_number_without_a_name_is_no_option(text):
+    with pytest.raises(ValueError, match=r"has no name; write .*:time_limit="):
+        configuration(text)
+
+
 def test_written_options_win():
     request = Request.of("beam:width=50:time_limit=1", 9.0, {"width": 3})
     assert (request.settings["width"], request.time_limit) == (50, 1)

@@ -10,7 +10,7 @@ import pytest
 import ilpinfer
 from ilpinfer import Trellis, classification_report
 from ilpinfer import constraints as C
-from ilpinfer.corpus.examples import InputNotice
+from ilpinfer.corpus.examples import Example, InputError, InputNotice, input_at
 from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.evaluation.evaluation import Pair, evaluate
 from ilpinfer.learning import CODL, RuleMiner
@@ -214,3 +214,43 @@ def test_broken_rules_are_at_the_tokens_of_the_file(files, cli):
 def test_one_label_without_a_prefix_may_be_a_helper_label():
     with pytest.raises(ValueError, match=r'never=\["\[PAD\]"\]'):
         train("hmm", [(["a", "b"], ["B-n", "[PAD]"])])
+
+
+def test_notices_count_sequences_and_list_three_labels():
+    pairs = [(["a", "b"], ["[A]", "O"]), (["c"], ["O"]), (list("defg"), ["[B]", "[C]", "[D]", "[D]"])]
+    never, said = ["[A]", "[B]", "[C]", "[D]", "[E]"], []
+    first = "left out: 5 tokens in 2 sequences, with the helper labels '[A]', '[B]', '[C]' and 1 more"
+    without_helpers(pairs, never, said.append)
+    assert said == [first, "never: no token has the label '[E]'"]
+    said.clear()
+    without_helpers(pairs, never, said.append, absent=True)
+    assert said == [first]
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_predicted_helper_labels_count_as_the_outside_label_of_gold():
+    pair = Pair(("a", "b", "c"), ("X", "B-x", "o"), ("o", "B-x", "X"))
+    assert evaluate([pair], never=["X"]).accuracy == 1.0
+
+
+def test_held_out_sequences_may_lack_helper_labels():
+    with pytest.warns(InputNotice) as told:
+        train("hmm", [(["a", "b"], ["X", "O"])], never=["X"], held_out=[(["a"], ["O"])])
+    assert [str(each.message) for each in told] == [
+        "left out: 1 token in 1 sequence, with the helper label 'X'"
+    ]
+
+
+def test_some_tokens_of_an_example():
+    example = Example(("a", "b", "c"), ("X", "O", "n"), "here", given={0: "X", 2: "n"})
+    some = example.at([1, 2])
+    assert (some.tokens, some.labels, some.given, some.where) == (("b", "c"), ("O", "n"), {1: "n"}, "here")
+
+
+def test_an_input_error_keeps_its_place():
+    with pytest.raises(InputError, match=r"^here: no$"), input_at("there"):
+        raise InputError("here: no")
+    with pytest.raises(InputError, match=r"^there: no$"), input_at("there"):
+        raise ValueError("no")
+    with pytest.raises(InputError, match=r"^there: lists are nested too deeply$"), input_at("there"):
+        raise RecursionError

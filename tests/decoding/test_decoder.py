@@ -19,7 +19,7 @@ import ilpinfer
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
 from formulations.errors import RuleNotice
-from formulations.problem.compiled_rules import CompiledRules, compile_problem
+from formulations.problem.compiled_rules import CompiledRules, compile_problem, compile_rules
 from formulations.problem.problem import Problem
 from ilpinfer import Decoder
 from ilpinfer.core import rule_compiler
@@ -287,3 +287,13 @@ def test_batches_without_a_call_of_a_kernel(threads):
     silent = Trellis([0.0, 1.0], [], labels=["a", "b"])
     rows = Decoder([C.tag_at("a", words=["x"])]).decode_many([silent] * 5, threads=threads, on_error="row")
     assert [row.error for row in rows] == ["NoTokens"] * 5
+
+
+def test_digests_of_a_call_are_those_of_each_sequence_alone():
+    model = HMM.train([(["Ada", "."], ["a", "O"]), (["b", "Ada"], ["O", "a"]), (["b"], ["O"])])
+    rules = [C.at_most_runs("a", 1)]
+    for texts in ([["b", "Ada", "."], ["Ada"], [".", "."], ["b"]] * 3, [["."], ["Ada", "b"]] * 4):
+        trellises = [model.trellis(each) for each in texts]
+        solutions = list(Decoder(rules).decode_many(trellises))
+        expected = [compile_rules(rules, each.labels).digest_of(each) for each in trellises]
+        assert [solution.certificate.digest for solution in reversed(solutions)] == expected[::-1]

@@ -1,21 +1,25 @@
 """Large products, with sums that have multipliers inside, against all labellings; and their proofs."""
 
+import importlib
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from routes import begun, priced
 from support.effort import seeds
+from support.processes import python
 from support.proofs import accepted
 from support.trellises import near_tie_trellis, random_trellis, valued
 
 import ilpinfer
-from formulations import Trellis
+from formulations import Trellis, time_limits
 from formulations import constraints as C
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer import checker
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact import limits
+from ilpinfer.exact import limits, mixtures
 from ilpinfer.exact.large_products import by_product, in_contexts
 from ilpinfer.references.making import tables_of
 from ilpinfer.references.proofs import plain_trees
@@ -179,3 +183,25 @@ def test_hard_machines_that_read_the_previous_label_are_multiplied_in_long_seque
     solution = ilpinfer.decode(trellis, rules)
     assert solution.method == "auto: label setting over 2 machines"
     assert ilpinfer.verify(trellis, rules, solution).proved
+
+
+def test_no_library_is_imported_where_its_import_could_pass_the_limit(monkeypatch):
+    trellis = Trellis.from_emissions(np.eye(3), np.zeros((3, 3)), labels=["a", "b", "O"])
+    problem = compile_problem(trellis, [C.linear("2 tokens(a) + 3 tokens(b) <= 3")]).fold()
+    terms = [term for _, term in mixtures.sums_of(problem)]
+    monkeypatch.delitem(sys.modules, "scipy.optimize", raising=False)
+    with time_limits.time_limit(lambda: False, lambda: 0.5):
+        assert len(mixtures.relax(problem.lattice, terms, 10.0, Deadline()).paths) == 1
+        assert "scipy.optimize" not in sys.modules
+        importlib.import_module("scipy.optimize")
+        assert len(mixtures.relax(problem.lattice, terms, 10.0, Deadline()).paths) > 1
+
+
+def test_a_batch_under_a_short_limit_imports_it_before():
+    code = (
+        "import sys, ilpinfer, numpy as np; from ilpinfer import Trellis\n"
+        "trellis = Trellis.from_emissions(np.eye(2), np.zeros((2, 2)), labels=['a', 'b'])\n"
+        "for limit in (5, 0.5):\n"
+        "    list(ilpinfer.decode_many([trellis], time_limit=limit)); print('scipy.optimize' in sys.modules)"
+    )
+    assert python("-c", code, check=True).stdout.split() == ["False", "True"]

@@ -162,3 +162,9 @@ def test_a_bound_on_the_runs_of_a_label_with_a_mark_is_told():
     assert found == [
         "rule \"at_most_runs(B-PER, 1)\": 'B-PER' is a label, and its runs are not the runs of the field 'PER'"
     ]
+
+
+def test_the_runs_of_a_label_that_is_a_field_too_are_no_notice():
+    nested = LabelSet(("B-x", "B-B-x", "I-B-x", "O"), "bio")
+    assert "B-x" in nested.fields
+    assert notices(RuleSet((C.at_most_runs("B-x", 1),)), nested) == []

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokens.test_expressions import drawn
 
-from formulations import LabelSet, catalogue, load_rules
+from formulations import LabelSet, catalogue, load_rules, time_limits
+from formulations.caches import LONGEST_TEXT
 from formulations.problem.compiled_rules import compile_rules
 from formulations.problem.folding import Folding
 from formulations.problem.pattern_table import PatternTable
@@ -103,3 +104,22 @@ def test_quick_expressions_match_as_others_and_take_little_time():
 )
 def test_expressions_that_may_take_long_have_a_limit(pattern):
     assert not Expression(pattern)._is_quick
+
+
+def test_long_tokens_are_matched_within_the_time_limit():
+    pattern = TokenPattern(pattern="a*b?")
+    table, short, long = PatternTable([pattern]), "a" * LONGEST_TEXT, "a" * (LONGEST_TEXT + 1)
+    with time_limits.time_limit(lambda: True):
+        assert table.held(short) == bytes([1]) and pattern.expression.matches(short)
+        for run in (table.held, pattern.expression.matches):
+            with pytest.raises(time_limits.OutOfTime):
+                run(long)
+
+
+@pytest.mark.parametrize("ignore", [False, True])
+def test_quick_expressions_ignore_case_where_they_are_said_to(ignore):
+    pattern = TokenPattern(pattern="inc[a-c]", ignore_case=ignore)
+    assert pattern.expression.quick_match is not None
+    for token, expected in (("inca", True), ("INCb", ignore), ("inca ", False)):
+        assert pattern.matches(token) == expected
+        assert PatternTable([pattern]).held(token) == bytes([expected])

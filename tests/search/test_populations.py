@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import problems
 
+from formulations import Trellis
 from formulations.grid import is_forbidden
+from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Task
 from ilpinfer.search.evolution import Evolution
-from ilpinfer.search.population import Population
+from ilpinfer.search.population import Population, Settings
 
 
 def check(compiled, population, places):
@@ -46,3 +48,10 @@ def test_evolution(problem, parameters, data):
     population = Population(problem.compiled().fold(), Task(Deadline()), parameters, start, 2**60)
     population.run()
     check(compiled, population, population.places[0].tolist())
+
+
+def test_settings_are_those_of_the_parameters():
+    problem = compile_problem(Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=["a", "O"]), []).fold()
+    parameters = Evolution(parents="ranked", shift="backwards")
+    made = Population(problem, Task(Deadline()), parameters, np.zeros(3, np.int64), 0)
+    assert made.settings == Settings(0.25, 1.5, 0.9, True, False)

@@ -14,6 +14,7 @@ from formulations import Trellis
 from formulations import constraints as C
 from ilpinfer.core.request import configuration
 from ilpinfer.solvers import SOLVERS, SolverOptionError
+from ilpinfer.solvers.answer import Choices
 
 RULES = [C.at_most_runs("a", 2), C.at_least_runs("b", 3), C.requires_before("c", "d", penalty=1.5)]
 TOLERANCES = {
@@ -172,3 +173,9 @@ def test_a_decoder_starts_its_solver_and_many_sequences_wait_for_it():
         "print([str(one.status) for one in some], len(pool._idle['highs']))\n"
     )
     assert python("-c", code, check=True).stdout == "['optimal', 'optimal'] 1\n"
+
+
+def test_reserved_options_are_refused_and_others_win():
+    with pytest.raises(SolverOptionError, match="'sec' is set by time_limit; give that instead"):
+        Choices({"sec": 3}).over({"a": 1}, {"sec": "time_limit"})
+    assert Choices({"a": 2, "b": None}).over({"a": 1, "b": 1}, {"sec": "time_limit"}) == {"a": 2}
