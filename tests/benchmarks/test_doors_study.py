@@ -11,7 +11,7 @@ from support.tables import lines_of
 from benchmarks import figures
 from benchmarks.report import Report
 from benchmarks.studies import doors
-from benchmarks.studies.doors import calls, corpora, report, rivals
+from benchmarks.studies.doors import calls, corpora, rivals
 from benchmarks.studies.doors.tagger import LONGEST, RULES, rules_of, sentences
 from benchmarks.studies.doors.words import shuffled, with_words
 from benchmarks.study import Disagreement
@@ -42,7 +42,7 @@ def test_every_way_ends_with_the_same_labels(number):
         [np.asarray(ids)[: len(own)].tolist() for ids, own in zip(way(), some.planted)]
         for way in calls.ways(some, rules_of(number)).values()
     ]
-    assert len(found) == len(report.PURPOSES) and all(each == found[0] for each in found)
+    assert len(found) == len(calls.PURPOSES) and all(each == found[0] for each in found)
 
 
 @pytest.mark.parametrize("name", rivals.TAGGERS)

@@ -8,7 +8,6 @@ from pandas import DataFrame
 from benchmarks import timing
 from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.studies import reprocess
-from benchmarks.studies.compiled import each_sequence
 from benchmarks.studies.reprocess import more_megabytes
 from benchmarks.study import Disagreement
 from benchmarks.timing import viterbi_calls
@@ -47,11 +46,6 @@ def test_one_core_is_used_meanwhile():
     assert os.sched_getaffinity(0) == cores
 
 
-def test_multiples_are_those_of_each_sequence():
-    each = each_sequence(DataFrame([{"way": "x", "bare": [1.0, 1.0, 4.0], "decoded": [2.0, 3.0, 4.0]}]))
-    assert each.multiple.tolist() == [2.0, 3.0, 1.0]
-
-
 def test_memory_is_that_over_few_sequences():
     few, other, many = (
         {"part": part, "workers": 1, "sequences": size, "megabytes": peak}
@@ -62,14 +56,14 @@ def test_memory_is_that_over_few_sequences():
 
 
 def test_other_content_is_a_disagreement():
-    row = {"part": "reprocess", "number": 0, "victim": "", "sequences": 9, "shard": 3, "content": "a"}
+    row = {"part": "reprocess", "number": 0, "sequences": 9, "shard": 3, "content": "a"}
     reprocess.check([row, row | {"part": "kills"}, row | {"shard": 4, "content": "b"}])
-    with pytest.raises(Disagreement, match="reprocess 0  and kills 2 "):
+    with pytest.raises(Disagreement, match="reprocess 0 and kills 2 "):
         reprocess.check([row, row | {"part": "kills", "number": 2, "content": "b"}])
 
 
 def test_runs_of_the_same_sequences_have_the_same_optima():
-    row = {"part": "reprocess", "number": 0, "victim": "", "sequences": 9, "shard": 3, "optima": "a"}
+    row = {"part": "reprocess", "number": 0, "sequences": 9, "shard": 3, "optima": "a"}
     reprocess.check([row, row | {"shard": 4}])
     with pytest.raises(Disagreement, match="other optima"):
         reprocess.check([row, row | {"shard": 4, "optima": "b"}])

@@ -1,19 +1,18 @@
-"""Other programs on the same sentences: Viterbi decoders, which take no rules, and solvers with the same rules."""
+"""Viterbi decoders of other libraries, which take no rules, on the same sentences."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 
 import ilpinfer
 from benchmarks.data.models import kept
-from benchmarks.data.sets import DataSet, Item, spread
-from benchmarks.methods import PLAIN, Worker, attempted, side_by_side
-from benchmarks.studies.doors.calls import Way, number, padded, timed
+from benchmarks.report import Cells, Report, number
+from benchmarks.studies.doors.calls import BARE, TIMES, Way, count, padded, timed
 from benchmarks.studies.doors.tagger import RULES, Ids, Scores, Sentences, rules_of, sentences
-from benchmarks.studies.peers import weighted_csp
-from benchmarks.study import Cell, Missing, Row, Sources, grid, require
+from benchmarks.study import Cell, Missing, Row, Sources, require
 from formulations import RuleSet, Trellis
 from formulations.grid import nats
 from formulations.problem.compiled_rules import compile_problem
@@ -24,9 +23,6 @@ BATCH, TRAINED = 64, 300
 """Sentences of a batch, and those that CRFsuite's model is trained on."""
 LOST = 1e-2
 """Nats that labels from scores in single precision may lose."""
-LIMIT = 10.0
-SOLVERS: Mapping[str, tuple[str, ...]] = {"cp-sat": (), "cbc": (), "toulbar2": ("pytoulbar2",)}
-PEERS: Mapping[str, Worker] = {"toulbar2": weighted_csp.decode}
 
 
 def absent(packages: Sequence[str]) -> str:
@@ -38,15 +34,9 @@ def absent(packages: Sequence[str]) -> str:
     return ""
 
 
-def cells_without_rules(sources: Sources, part: str) -> Iterable[Cell]:
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
     """A program, and why it is not measured."""
     return (Cell(part=part, data=name, absent=absent(packages)) for name, (packages, _) in TAGGERS.items())
-
-
-def cells_with_rules(sources: Sources, part: str) -> Iterable[Cell]:
-    """A solver under so many rules, and why it is not measured."""
-    some = grid(part, data=SOLVERS, rules=sources(smoke=(2,), sample=(2, len(RULES))))
-    return (Cell(**vars(cell), absent=absent(SOLVERS[cell.data])) for cell in some)
 
 
 def without_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
@@ -54,7 +44,7 @@ def without_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
     if cell.absent:
         yield {}
         return
-    some = sentences(number(sources))
+    some = sentences(count(sources))
     own, trellises = TAGGERS[cell.data][1](some)
     try:
         lost = {name: most_lost(trellises, way()) for name, way in own.items()}
@@ -78,19 +68,6 @@ def most_lost(trellises: Sequence[Trellis], paths: Iterable[Any]) -> float:
         for trellis, path in zip(trellises, paths, strict=True)
     )
     return max(one - other for one, other in zip(best, worths, strict=True))
-
-
-def with_rules(sources: Sources, cell: Cell) -> Iterator[Row]:
-    """A solver on some sentences, beside `auto` on each of them."""
-    if cell.absent:
-        yield {}
-        return
-    some = sentences(number(sources))
-    items = tuple(Item(str(n), partial(some.trellis, n)) for n in range(len(some.emissions)))
-    data = DataSet("sentences", cell.part, items, partial(rules_of, cell.rules))
-    chosen = spread(items, sources(smoke=1, sample=12, full=60))
-    for method, item, row in side_by_side(data, chosen, ("auto", PLAIN, cell.data), LIMIT, PEERS):
-        yield attempted(method, item, row)
 
 
 def viterbi(emissions: Scores, transitions: Scores) -> Ids:
@@ -212,3 +189,37 @@ TAGGERS: Mapping[str, tuple[tuple[str, ...], Callable[[Sentences], Made]]] = {
     "CRFsuite": (("pycrfsuite",), by_crfsuite),
 }
 """What each program without rules needs, and what makes its decoder."""
+
+
+def _absences(frame: DataFrame) -> str:
+    """The programs that were not there, and why; one that an earlier part of the run did not find may have been found since."""
+    if "absent" not in frame:
+        return ""
+    away = frame[frame.absent.fillna("") != ""]
+    found = set(frame.data[frame.absent == ""])
+    notes = {str(row.data): str(row.absent) for row in away.itertuples() if row.data not in found}
+    return "".join(f"- {name}: not measured, {note}.\n" for name, note in notes.items())
+
+
+def report(frame: DataFrame, report: Report) -> None:
+    report.heading("Programs without rules")
+    report.text(
+        "Each program decodes all sentences in turns with `decode_scores`; what it reads is made beforehand, and it ends with the label ids of all. "
+        "numpy is the recursion that one writes oneself, hmmlearn its HMM whose log likelihoods are the emissions, pytorch-crf the layer on padded "
+        f"batches of {BATCH} in single precision on one thread. CRFsuite takes no scores: its tagger has a model of its own with a feature for each "
+        "label, whose value is the score of the label, and learnt transitions."
+    )
+    measured = frame[frame.way.notna()] if "way" in frame else frame[:0]
+    cells: Cells = {
+        **TIMES,
+        "below the optimum, nats": lambda x: number(x.lost.iloc[0], 2) if x.way.iloc[0] in lossy else "0",
+    }
+    lossy = set(measured.way[measured.lost.notna()]) if "lost" in measured else set()
+    report.pivot(measured[measured.way != BARE], {"beside": "data", "program": "way"}, cells)
+    failed = frame[frame.failed.notna()] if "failed" in frame else frame[:0]
+    report.text("".join(f"- {row.data}: failed, {row.failed}\n" for row in failed.itertuples()))
+    report.text(_absences(frame))
+    report.text(
+        f"{len(failed)} of these programs failed. Labels may be at most {LOST:g} nats below the optimum of the scores that a program is given; "
+        "those of `decode_scores` are proved."
+    )

@@ -1,6 +1,5 @@
 """Sentences of a made-up tagger: planted fields under noise, with transitions, and rules that most planted labellings keep."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -13,7 +12,6 @@ from formulations import constraints as C
 Scores = NDArray[np.float64]
 Ids = NDArray[np.int64]
 FIELDS = ("person", "place", "organisation", "date")
-MORE = (*FIELDS, "event", "amount")
 LENGTHS, SENTENCES = (8, 33), 2000
 LEAD, NOISE, SEED = 3.0, 1.3, 7
 """Nats by which the score of the planted label is larger, and the standard deviation of all."""
@@ -65,19 +63,14 @@ def rules_of(number: int) -> RuleSet:
 
 
 @cache
-def sentences(
-    number: int,
-    fields: Sequence[str] = FIELDS,
-    lengths: tuple[int, int] = LENGTHS,
-    noise: float = NOISE,
-) -> Sentences:
+def sentences(number: int) -> Sentences:
     """So many sentences in which each field has at most one run; the first ones are the same for any number."""
-    names = [*(f"{prefix}-{field}" for field in fields for prefix in "BI"), "O"]
+    names = [*(f"{prefix}-{field}" for field in FIELDS for prefix in "BI"), "O"]
     rng, K = np.random.default_rng(SEED), len(names)
-    planted = [_planted(int(rng.integers(*lengths)), len(fields), rng) for _ in range(number)]
+    planted = [_planted(int(rng.integers(*LENGTHS)), len(FIELDS), rng) for _ in range(number)]
     emissions: list[Scores] = []
     for ids in planted:
-        scores = noise * np.random.default_rng([SEED, len(emissions)]).normal(size=(len(ids), K))
+        scores = NOISE * np.random.default_rng([SEED, len(emissions)]).normal(size=(len(ids), K))
         scores[np.arange(len(ids)), ids] += LEAD
         emissions.append(scores)
     return Sentences(names, emissions, _transitions(K), planted)

@@ -90,7 +90,7 @@ def _family(known: DataFrame, table: DataFrame, report: Report) -> None:
 
 def _profiles(last: DataFrame, report: Report) -> None:
     report.text(
-        "The same in figures, for all methods, Viterbi among them: per cent of the sequences on which the optimum is there within so many times the fastest "
+        "Performance profiles (Dolan and Moré 2002): per cent of the sequences on which the optimum is there within so many times the fastest "
         "method's time, and at all:"
     )
     columns = ("method", *(f"× {ratio}" for ratio in RATIOS), "at all")
