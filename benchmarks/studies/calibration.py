@@ -8,7 +8,7 @@ from pandas import DataFrame, Series
 
 from benchmarks.data.corpora import split
 from benchmarks.data.models import trained
-from benchmarks.report import COLORS, Cells, Report, fixed, groups
+from benchmarks.report import Cells, Report, fixed, groups
 from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import LabelSet, RuleSet, load_rules
 from formulations.automata.machine import TooManyStates
@@ -66,20 +66,6 @@ def report(frame: DataFrame, report: Report) -> None:
             },
         }
         report.pivot(some, {"rules": "rules"}, cells)
-    panels = list(groups(exact, "model", "rules"))
-    caption = "Share of entities that are right against their probability, for each tenth of the entities"
-    with report.picture(
-        "reliability", caption, (2.7 * len(panels), 3.0), ncols=len(panels), sharey=True
-    ) as axes:
-        every = np.atleast_1d(axes)
-        for axis, ((model, rules), some) in zip(every, panels, strict=True):
-            axis.plot([0, 1], [0, 1], color="0.6", linewidth=0.8)
-            for (kind, words), colour in zip(KINDS.items(), COLORS, strict=False):
-                points = [(part[kind].mean(), part.right.mean()) for part in tenths(some, kind)]
-                axis.plot(*zip(*points, strict=True), marker="o", markersize=3, color=colour, label=words)
-            axis.set(title=f"{model}, {rules}", xlabel="probability", xlim=(0, 1.02), ylim=(0, 1.02))
-        every[0].set_ylabel("share that is right")
-        every[0].legend(fontsize=6)
 
 
 def distances(some: DataFrame, kind: str) -> list[str]:
@@ -93,12 +79,6 @@ def error(probability: Series, right: Series) -> float:
     place = np.minimum((BINS * probability).astype(int), BINS - 1)
     parts = [(probability[place == b], right[place == b]) for b in range(BINS)]
     return float(sum(len(p) * abs(p.mean() - r.mean()) for p, r in parts if len(p)) / len(probability))
-
-
-def tenths(some: DataFrame, kind: str) -> list[DataFrame]:
-    """The entities in parts of equal size by probability."""
-    ordered = some.sort_values(kind, kind="stable")
-    return [ordered.iloc[rows] for rows in np.array_split(np.arange(len(ordered)), BINS) if len(rows)]
 
 
 STUDY = Study(

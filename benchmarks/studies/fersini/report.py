@@ -1,6 +1,6 @@
 """Methods and frontiers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pandas import DataFrame, Series
@@ -74,17 +74,10 @@ PUBLISHED = (
     ("UMass, test part", "CRF, learnt soft rules (Anzaroot et al. 2014)", "–", "95.39", "–"),
 )
 """Corpus, method, tokens, F1, whole; per cent."""
-PANELS = 4
-Groups = Mapping[str, DataFrame]
 
 
 def report(rows: DataFrame, report: Report) -> None:
     some = by_title(rows)
-    _methods(some, report)
-    _frontiers(some, report)
-
-
-def _methods(some: Groups, report: Report) -> None:
     report.heading("Methods")
     report.text(
         "Cost and loss are nats a sequence: penalties of the soft rules, and score below the best under the hard rules. Milliseconds are "
@@ -124,28 +117,3 @@ def _methods(some: Groups, report: Report) -> None:
         f"Of {proved:.0f} labellings of one and two phases that the engine calls optimal, "
         f"{unchecked:.0f} have a proof that is too large for the checker."
     )
-
-
-def _panels(some: Groups) -> list[tuple[str, DataFrame]]:
-    return list(some.items())[:: -(-len(some) // PANELS)]
-
-
-def _frontiers(some: Groups, report: Report) -> None:
-    report.heading("Pareto frontiers of score and cost of violations")
-    panels, caption = _panels(some), "Mean cost of violations against the mean loss of score"
-    grid = {"ncols": len(panels), "squeeze": False}
-    with report.picture("frontier", caption, (2.7 * len(panels) + 0.6, 3.2), **grid) as axes:
-        curves = {"one phase, by weight": FRONTIER, **{f"two phases, {b}": b for b in TAUS}}
-        for one, (title, own) in zip(axes[0], panels, strict=True):
-            best = best_score(own)
-            for (label, method), mark in zip(curves.items(), ("-", "o", "s", "D"), strict=True):
-                totals = [sums(of(own, method, value)) for value in of(own, method).value.unique()]
-                x, y = (
-                    [(best - t.score) / t.sequences for t in totals],
-                    [t.cost / t.sequences for t in totals],
-                )
-                one.plot(x, y, mark, markersize=3.5, linewidth=1, label=label)
-            one.set_title(title.replace(", ", "\n", 1), fontsize=9)
-            one.set_xlabel("loss of score, nats")
-        axes[0][0].set_ylabel("cost of violations, nats")
-        axes[0][0].legend(frameon=False, fontsize=7)

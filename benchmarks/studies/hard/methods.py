@@ -31,7 +31,6 @@ def size(one: Instance) -> Row:
 
 
 ENGINE = "engine"
-DRAWN = (ENGINE, *SOLVERS, "toulbar2")
 RIVALS = (*SOLVERS, *DEFAULTS, "toulbar2")
 METHODS = (ENGINE, *RIVALS)
 

@@ -7,9 +7,9 @@ import numpy as np
 from pandas import Categorical, DataFrame, Series
 
 from benchmarks.data.hard import FAMILIES
-from benchmarks.report import COLORS, Cells, Report, fixed, groups, number
+from benchmarks.report import Cells, Report, fixed, groups, number
 from benchmarks.studies.hard import known
-from benchmarks.studies.hard.methods import DRAWN, ENGINE, METHODS
+from benchmarks.studies.hard.methods import ENGINE, METHODS
 from benchmarks.study import Row
 
 PROVED = ("optimal", "infeasible")
@@ -24,7 +24,6 @@ def report(rows: Sequence[Row], report: Report) -> None:
         return
     _families(instances, report)
     _times(instances, answers, report)
-    _picture(answers, report)
     _list(instances, answers, report)
     best = dict(zip(instances.name, instances.best, strict=True))
     report.folder.mkdir(parents=True, exist_ok=True)
@@ -120,23 +119,6 @@ def _times(instances: DataFrame, answers: DataFrame, report: Report) -> None:
 def _low_median(values: Series) -> str:
     middle = float(values.quantile(0.5, interpolation="lower"))
     return number(None if np.isinf(middle) else middle)
-
-
-def _picture(answers: DataFrame, report: Report) -> None:
-    limit, given = answers.limit.iloc[0], answers[answers.given]
-    caption = "Share of instances proved, by seconds and in bare Viterbi passes"
-    with report.picture("profile", caption, ncols=2, sharey=True) as axes:
-        for method, color in zip(DRAWN, COLORS, strict=False):
-            proofs = given[(given.method == method) & given.proved]
-            for one, values in zip(axes, (proofs.seconds, proofs.seconds / proofs.viterbi), strict=True):
-                x = [*sorted(values)[:1], *sorted(values)]
-                shares = np.arange(len(x)) / given.name.nunique()
-                one.step(x, shares, where="post", label=method, color=color)
-        for one, text in zip(axes, ("seconds", "bare Viterbi passes"), strict=True):
-            one.set(xscale="log", xlabel=text, ylim=(0, 1))
-        axes[0].axvline(limit, color="0.7", linewidth=0.8)
-        axes[0].set_ylabel("share of instances proved")
-        axes[1].legend(frameon=False, fontsize=8)
 
 
 def _list(instances: DataFrame, answers: DataFrame, report: Report) -> None:
