@@ -59,10 +59,7 @@ def _options() -> argparse.ArgumentParser:
     for command in (run, report):
         command.add_argument("studies", nargs="+", metavar="STUDY", help='names, or "all"')
         scale = command.add_mutually_exclusive_group()
-        for name, text in (
-            ("smoke", "next to nothing"),
-            ("full", "everything"),
-        ):
+        for name, text in (("smoke", "next to nothing"), ("full", "everything")):
             scale.add_argument(f"--{name}", dest="scale", action="store_const", const=name, help=text)
         command.set_defaults(scale="sample")
         command.add_argument("--rows", type=Path, default=ROWS, help="folder of raw rows")

@@ -138,10 +138,7 @@ def written(text: str) -> str:
     """A page with the figures and tables of the results."""
     text = TABLE.sub(lambda m: f"{m[1].rstrip()}\n\n{table(*m.group(2, 3, 4, 5))}", text)
     text = CELLS.sub(_with_cells, text)
-    return FIGURE.sub(
-        lambda m: number(m[2], m[3], int(m[4] or 1)) + m.group()[len(m[1]) :],
-        text,
-    )
+    return FIGURE.sub(lambda m: number(m[2], m[3], int(m[4] or 1)) + m.group()[len(m[1]) :], text)
 
 
 def _with_cells(match: re.Match[str]) -> str:

@@ -16,10 +16,7 @@ from sklearn_crfsuite import CRF
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.adapters.sklearn import (
-    ConstrainedTagger,
-    SequenceError,
-)
+from ilpinfer.adapters.sklearn import ConstrainedTagger, SequenceError
 from ilpinfer.corpus.resumes import items
 from ilpinfer.models import crf as own
 from ilpinfer.models.external import LinearChain, tagger_weights

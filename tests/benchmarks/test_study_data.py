@@ -8,14 +8,7 @@ from pandas import DataFrame, Series
 
 import ilpinfer
 from benchmarks.data import models
-from benchmarks.data.evaluations import (
-    evaluation_of,
-    gains,
-    interval,
-    measures,
-    row_of,
-    span_measures,
-)
+from benchmarks.data.evaluations import evaluation_of, gains, interval, measures, row_of, span_measures
 from benchmarks.data.line_breaks import features, trained_between_breaks, with_breaks
 from benchmarks.report import difference, draws_of, gain
 from ilpinfer.evaluation.evaluation import Pair, evaluate

@@ -251,11 +251,7 @@ entry()
 
 
 @pytest.mark.parametrize(
-    ("module", "number"),
-    [
-        ("typer", signal.SIGTERM),
-        ("ilpinfer.kernels.native", signal.SIGINT),
-    ],
+    ("module", "number"), [("typer", signal.SIGTERM), ("ilpinfer.kernels.native", signal.SIGINT)]
 )
 def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input(T=3, K=2))

@@ -178,7 +178,7 @@ def by_crfsuite(some: Sentences) -> Made:
     ids_of = {name: k for k, name in enumerate(model.labels.names)}
     sequences = [pycrfsuite.ItemSequence(each) for each in items]
     return {
-        "CRFsuite, one by one": lambda: [[ids_of[name] for name in tagger.tag(each)] for each in sequences],
+        "CRFsuite, one by one": lambda: [[ids_of[name] for name in tagger.tag(each)] for each in sequences]
     }, [model.trellis_of(each) for each in items]
 
 
