@@ -14,8 +14,8 @@ from benchmarks.studies.fersini.measuring import floor_of, floors_of, measured, 
 from benchmarks.studies.fersini.report import chosen, measures, sums
 from benchmarks.studies.limits import check, high, is_true
 from benchmarks.studies.stokman.corpora import generated
+from benchmarks.studies.stokman.report import ALL, change, counts, reached, restricted
 from benchmarks.studies.stokman.segments import Segment, Segmentation, describe_lines, line_labels, lines
-from benchmarks.studies.stokman.totals import ALL, change, counts, reached, restricted
 from benchmarks.study import Cell, Disagreement, Missing, Sources
 from formulations import LabelSet, RuleSet, Trellis
 from formulations import constraints as C

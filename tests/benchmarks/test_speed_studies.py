@@ -15,8 +15,8 @@ from benchmarks.data.synthetic import document, labels_of_size
 from benchmarks.report import Report
 from benchmarks.studies import doors, reprocess
 from benchmarks.studies.doors import calls, corpora, rivals
+from benchmarks.studies.doors.corpora import shuffled, with_words
 from benchmarks.studies.doors.tagger import LONGEST, RULES, rules_of, sentences
-from benchmarks.studies.doors.words import shuffled, with_words
 from benchmarks.studies.reprocess import more_megabytes
 from benchmarks.study import Disagreement
 from benchmarks.timing import family_time, viterbi_calls

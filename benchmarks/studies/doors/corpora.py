@@ -1,7 +1,7 @@
 """Decoders of references and résumés: milliseconds a sequence, and how often each finds the optimum."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -15,11 +15,34 @@ from benchmarks.data.models import crfsuite_file
 from benchmarks.data.sets import spread
 from benchmarks.optimum import recheck
 from benchmarks.report import Report, groups, number, percent
-from benchmarks.studies.doors.words import shuffled_tokens, with_words
 from benchmarks.study import Cell, Row, Sources, grid
 from benchmarks.timing import family_time, one_core, timed
 from formulations import Trellis
 from ilpinfer.models.crf.templates import load_template
+
+LETTERS = 4
+"""Words of so many letters become new ones."""
+
+
+def with_words(trellis: Trellis, tokens: Sequence[str]) -> Trellis:
+    """A fresh trellis with the same scores, so that nothing that was kept with it is used."""
+    return Trellis._of(lattice=trellis.lattice, labels=trellis.labels, tokens=tuple(tokens))
+
+
+def shuffled_tokens(trellis: Trellis, rng: np.random.Generator) -> list[str]:
+    return [shuffled(token, rng) for token in trellis.tokens]
+
+
+def shuffled(word: str, rng: np.random.Generator) -> str:
+    """A word of four or more letters with these in another order; capitals, digits and signs stay at their places."""
+    places = [at for at, character in enumerate(word) if character.isalpha()]
+    if len(places) < LETTERS:
+        return word
+    result, letters = list(word), [word[at] for at in rng.permutation(places)]
+    for at, letter in zip(places, letters, strict=True):
+        result[at] = letter.upper() if word[at].isupper() else letter.lower()
+    return "".join(result)
+
 
 CORA, UMASS, RESUMES = CORPORA = "Cora", "UMass, 240 rules", "résumés"
 NEW, KNOWN, CRFSUITE = "ilpinfer, words new", "ilpinfer, words known", "python-crfsuite, no rules"
