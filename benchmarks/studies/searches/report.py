@@ -11,7 +11,7 @@ from benchmarks.report import COLORS, Cells, Report, groups, number, percent
 from benchmarks.studies.searches import outcomes
 from benchmarks.studies.searches.contenders import BEAMS, DEPTH_FIRST, EXACT, OPTIMUM
 from benchmarks.studies.searches.measuring import NATS
-from benchmarks.studies.searches.outcomes import CAP, gap_at, longest, of
+from benchmarks.studies.searches.outcomes import CAP, gap_at, longest, of, profiles
 
 STYLES: Mapping[str, tuple[str, str]] = {
     EXACT: (COLORS[6], "-"),
@@ -27,7 +27,7 @@ MOMENTS = np.geomspace(0.0005, 0.8, 40)
 
 
 def draw(table: DataFrame, report: Report) -> None:
-    """A picture, with what is in it."""
+    """Two pictures, with what is in them."""
     report.text(
         f"Mean gap of the incumbent over time, with the longest limit. A gap counts {CAP:g} nats at most, and so does a missing "
         "labelling. Dashed black: how far the bound of the exact engine is above the optimum; where the two meet, the "
@@ -49,6 +49,20 @@ def draw(table: DataFrame, report: Report) -> None:
                 axis.set(**{name: "mean gap, nats" if name == "ylabel" else "milliseconds"})
         handles, labels = drawn[0, 0].get_legend_handles_labels()
         drawn[0, 0].figure.legend(handles, labels, loc="outside right upper", frameon=False)
+    report.text(
+        "Performance profiles (Dolan and Moré 2002) over all these sequences: the share on which a method has the optimum within so many times the time "
+        "of the fastest method shown. Where a curve ends, it has no further optima within the longest limit."
+    )
+    with report.picture("profiles", "Performance profiles of the time to the optimum", (8, 4)) as axis:
+        shown = list(profiles(last[last.method.isin(list(STYLES))]))
+        most = max((own.iloc[-1] for _, own, _ in shown if len(own)), default=1.0)
+        for name, own, count in shown:
+            shares = [(n + 1) / count for n in range(len(own))]
+            if len(own):
+                axis.plot([*own, most], [*shares, shares[-1]], drawstyle="steps-post", **_look(name))
+        labels = {"xlabel": "times the fastest method's time", "ylabel": "share of sequences"}
+        axis.set(xscale="log", ylim=(0, 1.02), **labels)
+        axis.figure.legend(loc="outside right upper", frameon=False)
 
 
 def _over_time(axis: Any, last: DataFrame) -> None:
@@ -159,7 +173,7 @@ def _family(known: DataFrame, table: DataFrame, report: Report) -> None:
 
 def _profiles(last: DataFrame, report: Report) -> None:
     report.text(
-        "Performance profiles (Dolan and Moré 2002): per cent of the sequences on which the optimum is there within so many times the fastest "
+        "The same in figures, for all methods, Viterbi among them: per cent of the sequences on which the optimum is there within so many times the fastest "
         "method's time, and at all:"
     )
     columns = ("method", *(f"× {ratio}" for ratio in RATIOS), "at all")
