@@ -1,7 +1,7 @@
 """The best nested set of spans as an integer program: first a column for each span, 1 where it is chosen, then those of rules."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
 
 import numpy as np
 
@@ -69,9 +69,12 @@ class _Builder:
             places.setdefault((span.start, span.end), []).append(n)
         for own in places.values():
             self._row(dict.fromkeys(own, 1), 1)
-        for one, other in combinations(sorted(places), 2):
-            if one[0] < other[0] < one[1] < other[1]:
-                self._row(dict.fromkeys(places[one] + places[other], 1), 1)
+        order = sorted(places)
+        for k, (start, end) in enumerate(order):
+            time_limits.check()
+            for other in order[k + 1 : bisect_left(order, (end,))]:  # which begin before its end
+                if start < other[0] and end < other[1]:
+                    self._row(dict.fromkeys(places[start, end] + places[other], 1), 1)
 
     def _any(self, columns: Iterable[int]) -> int:
         """A column that is 1 where any of some columns is."""

@@ -3,11 +3,14 @@
 import itertools
 import math
 import random
+import time
+from dataclasses import replace
 
 import pytest
-from support.effort import examples
+from support.effort import at_most, examples
 
 import ilpinfer
+from formulations import Group
 from formulations import constraints as C
 from ilpinfer.corpus.candidates import Candidate, CandidateSet
 from ilpinfer.pipelines import span_recursion
@@ -18,6 +21,8 @@ TEXT = ["x"] * T
 
 def spans_of(name, chosen):
     """The members of a name, or of several: `x/y` is a y with an x around it."""
+    if isinstance(name, Group):
+        name = name.members
     if not isinstance(name, str):
         return [each for each in chosen if any(each in spans_of(one, chosen) for one in name)]
     outer, _, label = name.rpartition("/")
@@ -46,7 +51,7 @@ def ordered(field, good):
     return lambda chosen: sum(not good(each, chosen) for each in spans_of(field, chosen))
 
 
-NAMES = ["A", "B", "D", "A/B", "A/A", "B/D", "none", ["A", "B"], ["A/B", "D"]]
+NAMES = ["A", "B", "D", "A/B", "A/A", "B/D", "none", ["A", "B"], ["A/B", "D"], C.group("both", ["A/D", "B"])]
 
 
 def draw_rule(draw, cost):
@@ -83,6 +88,14 @@ def draw_rule(draw, cost):
         (
             lambda **k: C.never_together(one, other, **k),
             lambda s: int(runs(one, s) > 0 and runs(other, s) > 0),
+        ),
+        (
+            lambda **k: C.requires_present("X", "Y", scope="each pair", **k),
+            lambda s: sum(runs(x, s) > 0 == runs(y, s) for x, y in itertools.permutations(LABELS, 2)),
+        ),
+        (
+            lambda **k: C.at_most_runs(C.other_than("A"), n, **k),
+            lambda s: away(runs(["B", "D"], s), high=n),
         ),
         (lambda **k: C.requires_before(other, one, **k), ordered(one, before(other))),
         (lambda **k: C.precedence(one, other, **k), ordered(one, after(other))),
@@ -167,8 +180,7 @@ def test_the_best_nested_set_is_that_of_all_sets():
 
 def named(rules):
     return [
-        (C.Rule(rule.statement, rule.penalty, name=f"rule {n}"), penalty, count)
-        for n, (rule, penalty, count) in enumerate(rules)
+        (replace(rule, name=f"rule {n}"), penalty, count) for n, (rule, penalty, count) in enumerate(rules)
     ]
 
 
@@ -264,6 +276,13 @@ def test_spans_of_one_place_exclude_each_other_and_sets_may_be_empty():
         assert (found.spans, found.solution.status, found.solution.score) == ((), "optimal", 0)
 
 
+def test_priors_and_thresholds():
+    spans = [(0, 2, "A", 0.4), (0, 1, "B", 0.3), (1, 2, "B", 0.05)]
+    found = ilpinfer.select_spans(["x", "y"], spans, nested=True, prior={"A": 0.2, "B": 0.1}, threshold=0.1)
+    assert [each.score for each in found.spans] == [0.3, 0.4] and found.below == 1
+    assert found.solution.score == pytest.approx(math.log(0.4 / 0.6 * 4) + math.log(0.3 / 0.7 * 9), abs=1e-4)
+
+
 def test_long_chains_of_nested_spans():
     chain = [(n, 4000 - n, "A", 0.6) for n in range(0, 1500, 10)]
     found = ilpinfer.select_spans(["x"] * 4000, chain, nested=True)
@@ -280,6 +299,11 @@ def test_contradictions_and_limits():
     late = ilpinfer.select_spans(text, candidates, [C.precedence("A", "B")], nested=True, time_limit=1e-6)
     assert late.solution.status in ("feasible", "unknown") and late.solution.method == "auto: greedy choice"
     assert late.solution.bound >= late.solution.score
+    began = time.process_time()
+    late = ilpinfer.select_spans(
+        *reversed(many(0, 3000, 900)), [C.precedence("A", "B")], nested=True, time_limit=0.1
+    )
+    assert late.solution.seconds < at_most(0.2) and time.process_time() - began < 2
     none = [*COUNTS, C.at_most_runs(C.EACH_FIELD, 0)]
     late = ilpinfer.select_spans(text, candidates, none, nested=True, time_limit=1e-6)
     assert (late.solution.status, late.solution.method) == ("feasible", "auto: greedy choice")
