@@ -9,8 +9,8 @@ from formulations import time_limits
 from formulations.grid import HARD
 from ilpinfer.pipelines.span_rules import Labels, Limit, Members, NestedSpans, Order, Presence, is_member, one
 
-MOST_STEPS, MOST_LEVELS = 50_000, 200
-"""Largest numbers of pairs of counts that are joined, some microseconds each, and of levels of regions."""
+MOST_STEPS, MOST_LEVELS = 15_000, 200
+"""Largest numbers of pairs of counts that are joined, up to ten microseconds each, and of levels of regions."""
 
 
 class TooManyStates(Exception):
