@@ -1,6 +1,6 @@
 """Problems as networks of cost functions: a variable for each token, and chains of states for rules (weighted constraint satisfaction)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +12,7 @@ from formulations.dtypes import Integers
 from formulations.errors import InferenceError
 from formulations.grid import Grid, is_forbidden, violation_costs
 from formulations.problem.problem import GroundRule, Problem
-from formulations.programs.names import Meaning, Namer, Owner, bracketed, meanings
+from formulations.programs.names import Meaning, Owner, bracketed, meanings
 
 FORBIDDEN_COST = -1
 """In the place of a cost, of values that no solution has."""
@@ -73,7 +73,7 @@ class CostNetwork:
     sizes: tuple[int, ...]
     functions: tuple[CostFunction, ...]
     best: int
-    _names: tuple[tuple[int, Namer], ...]
+    _names: tuple[Meaning, ...]
 
     @property
     def most(self) -> int:
@@ -88,7 +88,7 @@ class CostNetwork:
         tuple of Meaning
             Records with these attributes; kinds are "label", "class", "state" and "paid".
         """
-        return meanings(self._names)
+        return meanings([(len(self._names), lambda: self._names)])
 
     def cost(self, values: Sequence[int]) -> int | None:
         """The cost of values of all variables.
@@ -131,7 +131,7 @@ def cost_network(
         time_limits.check()
         if rule.once and len(rule.machines) > 1:
             if rule.name not in paid:
-                paid[rule.name] = network.variable(2, Owner(rule.name).one("paid", "paid"))
+                paid[rule.name] = network.variable(2, Owner(rule.name).means("paid", "paid"))
                 network.add((paid[rule.name],), np.array([0, rule.penalty]))
             network.chain(chain, owner, None, paid[rule.name])
         else:
@@ -158,7 +158,7 @@ class _Builder:
     problem: Problem
     direct: int
     sizes: list[int] = field(default_factory=list)
-    names: list[tuple[int, Namer]] = field(default_factory=list)
+    names: list[Meaning] = field(default_factory=list)
     functions: list[CostFunction] = field(default_factory=list)
     best: int = 0
     _classes: dict[bytes, list[int]] = field(default_factory=dict)
@@ -166,11 +166,11 @@ class _Builder:
     def __post_init__(self) -> None:
         self.T, self.K = self.problem.shape
         for t in range(self.T):
-            self.variable(self.K, lambda t=t: [Meaning(bracketed("label", t), "label", token=t)])
+            self.variable(self.K, Meaning(bracketed("label", t), "label", token=t))
 
-    def variable(self, size: int, name: Namer) -> int:
+    def variable(self, size: int, meaning: Meaning) -> int:
         self.sizes.append(size)
-        self.names.append((1, name))
+        self.names.append(meaning)
         return len(self.sizes) - 1
 
     def add(self, scope: tuple[int, ...], table: Integers) -> None:
@@ -231,8 +231,8 @@ class _Builder:
         """The states of a chain between tokens, with costs; or, with `paid`, violations that need this variable to be 1."""
         T, S = self.T, chain.states
         read, class_of = self._read(chain)
-        name: Callable[[int], Namer] = lambda t: owner.each("state", "state", [t])  # noqa: E731
-        states = [self.variable(S, name(t)) for t in range(T - 1)] if S > 1 else []
+        means = (owner.means("state", "state", t, token=t) for t in range(T - 1))
+        states = [self.variable(S, each) for each in means] if S > 1 else []
         tables: dict[tuple[int, bool, bool], Integers] = {}
         for t in range(T):
             key = int(chain.index[t]), t == 0, t == T - 1
@@ -253,8 +253,7 @@ class _Builder:
             wrong = np.where(chain.label_class[:, None] == np.arange(C), 0, FORBIDDEN_COST)
             self._classes[key] = []
             for t in range(self.T):
-                name = bracketed("class", number, t)
-                variable = self.variable(C, lambda name=name, t=t: [Meaning(name, "class", token=t)])
+                variable = self.variable(C, Meaning(bracketed("class", number, t), "class", token=t))
                 self._classes[key].append(variable)
                 self.add((t, variable), wrong)
         return self._classes[key], np.arange(C)
