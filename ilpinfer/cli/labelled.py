@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from formulations import LabelSet
 from formulations.labels.schemes import scheme_of
 from ilpinfer.cli.streams import notice
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.conversion import adapt, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.label_names import read_label_names
@@ -14,9 +15,14 @@ from ilpinfer.models.sequences import Labelled
 from ilpinfer.models.training import rewrite
 
 
-def reading(label_names: str | None) -> LogitsOptions | None:
+def reading(label_names: str | None, column: str = "") -> LogitsOptions | None:
     """The names of labels that are numbers, from a file, for readers."""
-    return None if label_names is None else LogitsOptions(read_label_names(label_names))
+    return None if label_names is None else LogitsOptions(names_of(label_names, column))
+
+
+def names_of(label_names: str, column: str) -> tuple[str, ...]:
+    """Names of labels of a file; `column` is the option with that name."""
+    return read_label_names(label_names, ColumnNames.read(column).label)
 
 
 def read_labelled(
@@ -28,7 +34,7 @@ def read_labelled(
     never: Iterable[str] = (),
 ) -> list[Labelled]:
     """The sequences to train on, without tokens that have a helper label, and with labels in the requested scheme."""
-    examples = read(source, reading(label_names), column, notice)[:first]
+    examples = read(source, reading(label_names, column), column, notice)[:first]
     return rewrite(require_labels(examples), scheme, never, notice)
 
 
@@ -41,7 +47,7 @@ def held_out_of_file(
     never: Iterable[str] = (),
 ) -> list[Labelled]:
     """Held-out sequences of a file, their labels in the scheme of those to train on."""
-    examples = read_beside(path, column, notice, reading(label_names))
+    examples = read_beside(path, column, notice, reading(label_names, column))
     labelled = rewrite(require_labels(examples), scheme, never, notice, absent=True)
     labels = [names for _, names in labelled]
     source, is_sound = shown_scheme(labels), sound(labels)

@@ -145,7 +145,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
             options.source,
             scheme,
             options.column,
-            reading(options.label_names),
+            reading(options.label_names, options.column),
             options.never,
         )
         for text in remarks:

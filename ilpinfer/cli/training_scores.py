@@ -60,7 +60,7 @@ class TrainingInput:
     def read(self, scheme: str) -> "TrainingScores":
         """Sequences with their scores, or with the models that will score them."""
         source = self.source
-        sequences = read(source, reading(self.label_names), self.column, notice)
+        sequences = read(source, reading(self.label_names, self.column), self.column, notice)
         sequences = self._without_helpers(sequences)
         pairs = rewrite(require_labels(sequences), scheme)
         data = training_digest(pairs)

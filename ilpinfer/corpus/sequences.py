@@ -29,12 +29,14 @@ def read(
     ----------
     source : str or Path
         File with `token<TAB>label` columns, JSON (also texts with spans), an `.npz`, `.parquet`, `.arrow` or `.conllu` file,
-        BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
+        BRAT documents, `.txt` with `.ann`, slots, `seq.in` with `seq.out`, XML, FASTA or data of CRFsuite; or a folder or
+        pattern of such files.
     reading : LogitsOptions, optional
         Options for reading logits.
     column : str, optional
         Column of the labels, by number from 1 or by name in the header; of JSON and Parquet by its key. `TOKEN,LABEL` names
-        both columns, and `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
+        both columns, `TOKEN,` ignores labels, and `token=1,label=3+4,end=5` names columns by their roles, where `+` joins levels
+        of nested labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
         Function that is called with each notice about inferred settings; by default they are `InputNotice` warnings.
     unit : {"line", "document"}, default "line"
