@@ -175,9 +175,11 @@ def canonical_scheme(scheme: str) -> str:
 
 def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     """A notice about ambiguous or unusual labels, if their scheme is inferred."""
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    known = [[name for name in labels if name is not None] for labels in labellings]
+    names = tuple(dict.fromkeys(name for labels in known for name in labels))
     if names and not scheme:
-        notice(iob1_remark(labellings, scheme) or LabelSet(names).notice)
+        gaps = [*map(len, known)] != [*map(len, labellings)]
+        notice(iob1_remark([] if gaps else known, scheme) or LabelSet(names).notice)
 
 
 def parameters(entries: Sequence[str]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class TrainingInput:
 
     def _without_helpers(self, sequences: list[Example]) -> list[Example]:
         """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
-        labellings = [labels for _, labels in require_labels(sequences)]
+        labellings = [labels for _, labels in require_labels(sequences, never=self.never)]
         kept = places_with_labels(labellings, self.never)
         result = []
         for example, places, labels in zip(sequences, kept, labellings, strict=True):

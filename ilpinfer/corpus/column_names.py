@@ -20,6 +20,8 @@ ROLES = {
     "end": END_NAMES,
 }
 """What a column can be of, with its names in headers, in lower case. A sequence begins where the cell of a sequence column changes, and ends where a column `end` has a mark; `UNKNOWN` are the cells of tokens without a known label."""
+NO_LABEL = "_"
+"""The label of a token whose label is not known; JSON has null."""
 NO_ENDS = frozenset(["", "_", "-", "0", "o", "false", "no"])
 """Cells, in lower case, that mark no end of a sequence."""
 
