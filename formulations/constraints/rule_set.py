@@ -164,7 +164,12 @@ class RuleSet:
         return Recent(MOST_CLASSES)
 
     def holding(self, metadata: Mapping[str, Any]) -> tuple[bool, ...]:
-        """Which items hold for a sequence; parameters as for `of`.
+        """Which items hold for a sequence.
+
+        Parameters
+        ----------
+        metadata : mapping of str to object
+            What is known about the sequence.
 
         Returns
         -------
