@@ -13,13 +13,13 @@ from formulations.messages import suggestion
 from formulations.problem.digest import digest
 from ilpinfer.cli import arguments, signals
 from ilpinfer.cli.failure import about
-from ilpinfer.cli.labelled import names_of
 from ilpinfer.cli.python_rules import code_of
 from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.label_names import names_of
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import read
 from ilpinfer.decoding.reporting import OnError

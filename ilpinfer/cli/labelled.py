@@ -6,11 +6,10 @@ from formulations import LabelSet
 from formulations.labels.schemes import scheme_of
 from formulations.messages import counted
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.conversion import adapt, shown_scheme, sound
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS
-from ilpinfer.corpus.label_names import read_label_names
+from ilpinfer.corpus.label_names import names_of
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import read, read_beside, require_labels
 from ilpinfer.models.sequences import Labelled
@@ -21,11 +20,6 @@ from ilpinfer.system.storage import source_name
 def reading(label_names: str | None, column: str = "") -> LogitsOptions | None:
     """The names of labels that are numbers, from a file, for readers."""
     return None if label_names is None else LogitsOptions(names_of(label_names, column))
-
-
-def names_of(label_names: str, column: str) -> tuple[str, ...]:
-    """Names of labels of a file; `column` is the option with that name."""
-    return read_label_names(label_names, ColumnNames.read(column).label)
 
 
 def read_labelled(

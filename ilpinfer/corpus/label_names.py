@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from formulations.labels.names import label_names
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.errors import ModelError
 from ilpinfer.system.storage import read_bytes
 
@@ -84,6 +85,11 @@ def read_label_names(path: str | Path, column: str = "") -> tuple[str, ...]:
         return label_names(record, "id2label")
     except ValueError as error:
         raise ModelError(f"{path}: {error}; {EXPECTED}") from None
+
+
+def names_of(path: str | Path, column: str) -> tuple[str, ...]:
+    """Names of labels in a file, for the columns that a user names."""
+    return read_label_names(path, ColumnNames.read(column).label)
 
 
 def _names_of_column(features: dict[str, Any], column: str, path: str | Path) -> Any:
