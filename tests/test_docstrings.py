@@ -36,6 +36,7 @@ MODULES = {
     "ilpinfer.corpus.resumes": ("items",),
     "ilpinfer.corpus.sequences": ("read", "require_labels"),
     "ilpinfer.corpus.writing": ("WriteOptions", "write"),
+    "ilpinfer.evaluation.broken_rules": ("broken_rules",),
     "ilpinfer.evaluation.checking": ("smoothed_penalty",),
     "ilpinfer.evaluation.counts": ("f_measure",),
     "ilpinfer.evaluation.evaluation": ("Evaluation", "Pair", "evaluate"),

@@ -69,6 +69,7 @@ def evaluation_of(some: Sequence[Row] | DataFrame) -> Evaluation:
         counts={"spans": summed("spans")[:, None, :]},
         confusion=np.zeros((1, 1), np.int64),
         missing=sum(row["missing"] for row in rows),
+        overlaps=np.zeros((2, 2), np.int64),
     )
 
 
