@@ -7,7 +7,7 @@ from formulations.messages import brief, suggestion
 from ilpinfer.corpus.column_form import excerpt
 from ilpinfer.corpus.column_names import TOKEN_NAMES, ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
-from ilpinfer.corpus.lines import Lines, blocks
+from ilpinfer.corpus.lines import Lines, blocks, few
 from ilpinfer.corpus.tokens import with_columns
 
 SUFFIXES = (".crfsuite",)
@@ -23,7 +23,7 @@ _ESCAPED = re.compile(r"\\([:\\])")
 
 def is_crfsuite(lines: Sequence[str], names: ColumnNames) -> bool:
     """Whether most cells after the first are `NAME=VALUE`, in rows of different lengths if the column of labels is named."""
-    rows = [line.rstrip("\r").split("\t")[1:] for line in lines if line.strip()]
+    rows = [line.rstrip("\r").split("\t")[1:] for line in few(lines)]
     if not rows or not all(rows) or max(map(len, rows)) < 2:
         return False
     cells = [cell for row in rows for cell in row]

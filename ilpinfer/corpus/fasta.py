@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from formulations.messages import brief, counted
 from ilpinfer.corpus.examples import Example, Rejection
-from ilpinfer.corpus.lines import Lines
+from ilpinfer.corpus.lines import Lines, few
 
 SUFFIXES = (".fasta", ".fa", ".3line")
 _RESIDUES = re.compile(r"[A-Za-z*-]{2,}")
@@ -13,13 +13,13 @@ _RESIDUES = re.compile(r"[A-Za-z*-]{2,}")
 
 def is_fasta(lines: Sequence[str]) -> bool:
     """Whether a text begins with a header and residues."""
-    texts = [line.strip() for line in lines if line.strip()]
+    texts = [line.strip() for line in few(lines, 2)]
     return len(texts) > 1 and re.match(r">\S", texts[0]) is not None and bool(_RESIDUES.fullmatch(texts[1]))
 
 
 def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejection]:
     """The records of a file; the first one tells whether there are labels."""
-    texts = [line.strip() for line in head if line.strip()]
+    texts = [line.strip() for line in few(head, 3)]
     labelled = len(texts) > 2 and not texts[2].startswith(">")
     lines.resume()
     record: list[tuple[int, str]] = []

@@ -7,6 +7,7 @@ from xml.parsers import expat
 from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus.column_labels import DEEPEST
 from ilpinfer.corpus.examples import Example, InputError, Rejection
+from ilpinfer.corpus.lines import few
 from ilpinfer.corpus.passages import Passage, token_offsets
 
 SUFFIXES = (".xml",)
@@ -17,12 +18,10 @@ _ELEMENT = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*</\1>")
 
 def is_xml(lines: Sequence[str]) -> bool:
     """Whether a text is XML, or most of its lines have elements."""
-    texts = [line.strip() for line in lines if line.strip()]
+    texts = [line.strip() for line in few(lines)]
     if not texts:
         return False
-    if texts[0].lower().startswith(("<?xml", "<!--")):
-        return True
-    if _is_document(texts):
+    if texts[0].startswith("<") and _is_document([line.strip() for line in lines if line.strip()]):
         return True
     return 2 * sum("<" in text and _ELEMENT.search(text) is not None for text in texts) > len(texts)
 
