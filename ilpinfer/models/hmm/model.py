@@ -49,7 +49,7 @@ class CountedHMM(ModelFile):
         transitions: Smoothing | str | None = None,
         vocabulary: Vocabulary | str = "classes",
         ends: bool = True,
-        iterations: int = 20,
+        iterations: int = 3,
     ) -> Self:
         """Count tokens and labels of labelled sequences.
 
@@ -69,9 +69,9 @@ class CountedHMM(ModelFile):
             Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
         ends : bool, default True
             Whether a sequence's end is an outcome of its last label, as it always is for second order.
-        iterations : int, default 20
+        iterations : int, default 3
             Largest number of iterations where labels are unknown. They end before where the mean log-likelihood of a token gains
-            less than 0.0001 nats.
+            less than 0.0001 nats. More of them raise the likelihood, but often lower the accuracy (Merialdo 1994).
 
         Returns
         -------
