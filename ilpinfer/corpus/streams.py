@@ -328,6 +328,7 @@ def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
         and not any(part.startswith((".", "_")) for part in each.split("/"))
     ]
     files = [each for each in files if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
+    files = [each for each in files if not each.endswith(parallel.TOKENS) or parallel.is_parallel(each)]
     if any(each.endswith(ARROW) for each in files):
         files = [each for each in files if os.path.basename(each) not in ABOUT_DATA_SETS]
     if not files:

@@ -161,6 +161,8 @@ def test_slots_and_intents(here):
     }
     assert empty.tokens == empty.labels == ()
     assert [each.tokens for each in read(".")] == [each.tokens for each in read("seq.in")]
+    Path("Makefile.in").write_text("all:\n")
+    assert [each.tokens for each in read(".")] == [each.tokens for each in read("seq.in")]
     Path("seq.out").unlink()
     assert [each.labels for each in read("seq.in")] == [None] * 3
     Path("new.in").write_text("hi\n")
