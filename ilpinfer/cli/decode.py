@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from formulations.arguments import choice
@@ -17,7 +17,7 @@ from ilpinfer.cli.inputs import Job, job_of, raise_interrupt, unused_model
 from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.signals import ContinuedBy
-from ilpinfer.cli.streams import json_text, notice
+from ilpinfer.cli.streams import json_text, notice, remark
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
@@ -65,6 +65,8 @@ def decode(options: DecodeOptions) -> None:
             with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
+    if options.output != "-":
+        remark(f"{options.output}: {work.counts}")
 
 
 def _position(row: Row) -> Position:
@@ -80,6 +82,22 @@ def _position(row: Row) -> Position:
 Write = Callable[[list[Row], Example], None]
 
 
+@dataclass
+class _Counts:
+    """The number of decoded sequences, and how many are proved optimal or infeasible."""
+
+    sequences: int = 0
+    proved: int = 0
+
+    def add(self, row: Row) -> None:
+        if row.get("rank", 1) == 1:
+            self.sequences += 1
+            self.proved += row["status"] in ("optimal", "infeasible")
+
+    def __str__(self) -> str:
+        return f"{counted(self.sequences, 'sequence')}, {self.proved} proved"
+
+
 @dataclass(frozen=True)
 class _Work:
     examples: ExampleStream
@@ -87,6 +105,7 @@ class _Work:
     solve: Solve
     options: DecodeOptions
     findings: Findings
+    counts: _Counts = field(default_factory=_Counts)
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
@@ -103,7 +122,11 @@ class _Work:
                 example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):
                 raise checkpoint.of_another_run
-            self.findings.add(row, example.where)
+            self._count(row, example.where)
+
+    def _count(self, row: Row, where: str) -> None:
+        self.counts.add(row)
+        self.findings.add(row, where)
 
     def _written(self, job: str, known: str) -> Example | None:
         """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
@@ -135,7 +158,7 @@ class _Work:
                 proved += rows[0]["status"] in ("optimal", "infeasible")
                 show(self.examples.size, done, proved)
                 for row in rows:
-                    self.findings.add(row, item.where)
+                    self._count(row, item.where)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
             for rule, times in overruled.items():

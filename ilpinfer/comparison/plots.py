@@ -243,7 +243,7 @@ def write_plots(
     only: Sequence[str] | None = None,
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write plots into a folder, but over none of the inputs."""
+    """Write plots into a folder, but not over an input."""
     check_plots(kind, only, width)
     size = (width, SHAPE * width)
     contents = {f"{name}.{kind}": plot(draw, kind, size) for name, draw in drawings(comparison, only).items()}

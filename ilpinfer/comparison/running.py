@@ -208,8 +208,8 @@ def compare(
         Gap in nats that stands for a missing labelling, in means over all sequences. Gaps of labellings are
         never cut.
     on_error : OnError, default "raise"
-        "raise" ends the comparison where a method raises an error. "record" records the error as a failure and
-        goes on: failures are counted for themselves, and are in no mean, no test and no account against gold.
+        "raise" ends the comparison if a method raises an error. "record" records the error as a failure and
+        continues: failures are counted separately, and no mean, test or measure against gold includes them.
     watch : callable, optional
         Function that is called with each row and its sequence, for example to show progress.
     given : iterable of (mapping of int to str, int or set) or None, optional

@@ -166,7 +166,7 @@ class Changes(PlainRecord):
         return "\n".join(map(str, self.changes)) or "every label is Viterbi's"
 
     def short(self) -> list[dict[str, Any]]:
-        """Tokens, Viterbi's labels, those in their place, and the rules that Viterbi's would break more, of each run."""
+        """For each run: its tokens, Viterbi's labels, the labels of the solution, and the rules that Viterbi's labels would break more often."""
         return [
             {
                 "tokens": list(each.tokens),

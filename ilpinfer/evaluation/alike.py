@@ -1,4 +1,4 @@
-"""Labels of gold and of predictions, read alike: the one definition of what reports compare."""
+"""Gold and predicted labels in one notation: the only definition of what reports compare."""
 
 from collections.abc import Sequence
 

@@ -161,7 +161,7 @@ def recall(counts: Counts) -> Floats:
 def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Floats:
     """The F measure (1 + β²) P R / (β² P + R) (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
 
-    It is 0 where precision or recall is 0.
+    It is 0 if precision or recall is 0.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Float
     beta : float, default 1.0
         Weight of recall relative to precision.
     empty : float, default 0.0
-        The measure where nothing is predicted and there is no gold.
+        The measure if nothing is predicted and there is no gold.
 
     Returns
     -------

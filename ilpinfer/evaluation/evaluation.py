@@ -220,10 +220,10 @@ def evaluate(
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
     never : iterable of str, optional
-        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are not counted at all, with a notice; a helper label that
-        is predicted for another token counts as `O`.
+        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are ignored, with a notice; a helper label that is
+        predicted for another token counts as `O`.
     labels : LabelSet, optional
-        Labels of both sides, which are then taken as they are.
+        Labels of both sides, which are then not converted.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def _rest(state: State, task: Task) -> Rest | None:
 
 
 def _open(state: State) -> Result:
-    """The result of a state that is open, by the lower one of its own bound and a solver's."""
+    """The result of an open state, with the lower of its own bound and a solver's."""
     words = f"auto: {state.words or 'no time left'}"
     if state.claim is not None and state.claim[0] < state.bound:
         bound, certificate = state.claim

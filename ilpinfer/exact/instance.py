@@ -135,7 +135,7 @@ class Instance:
 
 
 def work_within(work: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
-    """Limits of kernels for sequences of at most so many tokens, lower where a time limit for each demands it."""
+    """Limits of kernels for sequences of at most this many tokens; lower if a time limit for each sequence requires it."""
     if seconds is None:
         return work
     token, least, slots = work

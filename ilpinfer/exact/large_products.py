@@ -3,7 +3,7 @@
 The first product has machines in the context of the hard rules, where they are smaller. Rules on the presence or the order of the same fields
 share joint states there: there are few more than sets of fields. The second one comes after the linear relaxation of sums: sums with
 multipliers are inside, where they are exact. Both apply where kernels and beams leave a problem open that has no lists of equal
-tokens. A product that fails leaves the machines and multipliers before it.
+tokens. A product that fails does not change machines and multipliers.
 """
 
 from dataclasses import replace
@@ -120,7 +120,7 @@ def _missed(state: State, found: Prefixes, done: "list[int] | tuple[int, ...]") 
 
 
 def _too_large(found: Prefixes, machines: int) -> bool:
-    """Whether a search tells more apart than the checker of certificates does."""
+    """Whether a search has more distinct prefixes than the checker of certificates accepts."""
     size, left = machines + 2, found.left
     return size * max(left) > limits.KEYS_OF_TOKEN or size * sum(left) > limits.KEYS_OF_CHECK
 

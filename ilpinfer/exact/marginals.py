@@ -188,7 +188,7 @@ class Marginals:
         Raises
         ------
         TooManyStates
-            Where the rules take more joint states than the budget.
+            If the rules need more joint states than the budget.
         """
         held, alone = (
             product_of(_alone(self.problem, rules), self.budget).log_sum for rules in (self.problem.rules, ())
@@ -197,7 +197,7 @@ class Marginals:
 
     @cached_property
     def entropy(self) -> float:
-        """-Σ p(y) log p(y), nats: log_partition less the expected score; rounded as much as that is."""
+        """-Σ p(y) log p(y), nats: log_partition minus the expected score, with the rounding of both."""
         node, pool, _, _ = (np.nan_to_num(scores, neginf=0.0) for scores in self.product.lattice.scores)
         score = float((self.labels * node).sum())
         for edges, which in zip(self.edges, self.product.lattice.groups.step, strict=True):

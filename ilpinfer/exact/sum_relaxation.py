@@ -1,7 +1,7 @@
 """The linear relaxation of all sums: multipliers and a bound, and contradictions of hard sums.
 
-Both stages apply to sums that kernels, beams and a large product leave open; contradictions are looked for where there is no labelling. The
-multipliers are new, so that products, kernels and beams have another turn.
+Both stages apply to sums that kernels, beams and a large product leave open; contradictions are searched for if there is no labelling. The
+multipliers are new, so products, kernels and beams run again.
 """
 
 from collections.abc import Sequence

@@ -95,7 +95,7 @@ def run_time(deadline: Deadline) -> Deadline:
 
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling of rounds of depth-first search under wider and wider limits."""
+    """The best labelling of rounds of depth-first search under growing limits."""
     parameters = parameters_of(task, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()

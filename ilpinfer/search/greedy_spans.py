@@ -15,7 +15,7 @@ Weighted = tuple[int, int, float]
 
 
 def choose_greedily(spans: Sequence[Weighted]) -> list[int]:
-    """Numbers of the spans with positive weight that are taken when the heaviest that overlaps none before it comes first."""
+    """Numbers of the chosen spans: the heaviest of positive weight, then repeatedly the heaviest that overlaps no chosen one."""
     positive = (n for n in range(len(spans)) if spans[n][2] > 0)
     taken, chosen = bytearray(max((end for _, end, _ in spans), default=0)), list[int]()
     for n in sorted(positive, key=lambda n: (-spans[n][2], *spans[n][:2], n)):

@@ -13,7 +13,7 @@ from ilpinfer.core.trees import Leaf
 
 @dataclass
 class Incumbents:
-    """The incumbents of one search, of each of which the task's `watch` hears."""
+    """The incumbents of one search; each is reported to the task's `watch`."""
 
     folded: Problem
     task: Task
@@ -36,7 +36,7 @@ class Incumbents:
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
     def offer(self, path: LabelIds, value: int, seconds: float, bound: float) -> None:
-        """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
+        """Record a labelling if it is better than the incumbent. If a rule has no machine, the labelling is evaluated again."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:

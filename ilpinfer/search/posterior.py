@@ -88,7 +88,7 @@ Worded = tuple[LabelIds | None, str]  # label ids (T,) or None, and a remark on 
 
 @dataclass(frozen=True)
 class _Sample:
-    """The best labellings, with their probabilities among themselves, in place of all labellings."""
+    """The best labellings, with probabilities that are normalised over them, instead of all labellings."""
 
     paths: Sequence[LabelIds]  # best first
     weights: Floats  # (n,), 1 in all
@@ -130,7 +130,7 @@ class _Sample:
 
 
 def _tokens(folded: Problem, task: Task, product: Product | str, sample: _Sample | None) -> Iterator[Worded]:
-    """The labellings with the most right tokens to be expected, best first."""
+    """The labellings with the highest expected number of right tokens, best first."""
     T, K = folded.shape
     if sample is None:
         assert isinstance(product, Product)

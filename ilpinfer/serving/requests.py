@@ -27,6 +27,7 @@ class LimitError(InputError):
 class RequestOptions:
     """Options of a request."""
 
+    TITLE: ClassVar = "the request"
     expected: ClassVar[str]
     deadline: Annotated[float | None, Field(gt=0, description="Seconds from arrival to answer.")] = None
     top: Annotated[
@@ -83,7 +84,7 @@ def read_request(kind: type[Asked], body: bytes, limits: Limits) -> tuple[Asked,
         except UnicodeDecodeError as error:
             raise ValueError(f"{error}; send UTF-8") from None
         if not isinstance(values, dict):
-            raise ValueError(f"it is {kind_of(values)}; expected {kind.expected}")
+            raise ValueError(f"{kind.TITLE} is {kind_of(values)}; expected {kind.expected}")
         further: dict[str, Any] = {}
         if kind is DecodeRequest:
             further = {key: value for key, value in values.items() if key not in OPTIONS}

@@ -255,7 +255,7 @@ def test_a_list_holds_nothing_beyond_what_was_asked_for():
     assert ilpinfer.verify(TRELLIS, RULES, result, top=4).proved
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=3)
     assert not verdict.ok
-    assert verdict.reasons == ("the list has 4 labellings, of which 3 at most were asked for",)
+    assert verdict.reasons == ("the list has 4 labellings, but at most 3 were requested",)
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=4, within=0.0)
     assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
     for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):
