@@ -34,7 +34,7 @@ def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] 
 
 
 def items(value: Any, what: str, length: int | None = None, of: str = "") -> list[Any]:
-    """The items of a list, which may have to be so many; `of` says in messages what they are."""
+    """The items of a list, perhaps of a given length; `of` says in messages what they are."""
     size = f" of {of or length}" if of or length is not None else ""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
@@ -250,7 +250,7 @@ def parse_json(content: str, expected: str = "", *, finite: bool = True) -> Any:
 
 
 def read_values(path: str | Path, largest: int, made: Callable[[Any], Record]) -> Record:
-    """What `made` makes of the values of a `.json` or `.json.gz` file of so many bytes; its ValueError names the file."""
+    """What `made` makes of the values of a `.json` or `.json.gz` file of at most this many bytes; its ValueError names the file."""
     try:
         return made(parse_json(read_json_text(path, largest)))
     except FileNotFoundError:

@@ -205,7 +205,7 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: list[Any
 
 
 def check(record: Any, max_steps: int = MAX_STEPS) -> None:
-    """Check a reference in so many steps; CheckError names the wrong claim."""
+    """Check a reference in at most this many steps; CheckError names the wrong claim."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         budget, scores, listed = [max_steps], [level["score"] for level in record["levels"]], list[Any]()

@@ -64,7 +64,7 @@ class EvaluateOptions:
         "VIEW: Table to show: fields, report (as in seqeval) or matches (spans, as in nervaluate).",
     )
     beta: float = OPTIONS.option(
-        1.0, "NUMBER: Weight of recall in F: 0.5 favours precision, 2 favours recall."
+        1.0, "NUMBER: Weight of recall in F: below 1, precision counts more, and above 1, recall."
     )
     leave_out: Sequence[str] = OPTIONS.option(
         (), "FIELD: Ignore this field; O is always ignored. May be repeated."
@@ -156,7 +156,7 @@ def _in_order() -> Iterator[None]:
     try:
         yield
     except DifferentSequences as error:
-        raise InputError(f"{error}; give the same sequences twice, first PREDICTED, then GOLD") from None
+        raise InputError(f"{error}; expected the same sequences in both files, first PREDICTED, then GOLD") from None
 
 
 def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:

@@ -141,12 +141,12 @@ def _check(options: ReprocessOptions) -> None:
 
 
 def _part(options: ReprocessOptions) -> tuple[int, int]:
-    """The number of the part from 1, and that of all parts."""
+    """The number of the part, from 1, and the number of parts."""
     words = (options.part or "1/1").split("/")
     number, count = map(int, words) if len(words) == 2 and all(map(str.isdecimal, words)) else (0, 0)
     if not 1 <= number <= count:
         raise ValueError(
-            f"--part {options.part}: expected a number from 1 and that of all parts, such as 3/20"
+            f"--part {options.part}: expected PART/PARTS, such as 3/20 for the third of 20 parts"
         )
     if options.part and options.dry_run:
         raise ValueError("--part and --dry-run: give one of them; an estimate is of the whole input")

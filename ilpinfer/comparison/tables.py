@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formulations.arguments import whole
 from ilpinfer.comparison.columns import COLUMNS, OF_METHODS, Column, readable, with_values
@@ -129,7 +129,8 @@ class Layout:
 
     def of(self, kind: str) -> "Layout":
         """The layout without a caption, label or position that the format does not have."""
-        return replace(self, **{name: "" for name, allowed in FORMATS_OF.items() if kind not in allowed})
+        without: dict[str, Any] = {name: "" for name, allowed in FORMATS_OF.items() if kind not in allowed}
+        return replace(self, **without)
 
     @property
     def single(self) -> bool:

@@ -58,7 +58,7 @@ WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 OUTSIDE_PROGRAM = "ilpinfer.exact.programs:outside_program"
 """The runner of users' solvers and of those of PuLP."""
 PULP = "pulp:"
-"""What precedes PuLP's name of a solver in that of the method."""
+"""Prefix of methods that are solvers of PuLP."""
 
 
 def _solver(name: str, library: str) -> Method:

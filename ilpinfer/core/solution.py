@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ilpinfer.core.explanation import Changes, Explanation
 
 LATER = ("violations", "certificate", "overruled", "context", "given")
-"""Fields that the record of a call makes when they are first read."""
+"""Fields that are computed from the record of a call when they are first read."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 Item = Any
 """A trellis, or the reason why a sequence has none, which is raised in its place."""
 GROWTH = 4
-"""The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
+"""The first chunk has one sequence, and each has this many times as many as the one before, up to the largest."""
 MOST_LISTED = 2**22
 """Labels and violations of the lists of one call."""
 STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
@@ -114,7 +114,7 @@ class Caller:
 
     @staticmethod
     def run(chunk: Chunk, threads: int) -> Chunk:
-        """Run the calls of a chunk in so many threads. An error of a call is the answer for all of its sequences."""
+        """Run the calls of a chunk in this many threads. An error of a call is the answer for all of its sequences."""
         for each in tuple(chunk.calls):
             call, _, places = each
             try:

@@ -31,7 +31,7 @@ from ilpinfer.kernels.native import kernels
 from ilpinfer.system.threads import thread_pool
 
 MOST_ALONE = 2**17
-"""Numbers that one thread takes to the grid: for fewer, others would not be worth the time that they take to begin."""
+"""Up to this many numbers, one thread converts scores to the grid: it would take longer to start others."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ def of_sums(state: State) -> State:
 
 
 def by_product(state: State, most: int | None = None) -> State:
-    """By a product of all machines that fit in; with `most`, of at most so many joint states of sums with multipliers."""
+    """By a product of all machines that fit in; with `most`, of at most this many joint states of sums with multipliers."""
     problem, one = state.problem, state.problem.instance
     first = list(problem.contexts) if most is None else _largest_sums(state, most)
     exact = {one.components[m] for m in first}
@@ -56,7 +56,7 @@ def by_product(state: State, most: int | None = None) -> State:
 
 
 def _largest_sums(state: State, most: int) -> list[int]:
-    """The sums with multipliers, those of most states first, as far as their product has at most so many joint states."""
+    """The sums with multipliers, those of most states first, as far as their product has at most this many joint states."""
     chosen, joint, one = list[int](), 1, state.problem.instance
     priced = [m for m, component in enumerate(one.components) if state.multipliers.get(component)]
     for m in sorted(priced, key=lambda m: -one.states[m]):

@@ -48,7 +48,7 @@ class IdleComponent:
 
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
-    """Whether tables of steps between so many labels have too many entries to keep all of them."""
+    """Whether tables of steps between this many labels have too many entries to keep all of them."""
     return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 

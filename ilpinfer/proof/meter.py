@@ -33,7 +33,7 @@ class Meter:
     began: float = field(default_factory=time.monotonic)
 
     def need(self, steps: int) -> None:
-        """Refuse a check that would take so many further steps, where they are more than are left."""
+        """Refuse a check that would take more further steps than are left."""
         enough = self.steps + steps <= self.most
         need(enough, f"the check would take more than {self.most} steps; allow more with max_steps")
 

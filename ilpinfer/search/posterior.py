@@ -25,7 +25,7 @@ from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.search.beam import beam_search
 from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 
-A_SECOND = 3_000_000  # joint states times machines that a second is enough for
+A_SECOND = 3_000_000  # joint states times machines that take about a second
 SHARE = 2**32  # grid units of a probability of 1, where expected tokens are decoded
 
 

@@ -67,7 +67,7 @@ def test_one_column_for_both_sides(here, cli):
     assert "no key" not in said and "no column" not in said
 
 
-ORDER = "give the same sequences twice, first PREDICTED, then GOLD\n"
+ORDER = "expected the same sequences in both files, first PREDICTED, then GOLD\n"
 
 
 def test_files_that_are_swapped_or_differ_are_named_with_their_order(files, cli):

@@ -390,6 +390,6 @@ def test_a_killed_run_goes_on_and_its_lock_is_free(lines, cli):
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.lock").exists()
-    cli.output(decode)
+    cli.done(decode)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == list(range(300))
     assert not list(Path().glob("x.jsonl.*"))
