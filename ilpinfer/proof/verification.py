@@ -275,6 +275,6 @@ def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
         worse = path is not None and claims.rank(each) > claims.rank(path)
         need(
             not worse,
-            f"certificate: labelling {place} of the excluded ones is worse than that of the solution",
+            f"certificate: it excludes labelling {place} of its list, which is worse than that of the solution",
         )
     return excluded

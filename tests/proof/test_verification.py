@@ -368,7 +368,7 @@ def test_several_solutions_are_checked_in_their_order():
     assert verify(TRELLIS, RULES, []).ok
     refused([many[1], many[0]], "excludes")
     refused([many[0], many[2]], "excludes")
-    refused([many[0], many[0]], "labelling of solution 0")
+    refused([many[0], many[0]], "solution 0 has the same labelling")
     refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
     skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
     refused([many[0], skipped], "not excluded")
@@ -398,8 +398,8 @@ def test_words_of_others_are_no_proof():
 @pytest.mark.parametrize(
     "certificate, words",
     [
-        (Certificate("none"), "without any proof"),
-        (Certificate("solver"), "without any proof"),
+        (Certificate("none"), "without a proof"),
+        (Certificate("solver"), "without a proof"),
         (Certificate("exact", "label setting"), "contains no proof: label setting"),
         (Certificate("exact"), "contains no proof: no reason is given"),
     ],

@@ -366,7 +366,7 @@ def test_finished_shards_are_passed_over(folder, cli, monkeypatch, source):
         with monkeypatch.context() as patch:
             patch.setattr("ilpinfer.reprocessing.folder.read_shard", None)
             _, out, _ = cli(f"{run} {output} --resume")
-        assert f"checked {there} of {there}, decoded {3 - there}" in out and there
+        assert f"earlier files checked: {there} of {there}; files decoded now: {3 - there}" in out and there
         assert contents(output) == contents("whole")
         with monkeypatch.context() as patch:
             patch.setattr("ilpinfer.reprocessing.run.ShardReader.read", lambda self: None)
