@@ -223,7 +223,7 @@ class Decoder:
     ) -> Solution | list[Solution]:
         """The best labelling of T texts, scored by the model, or a list of the best few.
 
-        The time limit starts after the texts have been scored. Other parameters as for `decode`.
+        The time limit starts after the texts have been scored. Parameters as for `decode`, with texts instead of a trellis.
 
         Parameters
         ----------
