@@ -187,7 +187,7 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         "families: " + ", ".join(f"{name} {n}" for name, n in families.most_common()), soft_wrap=True
     )
     if result.dropped:
-        reasons = ", ".join(f"{dropped.number} {dropped.reason}" for dropped in result.dropped)
+        reasons = ", ".join(f"{dropped.reason} {dropped.number}" for dropped in result.dropped)
         screen.print(f"left out: {reasons}", soft_wrap=True)
     count = len(result.entries)
     remark(
