@@ -102,6 +102,14 @@ Rules = Annotated[
         "several.",
     ),
 ]
+BrokenRules = Annotated[
+    Sequence[str],
+    value_option(
+        "RULES",
+        "Rules whose violations are counted, in gold and in predictions: a TOML file, a name of the catalogue, or - for standard input. "
+        "May be repeated to join several.",
+    ),
+]
 RulesFirst = Annotated[
     bool,
     value_option(

@@ -64,6 +64,10 @@ class CodlOptions:
         "top-k",
         "NAME: How POOL is labelled: top-k (the best labellings), or posterior (probabilities of labels under the rules).",
     )
+    m_step: str = METHOD.option(
+        "likelihood",
+        "NAME: How models are learnt: likelihood (counts; a crf by its own algorithm), or perceptron (steps towards the labels).",
+    )
     held_out: str = OPTIONS.option(
         "", "FILE: Labelled sequences to evaluate the model on after each cycle; - for standard input."
     )
@@ -90,7 +94,7 @@ def codl(options: CodlOptions) -> None:
 
     scheme, model = canonical_scheme(options.scheme), parameters(options.option)
     method = CODL(**common(options, CODL))
-    learner_of(options.kind, model)  # refuses a kind and options before anything is read
+    learner_of(options.kind, model, options.m_step)  # refuses a kind and options before anything is read
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
+from formulations import RuleSet
 from formulations.arguments import choice
 from formulations.errors import RuleNotice
 from formulations.messages import counted
@@ -169,7 +170,10 @@ class _Work:
 
         source, model = self.options.input.source, self.options.input.model
         beside = unused_model(source, model) if model else ""
-        return ScoredStream(self.examples, self.job.model, self.job.rules, self.job.scheme, notice, beside)
+        rules = (
+            RuleSet(()) if self.options.nested else self.job.rules
+        )  # else they are checked as those of labels
+        return ScoredStream(self.examples, self.job.model, rules, self.job.scheme, notice, beside)
 
     def _rows(self, number: int, item: ScoredExample, solutions: list[Solution], trace: Trace) -> list[Row]:
         """A row for each labelling of a sequence."""
@@ -205,7 +209,7 @@ class _Work:
             **({"columns": columns} if columns else {}),
         }
         values["seconds"] += item.seconds + time.perf_counter() - began
-        return {"sequence": number, **about, **with_spans(item.example, values)}
+        return {"sequence": number, **about, **with_spans(item.example, values, nested=self.options.nested)}
 
 
 def _print(rows: list[Row]) -> None:

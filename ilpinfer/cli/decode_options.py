@@ -10,9 +10,11 @@ from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group
 from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, configuration, deadline_for
 from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.examples import InputError, input_at
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.pipelines.trellises import LABELLINGS
 from ilpinfer.system.files import digest
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ilpinfer.pipelines.scored_stream import Trellises
 
 TWO_PHASE = Group("Two-phase inference")
+SPANS = Group("Candidate spans")
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class DecodeOptions:
         "records as an error at the end.",
     )
     option: arguments.MethodOption = ()
+    nested: bool = SPANS.option(False, "One chosen span may contain another; none cross.")
+    depth: int | None = SPANS.option(
+        None, "NUMBER: With --nested: the most chosen spans that a token may lie in.", min=1
+    )
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
@@ -91,6 +98,10 @@ def solver(options: DecodeOptions) -> Solve:
     from ilpinfer.decoding.decoder import Decoder
 
     method, time_limit, top = options.method, options.time_limit, options.top
+    if options.nested:
+        return _nested_solver(options)
+    if options.depth is not None:
+        raise ValueError(f"--depth {options.depth}: is an option of --nested; add --nested, or leave it out")
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)
     if options.tau is not None:
@@ -160,5 +171,53 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
+
+    return solve
+
+
+NOT_NESTED = (
+    "top",
+    "tau",
+    "threads",
+    "explain",
+    "probabilities",
+    "within",
+    "trace",
+    "questions",
+    "jobs",
+    "option",
+)
+"""Options that have no effect with `--nested`."""
+
+
+def _nested_solver(options: DecodeOptions) -> Solve:
+    from ilpinfer.pipelines.nested_spans import check_method, nested_problem, solve_nested
+    from ilpinfer.pipelines.scored_stream import absent_names
+
+    check_method(options.method)
+    deadline_for(options.time_limit)
+    for name in NOT_NESTED:
+        if getattr(options, name) != getattr(DecodeOptions, name):
+            raise ValueError(f"--{name}: has no effect with --nested; leave it out")
+    limits: dict[str, Any] = {"method": options.method, "time_limit": options.time_limit}
+
+    def failed(error: Exception, seconds: float) -> list[Solution]:
+        return [failure(Solution, error, options.method, seconds=seconds)]
+
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+        met = set[str]()
+        for trellis in trellises:
+            example = trellises.waiting[-1].example
+            group = example.candidates
+            if group is None or example.given:
+                what = "no candidates" if group is None else "given labels"
+                raise InputError(f"{example.where}: {what}; --nested chooses among candidates alone")
+            met |= {*group.fields, *(f"{outer}/{inner}" for outer in group.fields for inner in group.fields)}
+            with input_at(example.where):
+                problem = nested_problem(group, rules, options.depth)
+            run = partial(solve_nested, problem, len(trellis), **limits)
+            yield attempt(lambda run=run: [run()[0]], on_error(), failed), []  # type: ignore[misc]
+        if met and (text := absent_names(rules, met)):
+            notice(text)
 
     return solve

@@ -1,25 +1,31 @@
 """`ilpinfer evaluate`."""
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations import LabelSet, RuleSet
+from formulations.dtypes import Integers
+from formulations.errors import RuleNotice
 from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
-from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation import significance
+from ilpinfer.evaluation.broken_rules import broken_rules
 from ilpinfer.evaluation.counts import UNITS
-from ilpinfer.evaluation.evaluation import Evaluation, measures
+from ilpinfer.evaluation.evaluation import Evaluation, Pair, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
 from ilpinfer.evaluation.pictures import confusion_picture, mistakes
@@ -36,8 +42,8 @@ MISTAKES = 5
 """Number of confusions that are shown."""
 
 
-VIEWS = ("fields", "report", "matches")
-"""Tables: of all measures, in the form of seqeval, and of matches as nervaluate counts them."""
+VIEWS = ("fields", "report", "matches", "confusion")
+"""Tables: of all measures, in the form of seqeval, of matches as nervaluate counts them, and of fields taken for others."""
 TEST = Group("Significance test")
 
 
@@ -58,11 +64,16 @@ class EvaluateOptions:
     )
     output: Annotated[str | None, output_file("File for all measures, JSON")] = None
     picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
-    by: str = OPTIONS.option("spans", "UNIT: Unit to count: spans, tokens, lines or characters.")
+    by: str = OPTIONS.option(
+        "spans",
+        "UNIT: Unit to count: spans, tokens, lines, characters or sequences, in which all spans of a field are right.",
+    )
     view: str = OPTIONS.option(
         "fields",
-        "VIEW: Table to show: fields, report (as in seqeval) or matches (spans, as in nervaluate).",
+        "VIEW: Table to show: fields, report (as in seqeval), matches (spans, as in nervaluate) or confusion (fields of tokens, or of "
+        "spans that overlap).",
     )
+    rules: arguments.BrokenRules = ()
     beta: float = OPTIONS.option(
         1.0, "NUMBER: Weight of recall in F: below 1, precision counts more, and above 1, recall."
     )
@@ -81,6 +92,7 @@ class EvaluateOptions:
 @command(
     "ilpinfer evaluate predicted.jsonl test.tsv",
     "ilpinfer evaluate predicted.jsonl test.tsv --against viterbi.jsonl --by tokens --json",
+    "ilpinfer evaluate predicted.jsonl test.tsv --rules rules.toml --view confusion",
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
@@ -90,6 +102,10 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if options.view not in VIEWS:
         raise InputError(f"--view {options.view}: no such table{suggestion(options.view, VIEWS)}")
+    if options.view == "confusion" and unit not in ("spans", "tokens"):
+        raise InputError(
+            f"--view confusion and --by {unit}: confusions are counted for spans and tokens; choose one of these units"
+        )
     if options.view == "matches" and unit != "spans":
         raise InputError(
             f"--view matches and --by {unit}: matches are counted for spans only; remove one of the options"
@@ -98,12 +114,13 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
-    inputs = [predicted, options.gold, against, options.label_names]
+    rules = with_never(read_rules(options.rules), options.never)
+    inputs = files_read(predicted, options.gold, against, options.label_names, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
     with about(predicted), _in_order():
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(
-            files, options.gold, scheme, options.column, reading(options.label_names), options.never
+            files, options.gold, scheme, options.column, reading(options.label_names), rules.never
         )
     for text in notices:
         notice(text)
@@ -114,6 +131,7 @@ def evaluate(options: EvaluateOptions) -> None:
                 f"{path}: {counted(each.missing, 'sequence')} without a labelling; their tokens count as wrong"
             )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
+    broken = _broken(pairs, rules, labels) if rules.rules else []
     differences: list[Difference] = []
     with outputs.reserved():
         if against:
@@ -127,6 +145,7 @@ def evaluate(options: EvaluateOptions) -> None:
             **result[0].to_dict(beta),
             "report": field_rows(result[0], unit),
             "matches": matches,
+            **({"rules": broken} if options.rules else {}),
         }
         if against:
             tests = [{**asdict(each), "gain": each.gain} for each in differences]
@@ -142,8 +161,12 @@ def evaluate(options: EvaluateOptions) -> None:
         elif options.view == "report":
             for line in report_text(field_rows(result[0], unit), 4).splitlines():
                 screen.print(line, highlight=False, soft_wrap=True)
+        elif options.view == "confusion":
+            _show_confusion(screen, *result[0].field_confusion(unit))
         else:
             _show_matches(screen, matches)
+        if broken:
+            _show_broken(screen, broken)
         if against:
             _show_differences(screen, differences, predicted, against)
 
@@ -156,7 +179,9 @@ def _in_order() -> Iterator[None]:
     try:
         yield
     except DifferentSequences as error:
-        raise InputError(f"{error}; expected the same sequences in both files, first PREDICTED, then GOLD") from None
+        raise InputError(
+            f"{error}; expected the same sequences in both files, first PREDICTED, then GOLD"
+        ) from None
 
 
 def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
@@ -190,6 +215,32 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
         screen.print(f"most frequent confusions, gold as predicted: {pairs}", soft_wrap=True, highlight=False)
+
+
+def _broken(pairs: Sequence[Sequence[Pair]], rules: RuleSet, labels: LabelSet) -> list[dict[str, Any]]:
+    """How often gold, predictions and those of --against break each rule."""
+    with warnings.catch_warnings(action="ignore", category=RuleNotice):
+        first, *others = (broken_rules(each, rules, labels=labels) for each in pairs)
+    for other in others:
+        first = [{**row, "against": own["predicted"]} for row, own in zip(first, other, strict=True)]
+    return first
+
+
+def _show_broken(screen: "Console", rows: Sequence[Mapping[str, Any]]) -> None:
+    sides = [side for side in ("gold", "predicted", "against") if side in rows[0]]
+    shown = table("rule", numbers=sides)
+    for row in rows:
+        add_row(shown, row["rule"], *(f"{row[side]['broken']} / {row[side]['violations']}" for side in sides))
+    screen.print()
+    screen.print(shown)
+    screen.print("sequences that break a rule / violations", highlight=False)
+
+
+def _show_confusion(screen: "Console", names: Sequence[str], counts: Integers) -> None:
+    shown = table("gold \\ predicted", numbers=names)
+    for name, row in zip(names, counts.tolist(), strict=True):
+        add_row(shown, name, *map(str, row))
+    screen.print(shown)
 
 
 def _show_matches(screen: "Console", matches: Mapping[str, Any]) -> None:

@@ -102,7 +102,8 @@ class ExportOptions:
         ),
     ] = ""
     format: str = OPTIONS.option(
-        "", "FORMAT: lp (if not given), mps or wcsp (toulbar2, costs in grid units)."
+        "",
+        "FORMAT: lp (if not given), mps or wcsp (toulbar2: a network of cost functions with a variable for each token, in grid units).",
     )
     gzip: bool = OPTIONS.option(False, "Compress the programs: 0001.lp.gz.")
     start: str = OPTIONS.option(
@@ -131,6 +132,11 @@ class ExportOptions:
     def __post_init__(self) -> None:
         if not self.output and not self.check:
             raise InputError("no --output: name a folder for the programs, or solutions with --check")
+        if self.format == "wcsp" and not self.check:
+            if self.start:
+                raise InputError(f"--start {self.start}: is for --format lp and mps; leave it out")
+            if self.program.program == "two-phase":
+                raise InputError("--program two-phase: has no cost network; take --format lp or mps")
         wanted = (
             {"output": self.output, "gzip": self.gzip, "start": self.start}
             if self.check

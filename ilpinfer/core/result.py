@@ -1,6 +1,5 @@
 """The result of a method, before it is valued and reported; and the task of a method."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.trees import Leaf
+from ilpinfer.core.watching import Watch
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ NOTHING_KNOWN = Start()
 
 @dataclass(frozen=True)
 class Task:
-    """Options of a method for one sequence; `within`, and what `watch` is called with beside seconds, are in grid units."""
+    """Options of a method for one sequence; `within` is in grid units, and `watch` hears what the method reports."""
 
     deadline: Deadline
     top: int = 1
@@ -62,4 +62,4 @@ class Task:
     within: int | None = None
     start: Start = NOTHING_KNOWN
     parameters: object = None
-    watch: Callable[[float, int, float], None] | None = None
+    watch: Watch | None = None

@@ -78,9 +78,9 @@ class Batch:
         self.status[which] = Status.OPTIMAL.value
         if self.rules:
             self.violations[which] = call.all_violations
-        cells, begins = self._rows.cells, self._rows.begins
+        cells = self._rows.cells
         if not every:
-            cells = np.concatenate([cells[begins[n] : begins[n + 1]] for n in places.tolist()])
+            cells = cells[call.rows]
         self.ids.reshape(-1)[cells if len(cells) < self.ids.size else slice(None)] = call.paths
 
     def _enter(self, n: int, solution: Solution) -> None:

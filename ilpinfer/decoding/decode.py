@@ -26,6 +26,7 @@ def decode(
     time_limit: float | None = None,
     top: None = None,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution: ...
@@ -40,6 +41,7 @@ def decode(
     time_limit: float | None = None,
     top: int,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> list[Solution]: ...
@@ -53,6 +55,7 @@ def decode(
     time_limit: float | None = None,
     top: int | None = None,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution | list[Solution]:
@@ -72,9 +75,12 @@ def decode(
     top : int, optional
         Number of different labellings to return, best first, as a list.
     callback : Callback, optional
-        Function of seconds, incumbent and bound, the latter two in nats. "auto" calls it each time it
-        improves one of them, and every method at the end; the arguments are -inf and inf where there is no
-        incumbent or bound yet.
+        Function of seconds, incumbent and bound, the latter two in nats. "auto", the searches and the
+        solvers call it each time they improve one of them, and every method at the end; the arguments are
+        -inf and inf where there is no incumbent or bound yet. Where it returns True, the search ends with
+        the incumbent.
+    keep_on_interrupt : bool, default False
+        Whether an interrupt (Ctrl-C) ends the search with the incumbent, rather than with KeyboardInterrupt.
     given : mapping of int to str, int or set, optional
         Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
     **options : Options
@@ -84,7 +90,8 @@ def decode(
     -------
     Solution or list of Solution
         A list if `top` is a number. It is empty if no labelling is feasible or none was found in time. The
-        status is "feasible" rather than "optimal" if a limit ended the method before its proof.
+        status is "feasible" rather than "optimal" if a limit, the callback or an interrupt ended the method
+        before its proof, and "unknown" if it had no labelling yet; `method` says what ended it.
 
     Raises
     ------
@@ -110,7 +117,9 @@ def decode(
         )
     else:
         runner = Runner(compiler, Request.of(method, time_limit, options))
-    result: Solution | list[Solution] = runner.one(trellis, top, callback)
+    result: Solution | list[Solution] = runner.one(
+        trellis, top, callback, keep_on_interrupt=keep_on_interrupt
+    )
     return result
 
 

@@ -161,12 +161,19 @@ class Decoder:
         *,
         top: None = None,
         callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
         given: Given | None = None,
     ) -> Solution: ...
 
     @overload
     def decode(
-        self, trellis: Trellis, *, top: int, callback: Callback | None = None, given: Given | None = None
+        self,
+        trellis: Trellis,
+        *,
+        top: int,
+        callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
+        given: Given | None = None,
     ) -> list[Solution]: ...
 
     def decode(
@@ -175,6 +182,7 @@ class Decoder:
         *,
         top: int | None = None,
         callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
         given: Given | None = None,
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`.
@@ -187,6 +195,8 @@ class Decoder:
             Number of different labellings to return, best first, as a list.
         callback : Callback, optional
             Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+        keep_on_interrupt : bool, default False
+            Whether an interrupt (Ctrl-C) ends the search with the incumbent; see `ilpinfer.decode`.
         given : mapping of int to str, int or set, optional
             Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
@@ -195,7 +205,10 @@ class Decoder:
         Solution or list of Solution
             A list if `top` is a number.
         """
-        result: Solution | list[Solution] = self._runner.one(given_to(trellis, given), top, callback)
+        trellis = given_to(trellis, given)
+        result: Solution | list[Solution] = self._runner.one(
+            trellis, top, callback, keep_on_interrupt=keep_on_interrupt
+        )
         return result
 
     @overload

@@ -70,13 +70,13 @@ class ScoreRows:
         """Some of the sequences as arrays of a call."""
         lengths = self.lengths[places]
         ends = np.append(0, np.cumsum(lengths))
-        node = self.node
+        rows = np.arange(ends[-1])
         if len(places) < len(self):
-            node = node[np.repeat(self.begins[places] - ends[:-1], lengths) + np.arange(ends[-1])]
+            rows += np.repeat(self.begins[places] - ends[:-1], lengths)
         words = list[str]()
         if self.words is not None:
             words += chain.from_iterable(self.words[n] for n in places.tolist())
-        return Sequences(words, ends.tolist(), self.pool, emission=node)
+        return Sequences(words, ends.tolist(), self.pool, emission=self.node, rows=rows)
 
     def trellis(self, n: int) -> Trellis:
         """The trellis of one sequence."""

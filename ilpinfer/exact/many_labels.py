@@ -24,6 +24,7 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
 from ilpinfer.exact.few_labels import can_be_reduced, check_time, on_few_labels
 from ilpinfer.exact.ground_problem import GroundProblem
@@ -97,7 +98,7 @@ class Rounds:
         """Results on few labels where these suffice, else on all."""
         known: Result | None = None
         if self.task.top == 1 and self.task.within is None and can_be_reduced(self.problem):
-            task = replace(self.task, start=NOTHING_KNOWN, watch=None)
+            task = replace(self.task, start=NOTHING_KNOWN)
             known = on_few_labels(self.problem, task, self._on_few)
         if known is None:
             yield from self._on_all()
@@ -193,7 +194,8 @@ class Rounds:
         path, value = (None, None) if self.best is None else (self.best.path, self.best.value)
         return [replace(results[0], path=path, value=value, method=f"{results[0].method}; no time left")]
 
-    def _watch(self, seconds: float, value: int, bound: float) -> None:
+    def _watch(self, report: Report) -> None:
         """Report bounds, and labellings by their value under all rules."""
         if self.task.watch is not None:
-            self.task.watch(seconds, FORBIDDEN if self.best is None else self.best.value, bound)
+            value, path = (FORBIDDEN, None) if self.best is None else (self.best.value, self.best.path)
+            self.task.watch(report._replace(value=value, path=path))

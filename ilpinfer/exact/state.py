@@ -1,15 +1,16 @@
 """What the engine knows of a problem between two stages. A stage takes a state and returns a new one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
-from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.certificate import Certificate, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
+from ilpinfer.core.watching import Report, Watch
 from ilpinfer.exact.ground_problem import GroundProblem
 
 KERNELS = "kernels"
@@ -20,13 +21,15 @@ KERNELS = "kernels"
 class Progress:
     """The last state with a better labelling or bound: it is reported at once, and remains when time runs out within a stage."""
 
-    watch: Callable[[float, int, float], None] | None = None
+    watch: Watch | None = None
     latest: "State | None" = None
 
     def report(self, state: "State") -> "State":
         self.latest = state
         if self.watch is not None:
-            self.watch(state.problem.deadline.elapsed, state.value, state.bound)
+            certificate = proof(state.words or "auto", state.proof)
+            seconds = state.problem.deadline.elapsed
+            self.watch(Report(seconds, state.value, state.bound, state.path, certificate))
         return state
 
 
@@ -70,7 +73,7 @@ class State:
         cls,
         problem: GroundProblem,
         start: Start = NOTHING_KNOWN,
-        watch: Callable[[float, int, float], None] | None = None,
+        watch: Watch | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> "State":
         """What is known at first. The machines of a proof that fold here are left out."""

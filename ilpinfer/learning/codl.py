@@ -17,7 +17,7 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.evaluation.counts import Totals, shares
 from ilpinfer.learning.codl_loop import Cycle, Data, Loop, Progress
 from ilpinfer.learning.expectation import E_STEPS
-from ilpinfer.learning.learners import Model, learner_of
+from ilpinfer.learning.learners import M_STEPS, Model, learner_of
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.selection import MARGIN, Trial, Tried, select, tried
 from ilpinfer.models.files import record_of, text_of
@@ -88,7 +88,7 @@ class CODL:
 
     λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
     (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these), where λ are the relative counts of a hidden Markov model, or
-    the scores of a conditional random field.
+    the scores of a conditional random field or a perceptron (section 5).
 
     Parameters
     ----------
@@ -102,6 +102,9 @@ class CODL:
     e_step : str, default "top-k"
         A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more than 200 000 joint states,
         and others as long, get 100 sampled labellings; the trace counts them.
+    m_step : str, default "likelihood"
+        How models are learnt from labellings, λ0 too, a name from `ilpinfer.learning.M_STEPS`. "perceptron" takes steps towards each
+        labelling and away from the best one without rules, the mean of which counts (Collins 2002); it learns from labellings only.
 
     Raises
     ------
@@ -123,9 +126,11 @@ class CODL:
     gamma: float | None = None
     cycles: int = 5
     e_step: str = "top-k"
+    m_step: str = "likelihood"
 
     def __post_init__(self) -> None:
         one_of(self.e_step, "E-step", E_STEPS)
+        one_of(self.m_step, "M-step", M_STEPS)
         if self.gamma is not None:
             number(self.gamma, "gamma", 0, 1)
         whole(self.k, "k", 1)
@@ -179,10 +184,11 @@ class CODL:
             For no labelled or unlabelled sequences, a single label, rules that do not fit the labels, an E-step from which the
             kind does not learn, and models under which no unlabelled sequence has a labelling.
         """
-        learner, given = learner_of(kind, options or {}), compiler_of(rules)
+        learner, given = learner_of(kind, options or {}, self.m_step), compiler_of(rules)
         whole(seed, "seed", 0)
         if self.e_step == "posterior" and not learner.fractions:
-            raise ValueError(f"{kind} learns from labellings only: take the E-step top-k")
+            learns = kind if kind == "crf" else f"the M-step {self.m_step}"
+            raise ValueError(f"{learns} learns from labellings only: take the E-step top-k")
         labels, texts, ids = encode(labelled, scheme)
         if len(labels) < 2:
             raise ValueError(f"every token is labelled {labels.names[0]!r}; expected at least two labels")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal, overload
 
 from formulations.arguments import names, one_of, texts
@@ -10,6 +11,7 @@ from ilpinfer.corpus.conversion import convert_all
 from ilpinfer.corpus.examples import Notify
 from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.vocabulary import Vocabulary
@@ -55,7 +57,11 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
+    own: dict[str, Any] = {
+        name: value if isinstance(value := options[name], Path | Mapping | Template) else str(value)
+        for name in CRF_OPTIONS
+        if name in options
+    }
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
@@ -104,7 +110,8 @@ def train(
         Function that is called after each iteration, for such kinds.
     **options : object
         Of hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; of conditional
-        random fields `template`, `algorithm` and the algorithm's parameters, such as `c1`.
+        random fields `template` (a name, a file or what `load_template` and `with_rules` return), `algorithm` and the algorithm's
+        parameters, such as `c1`.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Streams of scored sequences, and checks whether rules can be stated for their labels."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Self, TypeVar
 
@@ -43,12 +43,7 @@ class RuleCheck:
     @property
     def absent(self) -> str:
         """A notice about names in rules that no text with candidates has; empty where there are none."""
-        if self._met is None:
-            return ""
-        fields = sorted(self._met)
-        lacking = [name for name in named_fields(self._rules, fields) if name not in self._met]
-        hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
-        return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
+        return "" if self._met is None else absent_names(self._rules, self._met)
 
     @property
     def settled(self) -> bool:
@@ -88,6 +83,14 @@ def check_rules(scored: Iterable[ScoredExample], rules: RuleSet) -> list[str]:
         check.add(item)
     check.finish()
     return [*check.remarks, *filter(None, [check.absent])]
+
+
+def absent_names(rules: RuleSet, met: Collection[str]) -> str:
+    """A notice about names in rules that are not among those of candidates; empty where there are none."""
+    fields = sorted(met)
+    lacking = [name for name in named_fields(rules, fields) if name not in met]
+    hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
+    return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
 
 
 def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:

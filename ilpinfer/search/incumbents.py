@@ -9,6 +9,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import Leaf
+from ilpinfer.core.watching import Report
 
 
 @dataclass
@@ -35,7 +36,14 @@ class Incumbents:
         """The result with the best labelling and those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
-    def offer(self, path: LabelIds, value: int, seconds: float, bound: float) -> None:
+    def offer(
+        self,
+        path: LabelIds,
+        value: int,
+        seconds: float,
+        bound: float,
+        certificate: Certificate = VITERBI_BOUND,
+    ) -> None:
         """Record a labelling if it is better than the incumbent. If a rule has no machine, the labelling is evaluated again."""
         if self.blind:
             value = self.folded.value(path).score
@@ -43,7 +51,7 @@ class Incumbents:
             return
         self.improvements.append(Improvement(seconds, value, path))
         if self.task.watch is not None:
-            self.task.watch(seconds, value, bound)
+            self.task.watch(Report(seconds, value, bound, path, certificate))
 
 
 def complete_search(

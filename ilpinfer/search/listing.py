@@ -157,7 +157,8 @@ class Listing:
             cost = sum(rule.finite_penalty * value.violations[rule.name] for rule in self.problem.functions)
             self.totals[ids] = value.score, cost
             if value.score > self.incumbents.value:
-                self.incumbents.offer(path, value.score, self.task.deadline.elapsed, self.bound)
+                seconds, certificate = self.task.deadline.elapsed, self._certificate(())
+                self.incumbents.offer(path, value.score, seconds, self.bound, certificate)
         return ids
 
     def _suffices(self) -> bool:

@@ -1,7 +1,7 @@
 """Solution files of CBC, HiGHS and SCIP, and lists of values."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,9 +108,17 @@ def read_solution_file(path: str | Path) -> SolutionFile:
     ...     read_solution_file(path).values
     {'x': 1.0}
     """
+    text = _text(path)
+    try:
+        return parse_solution(text)
+    except ValueError as error:
+        raise SolutionFileError(f"{path}: {error}") from None
+
+
+def _text(path: str | Path) -> str:
     try:
         with open_bytes(path) as stream:
-            return parse_solution(read_text_bytes(stream).decode("utf-8-sig"))
+            return read_text_bytes(stream).decode("utf-8-sig")
     except OSError as error:
         raise SolutionFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
@@ -119,6 +127,25 @@ def read_solution_file(path: str | Path) -> SolutionFile:
         ) from None
     except ValueError as error:
         raise SolutionFileError(f"{path}: {error}") from None
+
+
+def values_of_variables(path: str | Path, sizes: Sequence[int]) -> list[int]:
+    """The values on the last line of a solution file of toulbar2, one of each variable; SolutionFileError for others."""
+    text = _text(path)
+    words = (text.strip().splitlines() or [""])[-1].split()
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise SolutionFileError(f"{path}: its last line, {brief(' '.join(words))}, is no list of values")
+    values = [int(word) for word in words]
+    if len(values) != len(sizes):
+        raise SolutionFileError(
+            f"{path}: {len(values)} values for {len(sizes)} variables: it is cut off, or a solution of another program"
+        )
+    for number, (value, size) in enumerate(zip(values, sizes, strict=True)):
+        if value >= size:
+            raise SolutionFileError(
+                f"{path}: variable {number} has the value {value}; expected one below {size}"
+            )
+    return values
 
 
 def parse_solution(text: str) -> SolutionFile:

@@ -165,8 +165,7 @@ def test_outside_a_terminal_there_is_a_line_each_minute(monkeypatch, quiet, tota
 
 
 @pytest.mark.parametrize(
-    ("total", "tells"),
-    [(40, "10 of 40 steps done, about 60 s left"), (None, "10 steps done, 0.5/s")],
+    ("total", "tells"), [(40, "10 of 40 steps done, about 60 s left"), (None, "10 steps done, 0.5/s")]
 )
 @pytest.mark.parametrize("bar", [True, False])
 def test_steps_have_lines_outside_a_terminal(monkeypatch, total, tells, bar):

@@ -91,6 +91,7 @@ def test_text_columns_and_json_are_the_same_pool(folder, cli):
         "--e-step posterior --seed 3 --cycles 2",
         "--kind hmm2 --option alike=true --k 3 --cycles 2",
         "--kind crf --option algorithm=averaged-perceptron --option max_iterations=3 --k 2 --cycles 2",
+        "--m-step perceptron --k 2 --cycles 2",
         "--scheme iobes --gamma 0.5 --cycles 1",
         "--scheme plain --cycles 0",
     ],

@@ -2,13 +2,12 @@
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from support.command_line import SCORES, TRAIN, rows, rule_text
-from support.processes import environment
+from support.processes import started
 
 from ilpinfer.cli import decode
 from ilpinfer.core.solution import Solution
@@ -22,13 +21,7 @@ DECODE = "decode in.tsv --model hmm.json --rules rules.toml --output x.jsonl"
 def test_a_row_comes_while_the_writer_of_the_pipe_waits(folder, more):
     command = f"decode - --model hmm.json --rules rules.toml {more}"
     first, second = TRAIN.split("\n\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "ilpinfer", *command.split()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    ) as process:
+    with started("-m", "ilpinfer", *command.split(), stdin=subprocess.PIPE) as process:
         for number, text in enumerate((first, second, first)):
             process.stdin.write(f"{text}\n\n")
             process.stdin.flush()

@@ -84,10 +84,7 @@ def test_errors_are_one_line_and_never_empty(error, words):
     assert describe(error) == words
 
 
-@pytest.mark.parametrize(
-    "error",
-    [ValueError("v"), MemoryError(), SolverError("s")],
-)
+@pytest.mark.parametrize("error", [ValueError("v"), MemoryError(), SolverError("s")])
 @pytest.mark.parametrize("wanted", [False, True])
 def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypatch, error, wanted):
     def broken(*_, **__):
