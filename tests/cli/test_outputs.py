@@ -317,7 +317,7 @@ def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, cli, monkeypatch):
     assert [row["sequence"] for row in rows(Path("x.jsonl.part"))] == [0, 1]
     monkeypatch.undo()
     os.chdir(lines)
-    cli.output(DECODE)
+    cli.done(DECODE)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
 
 
