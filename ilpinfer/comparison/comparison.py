@@ -255,7 +255,7 @@ class Comparison(ComparisonData):
         columns : sequence of str, optional
             Columns of `summary()`, such as "method", "f1" and "mean_gap", for one table of methods.
         digits : int, optional
-            Decimal places of all numbers except counts; if not given, those of each unit.
+            Decimal places of all numbers except counts; if not given, the default of each unit.
         preset : str, optional
             One table for one column of a two-column paper, with short heads, units, intervals and a caption. "paper": F1, its loss, gap
             and time. "gaps": gap, search errors, model errors, sequences solved to the optimum, and time.
@@ -290,7 +290,7 @@ class Comparison(ComparisonData):
         name : str
             "gaps", "anytime", "profile" or "lengths".
         ax : Axes, optional
-            Axes of matplotlib to draw on; those of a new figure if not given.
+            Axes of matplotlib to draw on; if not given, axes of a new figure.
 
         Returns
         -------

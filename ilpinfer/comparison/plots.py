@@ -271,7 +271,7 @@ def picture(draw: Drawing, size: tuple[float, float] = (WIDTH, SHAPE * WIDTH)) -
 
 
 def plot(draw: Drawing, kind: str, size: tuple[float, float]) -> bytes:
-    """What is drawn, as the content of a file of this width in inches; the height is that of the axes, to which a legend below them is added."""
+    """A drawing as the content of a file of this width in inches; its height is the height of the axes and of a legend below them."""
     width, height = size
     points = SMALL if width < NARROW else LARGE
 

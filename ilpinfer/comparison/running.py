@@ -54,7 +54,7 @@ class ComparisonRun:
     watch: Callable[[Row, ScoredExample], None] = lambda row, case: None
 
     def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
-        """The rows after those of an earlier run, sequence by sequence; a row is given before it is found to disagree with others."""
+        """The rows that an earlier run lacks, sequence by sequence; a row is yielded before it is compared with others."""
         for entry in self.plan.entries:
             if entry.request is not None:
                 start_solver(entry.request, wait=True)

@@ -56,7 +56,7 @@ class Method:
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 OUTSIDE_PROGRAM = "ilpinfer.exact.programs:outside_program"
-"""The runner of users' solvers and of those of PuLP."""
+"""The runner of users' solvers and solvers of PuLP."""
 PULP = "pulp:"
 """Prefix of methods that are solvers of PuLP."""
 

@@ -1,4 +1,4 @@
-"""The methods by name: those of the package, and users' decoders and solvers."""
+"""The methods by name: methods of the package, and users' decoders and solvers."""
 
 import inspect
 import pickle

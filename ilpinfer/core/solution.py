@@ -235,7 +235,7 @@ class Solution:
         Parameters
         ----------
         token : int, optional
-            Position of a token: why its label is not that of Viterbi's algorithm, which follows the scores
+            Position of a token: why its label is not the label by Viterbi's algorithm, which follows the scores
             alone. The answer is about the run of changed labels that holds the token. It has the best labelling with
             Viterbi's labels there, or with any other label where the label is Viterbi's.
         change : bool, default False

@@ -12,7 +12,7 @@ from formulations.plain_values import READERS, PlainValues, of_type, repeated, t
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a component or machine of it by its own.
 
-A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
+A split above a leaf adds a rule after the last one, so that rules of nested splits are numbered from the root.
 """
 
 DEEPEST, MOST_LEAVES = 200, 10_000
@@ -89,7 +89,7 @@ def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
 
 
 def as_plain(tree: Tree) -> dict[str, Any]:
-    """A tree as plain values, those of the two cases of a split inside its own; TooManyCases as `nodes`."""
+    """A tree as plain values; the values of a split contain the values of its two cases. TooManyCases as `nodes`."""
 
     def plain(node: Tree) -> dict[str, Any]:
         if isinstance(node, Leaf):

@@ -103,7 +103,7 @@ class CallResult(NamedTuple):
         return self.context_of(self.item)
 
     def certificate(self, k: int) -> Certificate:
-        """The proof. It excludes the labellings before this one; that of the last says whether there are more."""
+        """The proof. It excludes the labellings before this one; the proof of the last labelling says whether there are more."""
         call, result = self.call, self.call.result(self.n)
         leaf, rest, excluded = self._leaf(), None, tuple[tuple[int, ...], ...]()
         if call.top is not None:

@@ -30,14 +30,14 @@ from ilpinfer.decoding.solver_start import start_solver
 class Decoder:
     """Rules, method and options of a decoder; immutable, picklable and thread-safe. The rules are compiled once.
 
-    Its solutions are those of `ilpinfer.decode` with the same rules and options.
+    Its solutions equal the solutions of `ilpinfer.decode` with the same rules and options.
 
     Parameters
     ----------
     rules : Rules
         Rules and features, or a rule set.
     labels : LabelSet or sequence of str, optional
-        K names or a label set, which all trellises then must have; those of the model if there is one. If
+        K names or a label set, which all trellises then must have; the labels of the model if there is one. If
         neither is given, rules are compiled for the labels of each trellis, and kept for the last few label
         sets.
     model : Scorer, str or Path, optional

@@ -59,7 +59,7 @@ class Frontier(PlainRecord):
     Parameters
     ----------
     points : tuple of FrontierPoint
-        Points in the order of increasing cost, which is also that of increasing score.
+        Points in the order of increasing cost, which is also the order of increasing score.
     complete : bool
         Whether there are no other points.
     seconds : float

@@ -1,4 +1,4 @@
-"""A pool of processes that call one function: the side of the parent, and that of the children."""
+"""A pool of processes that call one function: the side of the parent, and the side of the children."""
 
 import contextlib
 import pickle

@@ -28,7 +28,7 @@ Totals = Integers
 class FieldTable:
     """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
 
-    With hierarchical labels every prefix path is a field. Under BIO, runs are those of the script of the CoNLL shared tasks: an
+    With hierarchical labels every prefix path is a field. Under BIO, runs are as in the script of the CoNLL shared tasks: an
     `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 

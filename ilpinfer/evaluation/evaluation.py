@@ -259,7 +259,7 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
-    For BIO and IOBES, the numbers of spans are those of the script of the CoNLL shared tasks. With hierarchical labels, every
+    For BIO and IOBES, the numbers of spans are as in the script of the CoNLL shared tasks. With hierarchical labels, every
     level has its own spans, and "all" counts every level.
 
     Parameters

@@ -38,7 +38,7 @@ def span_matches(
     there is one, else the first. A span is right with "strict" if field and both ends agree, with "exact" and "partial" if both
     ends agree, and with "type" if the field agrees. Other matched spans are incorrect, or half right with "partial". Predicted
     spans without a match are spurious, and gold spans without a match are missed.
-    With hierarchical labels, spans of a level match those of the same level.
+    With hierarchical labels, only spans of the same level match.
 
     Parameters
     ----------

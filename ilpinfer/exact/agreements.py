@@ -44,7 +44,7 @@ class AgreementScores(NamedTuple):
 
 @dataclass
 class Case:
-    """A case: scores of the lattice (T, S) and of the lists (N, F), of which those of hopeless states are forbidden."""
+    """A case: scores of the lattice (T, S) and of the lists (N, F); scores of hopeless states are forbidden."""
 
     node: Integers
     own: Integers
@@ -189,7 +189,7 @@ class Decomposition:
     def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
-        The kind is that of the list. Of several tokens, the one where lattice and list lose most with the kind of the other.
+        The kind is the list's. Of several tokens, the one where lattice and list lose most with the kind of the other.
         """
         assert case.kinds is not None
         scores, lists = self.pack(case)

@@ -23,7 +23,7 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def _solved(problem: GroundProblem, task: Task, seconds: Mapping[str, float]) -> Iterator[Result]:
-    """The results of the engine; `seconds` are those of stages so far."""
+    """The results of the engine; `seconds` are the times of stages so far."""
     state = State.of(problem, task.start, task.watch, seconds)
     state = best(state) if task.top == 1 else _listed(state, task)
     if state.closed:

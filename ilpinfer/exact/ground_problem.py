@@ -50,7 +50,7 @@ class GroundProblem:
     def of(
         cls, problem: Problem, deadline: Deadline, threads: int = 1, packed: Packed | None = None
     ) -> "GroundProblem":
-        """With local rules folded; what is packed remains if its machines are those of the others."""
+        """With local rules folded; a packed problem is kept if its machines are exactly the machines of the other rules."""
         kept = [(place, rule) for place, rule in enumerate(problem.rules) if not rule.folds]
         numbers, rules = tuple(place for place, _ in kept), tuple(rule for _, rule in kept)
         if packed is not None:

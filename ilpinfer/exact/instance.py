@@ -28,7 +28,7 @@ from ilpinfer.kernels.tables import (
 )
 
 Followed = tuple[tuple[int, ...], frozenset[int], dict[MachineKey, int]]
-"""Active machines, those of them in the product, and multipliers of components that are sums, grid units."""
+"""Active machines, the ones in the product, and multipliers of components that are sums, grid units."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def by_product(state: State, most: int | None = None) -> State:
 
 
 def _largest_sums(state: State, most: int) -> list[int]:
-    """The sums with multipliers, those of most states first, as far as their product has at most this many joint states."""
+    """The sums with multipliers, largest numbers of states first, as far as their product has at most this many joint states."""
     chosen, joint, one = list[int](), 1, state.problem.instance
     priced = [m for m, component in enumerate(one.components) if state.multipliers.get(component)]
     for m in sorted(priced, key=lambda m: -one.states[m]):

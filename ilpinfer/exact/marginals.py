@@ -35,7 +35,7 @@ class NoLabelling(InferenceError, ValueError):
 class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
+    The score is as in `decode`: model and features minus penalties. Costly fields are computed at first
     access: `edges`, `entropy`, `probability_holds`.
 
     Parameters
@@ -236,7 +236,7 @@ def marginals(
     """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
 
     p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
-    The sums are those of Rabiner 1989, section III, on the product of the labels with the rules' automata, in
+    The sums are as in Rabiner 1989, section III, on the product of the labels with the rules' automata, in
     double precision.
 
     Parameters

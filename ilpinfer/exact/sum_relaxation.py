@@ -22,7 +22,7 @@ from ilpinfer.exact.state import State
 
 
 def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> list[tuple[MachineKey, SumTerm]]:
-    """The sums of a linear program: all, or where they are too many, those of the active components."""
+    """The sums of a linear program: all, or if these are too many, the sums of active components."""
     sums = sums_of(problem)
     if len(sums) > limits.MOST_SUMS:
         chosen = frozenset(active)

@@ -84,7 +84,7 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class Evolution(Parameters):
-    """Parameters of the evolutionary algorithm; the numbers are those of Stokman 2011, Tables 5 and 6.
+    """Parameters of the evolutionary algorithm; the defaults are from Stokman 2011, Tables 5 and 6.
 
     "varied" has ranked parents, borders that move both ways, and starts from Viterbi's labelling; "published" has uniform
     parents, borders that move backwards, and starts from the best-first labelling. Each can be given by itself, too.

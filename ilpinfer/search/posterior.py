@@ -31,11 +31,11 @@ SHARE = 2**32  # grid units of a probability of 1, where expected tokens are dec
 
 @dataclass(frozen=True)
 class Posterior(Parameters):
-    """Parameters of minimum-risk decoding: the most right tokens are expected, or the greatest F1 of spans.
+    """Parameters of minimum-risk decoding: it maximises the expected number of right tokens, or the expected F1 of spans.
 
-    The `top_k` best labellings stand for all for spans, and where sums over all take more than `budget` joint states times
-    machines; a time limit lowers the budget. Where there is no time for them, those of a beam do. Sums for spans have a
-    tenth of the budget, as they then only tell the share of the probability that the best few hold.
+    For spans, and if sums over all labellings take more than `budget` joint states times machines, the `top_k` best labellings
+    replace all; a time limit lowers the budget. If there is no time for them, a beam gives the labellings. Sums for spans have a
+    tenth of the budget, as they only tell the share of the probability that the best few have.
     """
 
     risk: str = one_of("tokens", "spans")
@@ -97,7 +97,7 @@ class _Sample:
 
     @classmethod
     def of(cls, problem: Problem, task: Task, size: int) -> "_Sample | Result":
-        """The `size` best labellings, or those of a beam where there is no time; the engine's result where there are none."""
+        """The `size` best labellings, or labellings of a beam if there is no time; the engine's result if there are none."""
         left, kind = task.deadline.remaining, "best"
         half = task.deadline if left is None else Deadline(left / 2)
         results = list(auto(problem, replace(task, top=size, deadline=half), "auto"))
