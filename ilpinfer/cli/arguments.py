@@ -162,7 +162,8 @@ Column = Annotated[
     value_option(
         "COLUMN",
         "Column with the labels: its number from 1, its name in the header, or its key in JSON and Parquet. "
-        "TOKEN,LABEL names both columns. CRF templates can use the other columns.",
+        "TOKEN,LABEL names both columns, and token=TOKEN,label=OUTER+INNER,end=COLUMN names any. CRF templates can use the "
+        "other columns.",
         LABELS,
     ),
 ]
@@ -176,7 +177,9 @@ LabelNames = Annotated[
 TagNames = Annotated[
     str | None,
     value_option(
-        "FILE", "Names of labels that are numbers: a config.json with id2label, or a JSON list.", LABELS
+        "FILE",
+        "Names of labels that are numbers: a JSON list, a config.json with id2label, or a dataset_info.json.",
+        LABELS,
     ),
 ]
 Pool = Annotated[

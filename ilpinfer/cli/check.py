@@ -106,8 +106,8 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
-    examples = read(gold, reading(options.label_names), options.column, notice)
-    given = require_labels(examples)
+    examples = read(gold, reading(options.label_names, options.column), options.column, notice)
+    given = require_labels(examples, never=rule_set.never)
     places = places_with_labels([labels for _, labels in given], rule_set.never)
     pairs = without_helpers(given, rule_set.never, notice)
     if not any(places):

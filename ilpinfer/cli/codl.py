@@ -16,7 +16,7 @@ from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
-from ilpinfer.cli.labelled import held_out_of_file, read_labelled
+from ilpinfer.cli.labelled import held_out_of_file, names_in, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import files_read, read_rules
@@ -98,8 +98,8 @@ def codl(options: CodlOptions) -> None:
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
-        labelled = read_labelled(options.labelled, options.column, scheme, never=options.never)
-    names = {name for _, labels in labelled for name in labels}
+        labelled = read_labelled(options.labelled, options.column, scheme, never=options.never, partly=True)
+    names = names_in(labelled)
     if len(names) < 2:
         raise InputError(
             f"{options.labelled}: {f'every token is labelled {min(names)!r}' if names else 'no token has a label'}; "
@@ -158,7 +158,7 @@ def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> li
 
 def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Labelled], scheme: str) -> None:
     labels = [example.labels for example in examples if example.labels is not None]
-    known = {name for _, names in labelled for name in names}
+    known = {*names_in(labelled)}
     others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
     if others:
         named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
@@ -166,7 +166,7 @@ def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Lab
 
 
 def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:
-    labels = LabelSet(tuple(sorted({name for _, names in labelled for name in names})), scheme)
+    labels = LabelSet(names_in(labelled), scheme)
     for text in notices(rules, labels):
         notice(text)
 

@@ -11,7 +11,7 @@ from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus import brat
+from ilpinfer.corpus import brat, parallel
 from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import files_of
@@ -26,8 +26,8 @@ class ConvertOptions:
         str,
         argument(
             "INPUT",
-            "A file, folder or pattern: columns, JSON lines, texts with spans, Parquet, CoNLL-U, BRAT; or - for standard "
-            "input.",
+            "A file, folder or pattern: columns, JSON lines, texts with spans, Parquet, CoNLL-U, BRAT, slots (seq.in), XML, FASTA, "
+            "data of CRFsuite; or - for standard input.",
         ),
     ]
     output: Annotated[
@@ -62,7 +62,10 @@ class ConvertOptions:
     @property
     def files(self) -> list[str]:
         result = [*files_of(self.source), *filter(None, [self.labels, self.label_names])]
-        return result + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
+        beside = [
+            each for file in result if parallel.is_parallel(file) for each in parallel.files_beside(file)
+        ]
+        return result + beside + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
 
 
 @command(
@@ -77,7 +80,11 @@ def convert(options: ConvertOptions) -> None:
         output_path(options.output, inputs)
     with about(options.source):
         examples = read(
-            options.source, reading(options.label_names), options.column, notice, unit=options.unit
+            options.source,
+            reading(options.label_names, options.column),
+            options.column,
+            notice,
+            unit=options.unit,
         )
     if options.labels:
         examples = _with_labels(examples, options)

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
@@ -29,7 +29,7 @@ from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
-    from ilpinfer.pipelines.scored_stream import ScoredStream
+    from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 
 @command(
@@ -57,6 +57,10 @@ def decode(options: DecodeOptions) -> None:
         if isinstance(first := examples.peek(), Rejection):
             raise first.error
         job = job_of(options.input)
+        if job.rules.conditional and options.jobs > 1:
+            raise InputError(
+                f"--jobs {options.jobs}: rules with when are chosen for each sequence in one process; leave --jobs out"
+            )
         work = _Work(examples, job, solve, options, findings)
         if options.output == "-":
             with ContinuedBy(kept=False):
@@ -150,8 +154,9 @@ class _Work:
 
         overruled: Counter[str] = Counter()
         trellises, proved = Trellises(self._scored()), 0
+        keys, met = {each.key for each in self.job.rules.conditions if each}, set[str]()
         with rate_progress("decoding", self.examples.total, bar=bar) as show:
-            results = self.solve(trellises, self.job.rules)
+            results = self._solved(trellises)
             pairs = in_order(trellises, results, lambda error: ([failure(Solution, error, "none")], Trace()))
             for done, (item, (solutions, trace)) in enumerate(pairs, 1):
                 rows = self._rows(begin + done - 1, item, solutions, trace)
@@ -162,8 +167,23 @@ class _Work:
                     self._count(row, item.where)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
+                met |= keys & item.example.notes.keys() if keys else set()
+            for key in sorted(keys - met):
+                notice(f"when: no sequence has {key} in its metadata, so rules on it are never applied")
             for rule, times in overruled.items():
                 notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
+
+    def _solved(self, trellises: "Trellises") -> "Iterator[tuple[list[Solution], Trace]]":
+        """Solutions in order; one by one where rules depend on the metadata of the sequence."""
+        if not self.job.rules.conditional:
+            yield from self.solve(trellises, self.job.rules)
+            return
+        for _ in trellises:
+            item = trellises.waiting[-1]
+            yield from self.solve(type(trellises)(iter([item])), self._rules_of(item))
+
+    def _rules_of(self, item: ScoredExample) -> RuleSet:
+        return self.job.rules.of(item.example.notes)
 
     def _scored(self) -> "ScoredStream":
         from ilpinfer.pipelines.scored_stream import ScoredStream
@@ -180,7 +200,7 @@ class _Work:
         rows = [self._row(number, item, solution) for solution in solutions]
         if self.options.questions and item.trellis is not None and solutions[0].has_labelling:
             began = time.perf_counter()
-            rows[0]["questions"] = questions(item.trellis, self.job.rules, self.options.questions)
+            rows[0]["questions"] = questions(item.trellis, self._rules_of(item), self.options.questions)
             rows[0]["seconds"] += time.perf_counter() - began
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
@@ -194,7 +214,7 @@ class _Work:
                 values["explanation"] = solution.explain().to_dict()
                 values["changed"] = solution.explain(change=True).short()
             if self.options.probabilities and item.trellis is not None and solution.has_labelling:
-                values["probabilities"] = probabilities(item.trellis, self.job.rules, solution)
+                values["probabilities"] = probabilities(item.trellis, self._rules_of(item), solution)
         except Exception as error:
             if traceback_wanted():
                 raise

@@ -120,7 +120,12 @@ def evaluate(options: EvaluateOptions) -> None:
     with about(predicted), _in_order():
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(
-            files, options.gold, scheme, options.column, reading(options.label_names), rules.never
+            files,
+            options.gold,
+            scheme,
+            options.column,
+            reading(options.label_names, options.column),
+            rules.never,
         )
     for text in notices:
         notice(text)

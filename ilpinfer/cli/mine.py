@@ -42,7 +42,8 @@ class MineOptions:
         "",
         "NAMES: Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
         "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
-        "conjunctions, first-field, last-field. All but conjunctions if not given.",
+        "conjunctions, maximum-length, alternation, spacing, first-field, last-field. All but conjunctions, maximum-length, "
+        "alternation and spacing if not given.",
     )
     support: int = SELECTION.option(10, "NUMBER: Keep a rule only if it applies at least this many times.")
     confidence: str = SELECTION.option(
@@ -146,7 +147,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
             options.source,
             scheme,
             options.column,
-            reading(options.label_names),
+            reading(options.label_names, options.column),
             options.never,
         )
         for text in remarks:

@@ -192,6 +192,13 @@ class Example:
         return self.labels
 
     @property
+    def notes(self) -> dict[str, Any]:
+        """What the file says about the sequence, keys of its metadata among the others."""
+        metadata = self.about.get("metadata")
+        own = metadata if isinstance(metadata, dict) else {}
+        return {**{key: value for key, value in self.about.items() if key != "metadata"}, **own}
+
+    @property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Further columns by name, of T texts each, such as parts of speech."""
         return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}

@@ -14,6 +14,7 @@ from formulations.score_numbers import one_notice, score_array
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
+from ilpinfer.corpus.column_names import NO_LABEL
 from ilpinfer.corpus.examples import Example, input_at
 from ilpinfer.corpus.label_names import names_of_tags
 from ilpinfer.corpus.logits import LogitsOptions
@@ -71,9 +72,9 @@ def _labels(record: dict[str, Any], reading: LogitsOptions | None) -> tuple[str,
     if not isinstance(names, list | tuple | dict | None):
         raise ValueError(f"label_names is {kind_of(names)}; expected a list of texts")
     known = None if names is None else label_names(names)
-    return strings(
-        list(names_of_tags(items(record["labels"], "labels"), known, "labels", NAME_TAGS)), "labels"
-    )
+    tags = items(record["labels"], "labels")
+    found = iter(names_of_tags([tag for tag in tags if tag is not None], known, "labels", NAME_TAGS))
+    return strings([NO_LABEL if tag is None else next(found) for tag in tags], "labels")
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:

@@ -9,6 +9,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.helper_labels import (
+    UNKNOWN_LABELS,
     at_places,
     counted_labels,
     tell_helpers,
@@ -42,7 +43,9 @@ def read_pairs(
     without = next((each.where for each in gold_examples if each.labels is None), None)
     if without is not None:
         raise DifferentSequences(f"{without}: no labels in the gold file")
-    golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
+    golden = [
+        tuple(labels) for _, labels in require_labels(gold_examples, wordless=True, never=UNKNOWN_LABELS)
+    ]
     examples = [
         [each for each in read_beside(path, column, notices.append, reading) if each.rank == 1]
         for path in predictions
@@ -55,7 +58,8 @@ def read_pairs(
             )
     tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
     predicted: list[Side] = [[each.labels for each in result] for result in examples]
-    if never := names(never, "never"):
+    unknown = {name for labels in golden for name in labels if name in UNKNOWN_LABELS}
+    if never := names(never, "never") | unknown:
         tell_helpers(golden, never, notices.append, absent=True)
         places, golden, predicted = counted_labels(golden, predicted, never)
         tokens = at_places(tokens, places)

@@ -22,8 +22,8 @@ from ilpinfer.pipelines.trellises import ScoredExample, score_example
 MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
-LabelKind = tuple[LabelSet, bool]
-"""Labels, and whether there are tokens."""
+LabelKind = tuple[LabelSet, bool, tuple[bool, ...]]
+"""Labels, whether there are tokens, and which rules hold where some have a condition."""
 
 
 class RuleCheck:
@@ -54,14 +54,16 @@ class RuleCheck:
         """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
         if item.trellis is None or not len(item.trellis):
             return
-        kind = (item.trellis.labels, any(item.trellis.tokens))
+        rules = self._rules.of(item.example.notes)
+        holding = self._rules.holding(item.example.notes) if self._rules.conditional else ()
+        kind = (item.trellis.labels, any(item.trellis.tokens), holding)
         if kind[0].scheme in OPEN:
             self._met = {*(self._met or ()), *kind[0].fields, *kind[0].names, *kind[0].optional_fields}
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
         try:
-            compiler_of(self._rules).quietly(item.trellis)
+            compiler_of(rules).quietly(item.trellis)
             self._fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
@@ -205,7 +207,8 @@ class ScoredStream:
         if self._sample is None:
             texts = self._check.remarks
         else:
-            texts = about_rules(self._sample, self._rules, self._check.remarks) if self._sample else []
+            rules = self._rules.of({})
+            texts = about_rules(self._sample, rules, self._check.remarks) if self._sample else []
             left_out = set(self._check.remarks).difference(texts)
             self._said.update(left_out)
             self._sample = None

@@ -190,7 +190,7 @@ def test_warnings_are_single_lines(folder, cli, monkeypatch):
     assert "test_streams" not in err
 
 
-ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "_", "\u202e"]
+ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "__", "\u202e"]
 
 
 def test_pictures_of_odd_names_warn_of_nothing(folder, cli, caplog):
