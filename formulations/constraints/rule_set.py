@@ -283,7 +283,7 @@ def _united(
             known, where = result.setdefault(name, (definition, each.name))
             if known != definition:
                 raise RuleError(
-                    f'{each.name}: {kind} "{name}" is another one than in {where}: rename one of them, or define both alike'
+                    f'{each.name}: {kind} "{name}" differs from that in {where}: rename one of them, or define both alike'
                 )
     return {name: definition for name, (definition, _) in result.items()}
 

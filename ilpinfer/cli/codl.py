@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.measures import Measures
 
 METHOD = Group("Method")
-MEASURES = ("token accuracy", "span F1", "whole sequences")
+MEASURES = ("token accuracy %", "span F1 %", "whole sequences %")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CodlOptions:
         str,
         argument(
             "POOL",
-            "Unlabelled sequences, or plain text; labels in them are ignored; - for standard input.",
+            "Unlabelled sequences or plain text (labels in them are ignored); - for standard input.",
         ),
     ]
     output: Annotated[str, output_file("File for the model, JSON")]
@@ -54,10 +54,12 @@ class CodlOptions:
     option: arguments.KindOption = ()
     gamma: float | None = METHOD.option(
         None,
-        "SHARE: Weight of the supervised model, 0 to 1; if not given, 0.6 unless another value is clearly better on folds of LABELLED.",
+        "SHARE: Weight of the supervised model, from 0 to 1. If not given: 0.6, or another value that is clearly better on folds of LABELLED.",
     )
-    k: int = METHOD.option(1, "NUMBER: Labellings of each sequence of POOL to learn from.")
-    cycles: int = METHOD.option(5, "NUMBER: How many times POOL is labelled.")
+    k: int = METHOD.option(1, "NUMBER: Number of best labellings of each POOL sequence to learn from.")
+    cycles: int = METHOD.option(
+        5, "NUMBER: Number of times that POOL is labelled and the model is trained again."
+    )
     e_step: str = METHOD.option(
         "top-k",
         "NAME: How POOL is labelled: top-k (the best labellings), or posterior (probabilities of labels under the rules).",
@@ -72,7 +74,7 @@ class CodlOptions:
     text: bool = OPTIONS.option(False, "Read POOL as plain text, one sequence per line, as .txt files are.")
     split: str = OPTIONS.option(
         "spaces",
-        "WHERE: Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
+        "WHERE: Where plain text is split into tokens: spaces, or punctuation (at spaces and punctuation).",
     )
     scheme: arguments.Scheme = ""
     never: arguments.HelperLabels = ()
@@ -210,10 +212,10 @@ def _show(result: "CODLResult", screen: "Console") -> None:
         for trial in result.tried:
             add_row(tried, trial.name, *(f"{100 * share:.2f}" for share in trial.measures))
         screen.print(tried)
-    shown = table("cycle", numbers=("changed", "violations", *_headings(result.before)))
+    shown = table("cycle", numbers=("changed %", "violations", *_headings(result.before)))
     add_row(shown, "supervised", "-", "-", *_cells(result.before))
     for cycle in result.trace:
-        counts = f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
+        counts = f"{100 * cycle.changed:.1f}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
     screen.print(shown)
 
@@ -243,7 +245,7 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
 
 
 def _headings(held_out: "Mapping[str, Measures]") -> list[str]:
-    return [text for name in held_out for text in (f"{name}: tokens", "F1", "whole sequences")]
+    return [text for name in held_out for text in (f"{name}: tokens %", "F1 %", "whole sequences %")]
 
 
 def _cells(held_out: "Mapping[str, Measures]") -> list[str]:

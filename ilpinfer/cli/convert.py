@@ -43,7 +43,7 @@ class ConvertOptions:
     )
     labels: str = OPTIONS.option(
         "",
-        "FILE: Labels of the same sequences to write instead of the labels in INPUT: output of `ilpinfer "
+        "FILE: Write the labels in FILE, of the same sequences, instead of the labels in INPUT: output of `ilpinfer "
         "decode`, or columns.",
     )
     unit: str = OPTIONS.option(
@@ -51,9 +51,11 @@ class ConvertOptions:
     )
     column: str = OPTIONS.option(
         "",
-        "COLUMN: The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
+        "COLUMN: Column of the labels in INPUT, by name or number; in CoNLL-U such as upos or misc.NER. TOKEN,LABEL names both columns.",
     )
-    into: str = OPTIONS.option("", "COLUMN: Column for the labels in CoNLL-U output: upos, misc.NER, ….")
+    into: str = OPTIONS.option(
+        "", "COLUMN: Column for the labels in CoNLL-U output, such as upos or misc.NER."
+    )
     scheme: arguments.Scheme = ""
     label_names: arguments.TagNames = None
 

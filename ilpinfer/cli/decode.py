@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from formulations import RuleSet
@@ -18,7 +18,7 @@ from ilpinfer.cli.inputs import Job, job_of, raise_interrupt, unused_model
 from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.signals import ContinuedBy
-from ilpinfer.cli.streams import json_text, notice
+from ilpinfer.cli.streams import json_text, notice, remark
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
@@ -59,7 +59,7 @@ def decode(options: DecodeOptions) -> None:
         job = job_of(options.input)
         if job.rules.conditional and options.jobs > 1:
             raise InputError(
-                f"--jobs {options.jobs}: rules with when are taken for each sequence; leave --jobs out"
+                f"--jobs {options.jobs}: rules with when are chosen for each sequence in one process; leave --jobs out"
             )
         work = _Work(examples, job, solve, options, findings)
         if options.output == "-":
@@ -70,6 +70,8 @@ def decode(options: DecodeOptions) -> None:
             with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
+    if options.output != "-":
+        remark(f"{options.output}: {work.counts}")
 
 
 def _position(row: Row) -> Position:
@@ -85,6 +87,22 @@ def _position(row: Row) -> Position:
 Write = Callable[[list[Row], Example], None]
 
 
+@dataclass
+class _Counts:
+    """The number of decoded sequences, and how many are proved optimal or infeasible."""
+
+    sequences: int = 0
+    proved: int = 0
+
+    def add(self, row: Row) -> None:
+        if row.get("rank", 1) == 1:
+            self.sequences += 1
+            self.proved += row["status"] in ("optimal", "infeasible")
+
+    def __str__(self) -> str:
+        return f"{counted(self.sequences, 'sequence')}, {self.proved} proved"
+
+
 @dataclass(frozen=True)
 class _Work:
     examples: ExampleStream
@@ -92,6 +110,7 @@ class _Work:
     solve: Solve
     options: DecodeOptions
     findings: Findings
+    counts: _Counts = field(default_factory=_Counts)
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
@@ -108,7 +127,11 @@ class _Work:
                 example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):
                 raise checkpoint.of_another_run
-            self.findings.add(row, example.where)
+            self._count(row, example.where)
+
+    def _count(self, row: Row, where: str) -> None:
+        self.counts.add(row)
+        self.findings.add(row, where)
 
     def _written(self, job: str, known: str) -> Example | None:
         """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
@@ -141,12 +164,12 @@ class _Work:
                 proved += rows[0]["status"] in ("optimal", "infeasible")
                 show(self.examples.size, done, proved)
                 for row in rows:
-                    self.findings.add(row, item.where)
+                    self._count(row, item.where)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
                 met |= keys & item.example.notes.keys() if keys else set()
             for key in sorted(keys - met):
-                notice(f"when: no sequence has {key} among its metadata, so rules on it hold nowhere")
+                notice(f"when: no sequence has {key} in its metadata, so rules on it are never applied")
             for rule, times in overruled.items():
                 notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
 

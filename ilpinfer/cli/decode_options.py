@@ -34,28 +34,29 @@ class DecodeOptions:
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
     top: int | None = OPTIONS.option(
-        None, "NUMBER: Write the best labellings of each sequence, this many, best first.", min=1
+        None, "NUMBER: Write the NUMBER best labellings of each sequence, best first.", min=1
     )
     tau: float | None = TWO_PHASE.option(
         None,
-        "SHARE: Minimize violations among labellings whose score is near the best score, from 0 to 1; 1 "
-        "allows the best score only.",
+        "SHARE: Minimize violations among labellings whose score is close to the best score. From 0 to 1; 1 allows only the "
+        "best score.",
     )
     bound: str = TWO_PHASE.option(
-        "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
+        "relative", "KIND: How --tau sets the lowest allowed score: relative or odds."
     )
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
-        "For each rule, add where it is broken and the labelling without the rule. For each label that "
-        "differs from Viterbi's, add the rules behind the change.",
+        "For each rule, add the places where it is broken, and the best labelling without the rule. For each label that "
+        "differs from Viterbi's, add the rules that cause the difference.",
     )
     probabilities: bool = OPTIONS.option(
         False,
         "Add exact probabilities under the rules: of each entity, and of the whole labelling.",
     )
     within: float | None = OPTIONS.option(
-        None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."
+        None,
+        "NATS: With --top: write only labellings at most this far below the best score; 0 for ties only.",
     )
     trace: bool = OPTIONS.option(
         False,
@@ -64,8 +65,8 @@ class DecodeOptions:
     )
     questions: int | None = OPTIONS.option(
         None,
-        "NUMBER: Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-        f"labels, by the best {LABELLINGS} labellings.",
+        "NUMBER: Add the NUMBER tokens that a person should label next: those whose answers are expected to change the most "
+        f"labels. Estimated from the {LABELLINGS} best labellings.",
         min=1,
     )
     jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)

@@ -2,7 +2,8 @@
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ from ilpinfer.evaluation.evaluation import Evaluation, Pair, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
 from ilpinfer.evaluation.pictures import confusion_picture, mistakes
-from ilpinfer.evaluation.predictions import read_pairs
+from ilpinfer.evaluation.predictions import DifferentSequences, read_pairs
 from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
@@ -58,7 +59,7 @@ class EvaluateOptions:
     gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
     against: str | None = TEST.option(
         None,
-        "FILE: Other predictions to compare with PREDICTED; the test says whether the difference is "
+        "FILE: Other predictions to compare with PREDICTED. A randomization test says whether the difference is "
         "significant.",
     )
     output: Annotated[str | None, output_file("File for all measures, JSON")] = None
@@ -73,9 +74,11 @@ class EvaluateOptions:
         "spans that overlap).",
     )
     rules: arguments.BrokenRules = ()
-    beta: float = OPTIONS.option(1.0, "NUMBER: Weight of recall in F; 0.5 prefers precision, 2 recall.")
+    beta: float = OPTIONS.option(
+        1.0, "NUMBER: Weight of recall in F: below 1, precision counts more, and above 1, recall."
+    )
     leave_out: Sequence[str] = OPTIONS.option(
-        (), "FIELD: Do not count this field; O is never counted. May be repeated."
+        (), "FIELD: Ignore this field; O is always ignored. May be repeated."
     )
     scheme: arguments.Scheme = ""
     never: arguments.HelperLabels = ()
@@ -114,7 +117,7 @@ def evaluate(options: EvaluateOptions) -> None:
     rules = with_never(read_rules(options.rules), options.never)
     inputs = files_read(predicted, options.gold, against, options.label_names, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
-    with about(predicted):
+    with about(predicted), _in_order():
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(
             files,
@@ -175,9 +178,20 @@ def evaluate(options: EvaluateOptions) -> None:
     outputs.show(record, tables)
 
 
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Errors of files that do not fit together remind of their order."""
+    try:
+        yield
+    except DifferentSequences as error:
+        raise InputError(
+            f"{error}; expected the same sequences in both files, first PREDICTED, then GOLD"
+        ) from None
+
+
 def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
     f_name = [] if beta == 1 else [f"F{beta:g}"]
-    headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
+    headings = ["gold", "predicted", "correct", "precision", "recall", "F1", *f_name, "overlap"]
     shown = table("field", numbers=headings)
     rows = [(name, measures(result.counts[unit][:, f], beta)) for f, name in enumerate(result.fields)]
     rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
@@ -192,7 +206,12 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     if result.label_accuracy != result.accuracy:
         labels = f", with prefixes {_percent(result.label_accuracy)} % ({result.correct_labels.sum()})"
     screen.print(
-        f"{unit} in %; token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}){labels}, whole "
+        f"gold, predicted and correct are numbers of {unit}; the other columns are in %",
+        soft_wrap=True,
+        highlight=False,
+    )
+    screen.print(
+        f"token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}){labels}, whole "
         f"sequences {_percent(result.whole_sequences)} % ({whole} of {len(result.tokens)})",
         soft_wrap=True,
         highlight=False,
@@ -200,7 +219,7 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     worst = mistakes(result.labels.names, result.confusion, MISTAKES)
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
-        screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
+        screen.print(f"most frequent confusions, gold as predicted: {pairs}", soft_wrap=True, highlight=False)
 
 
 def _broken(pairs: Sequence[Sequence[Pair]], rules: RuleSet, labels: LabelSet) -> list[dict[str, Any]]:

@@ -60,7 +60,7 @@ class TrainOptions:
     )
     documents: str = EVALUATION.option(
         "",
-        "FILE: File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
+        "FILE: File with the name of the document of each sequence, one name per line. A document is never split between training and evaluation.",
     )
     rules: Annotated[
         Sequence[str],

@@ -14,7 +14,7 @@ from ilpinfer.core.watching import Watch
 
 @dataclass(frozen=True)
 class Result:
-    """One labelling, or none; its value and a bound on all that were not found before it, grid units, inf where unknown."""
+    """One labelling, or none, with its value and a bound on all labellings that were not found before it; grid units, inf if unknown."""
 
     path: LabelIds | None
     bound: float
@@ -34,8 +34,9 @@ class Result:
 class Start(NamedTuple):
     """What is known of a sequence before its method begins: a labelling, and a bound in grid units with its proof.
 
-    `tried` says that kernels have done their share of work with the machines and multipliers of the proof, `packed` is the sequence as they
-    read it, where that has all rules, and `declined` says why they have no answer. `deadline` is that of the sequence, if its time has begun.
+    `tried` says whether kernels have worked with the machines and multipliers of the proof, up to their limits. `packed` is the
+    sequence as they read it, if that has all rules. `declined` says why they have no answer. `deadline` is that of the sequence,
+    if its time has begun.
     """
 
     path: LabelIds | None = None

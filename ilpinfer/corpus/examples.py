@@ -117,6 +117,8 @@ class Example:
         Known labels by token, or those that it may have, which decoding keeps; see `Trellis.with_given`.
     candidates : CandidateSet, optional
         Candidate spans that the scores are of; None where there are none.
+    predicted : bool, default False
+        Whether it is a row that `ilpinfer decode` wrote.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class Example:
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     given: Mapping[int, Known] = field(default_factory=dict, repr=False)
     candidates: CandidateSet | None = field(default=None, repr=False, compare=False)
+    predicted: bool = field(default=False, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.

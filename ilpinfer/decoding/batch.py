@@ -69,7 +69,7 @@ class Batch:
         self._solutions = dict[int, Solution]()
 
     def _enter_call(self, result: CallResult, places: NDArray[np.int64]) -> None:
-        """Enter what a call has found for the sequences of these places; `result` is that of one of them."""
+        """Enter what a call has found for the sequences of these places; `result` is the result of one of them."""
         call, every = result.call, len(places) == len(self)
         which: Any = slice(None) if every else places
         self._call[which], self._at[which] = len(self._calls), np.arange(len(places))

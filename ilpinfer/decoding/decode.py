@@ -252,7 +252,7 @@ def check_many(
     n_jobs: int = 1,
     on_error: OnError = "raise",
 ) -> None:
-    """Raise ValueError for invalid options, and for threads that have nothing to share."""
+    """Raise ValueError for invalid options, and for threads with a method that cannot share its work."""
     for value, name in ((top, "top"), (n_jobs, "n_jobs"), (threads, "threads")):
         if name != "top" or value is not None:
             whole(value, name, 1, MOST[name])
@@ -268,12 +268,12 @@ def check_many(
 
 
 def given_to(trellis: Any, given: Given | None) -> Any:
-    """A trellis with known labels; another object as it is."""
+    """A trellis with known labels; any other object unchanged."""
     return trellis.with_given(given) if given is not None and isinstance(trellis, Trellis) else trellis
 
 
 def given_to_each(items: Iterable[Any], given: Iterable[Given | None] | None) -> Iterable[Any]:
-    """Trellises with their known labels. Where these do not fit, the error takes the place of the trellis."""
+    """Trellises with their known labels. If these do not fit, the error takes the place of the trellis."""
     if given is None:
         return items
     return _pairs(items, iterable(given, "given", "a dictionary or None for each sequence"))

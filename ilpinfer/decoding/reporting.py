@@ -150,7 +150,7 @@ def _in_nats(callback: Callback) -> Callable[[float, int, float], object]:
 
 
 def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
-    """The solution; where there is no labelling, with the reasons."""
+    """The solution; without a labelling, with the reasons."""
     if solution.status is Status.UNKNOWN and not solution.reason:
         within = "" if deadline.remaining is None else f" within {deadline.limit:g} s"
         return replace(solution, reason=f"the method reached no labelling that keeps the hard rules{within}")
@@ -170,7 +170,7 @@ def solution_of(
     status: Status | None = None,
     **own: object,
 ) -> Kind:
-    """The solution of a result, of some class with further fields `own`; a status where the bound does not decide it.
+    """The solution of a result, of a class with further fields `own`; `status` is given if the bound does not decide it.
 
     The engine's value is compared with that under the rules: ArithmeticError where they differ.
     """
@@ -214,7 +214,7 @@ def solution_of(
 
 
 def with_digest(certificate: Certificate, context: Context) -> Certificate:
-    """The certificate with the digest of the problem that it is about, where it holds a proof."""
+    """The certificate with the digest of its problem, if it contains a proof."""
     digest = partial(attrgetter("digest"), context)
     return certificate if certificate.tree is None else replace(certificate, make_digest=digest)
 

@@ -26,7 +26,7 @@ from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
 LARGEST, SHARED = 128, 8
-"""Sequences of the largest chunk; and of that of several threads, in multiples of it, as threads wait at its end."""
+"""Sequences of the largest chunk, and factor for several threads, which wait at the end of a chunk."""
 handovers: Counter[str] = Counter()
 """Number of sequences that compiled rules have left to a method, by the reason."""
 

@@ -28,7 +28,7 @@ Totals = Integers
 class FieldTable:
     """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
 
-    With hierarchical labels every prefix path is a field. Under BIO, runs are those of the script of the CoNLL shared tasks: an
+    With hierarchical labels every prefix path is a field. Under BIO, runs are as in the script of the CoNLL shared tasks: an
     `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 
@@ -187,7 +187,7 @@ def recall(counts: Counts) -> Floats:
 def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Floats:
     """The F measure (1 + β²) P R / (β² P + R) (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
 
-    It is 0 where precision or recall is 0.
+    It is 0 if precision or recall is 0.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Float
     beta : float, default 1.0
         Weight of recall relative to precision.
     empty : float, default 0.0
-        The measure where nothing is predicted and there is no gold.
+        The measure if nothing is predicted and there is no gold.
 
     Returns
     -------

@@ -259,7 +259,7 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
-    For BIO and IOBES, the numbers of spans are those of the script of the CoNLL shared tasks. With hierarchical labels, every
+    For BIO and IOBES, the numbers of spans are as in the script of the CoNLL shared tasks. With hierarchical labels, every
     level has its own spans, and "all" counts every level.
 
     Parameters
@@ -272,10 +272,10 @@ def evaluate(
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
     never : iterable of str, optional
-        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are not counted at all, with a notice; a helper label that
-        is predicted for another token counts as `O`.
+        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are ignored, with a notice; a helper label that is
+        predicted for another token counts as `O`.
     labels : LabelSet, optional
-        Labels of both sides, which are then taken as they are.
+        Labels of both sides, which are then not converted.
 
     Returns
     -------

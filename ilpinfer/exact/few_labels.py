@@ -146,7 +146,7 @@ def _solved(problem: Problem, task: Task, kept: Integers, solve: Solve) -> Resul
 
 
 def with_priced_machines(leaf: Leaf, problem: Problem) -> Leaf:
-    """A proof that also follows the sums with multipliers: it then holds for labels that were left out, whose scores are lower."""
+    """A proof that also follows the sums with multipliers; it is then valid for the omitted labels, too, whose scores are lower."""
     priced = [key for key, price in leaf.multipliers.items() if price]
     followed = {*leaf.product, *(key for stage in leaf.stages for key in stage)}
     machines = (_first_machine(problem, *component) for component in priced)

@@ -33,7 +33,7 @@ IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zero
 
 
 class Idle(Machine):
-    """In place of each machine of a component that no labelling broke so far. The places of other machines stay."""
+    """Stands for each machine of a component that no labelling has broken so far; other machines keep their places."""
 
     is_local = False  # so that rules fold, or do not fold, as they do with their own components
 
@@ -49,7 +49,7 @@ class IdleComponent:
 
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
-    """Whether tables of steps between so many labels have too many entries to keep all of them."""
+    """Whether tables of steps between this many labels have too many entries to keep all of them."""
     return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 
@@ -119,7 +119,7 @@ class Rounds:
         return Rounds(problem, task, self.solve)._on_all()
 
     def _on_all(self) -> Iterator[Result]:
-        """Results of the last round, after which no component that a labelling breaks is idle, or of the end of time."""
+        """Results of the last round, when labellings break no idle component or time is over."""
         check_time(self.problem.lattice)
         self._prepare()
         seconds, start = dict[str, float](), self.task.start

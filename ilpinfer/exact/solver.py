@@ -1,7 +1,7 @@
-"""A solver: an integer program of what is still open, without the steps that labelling and bound rule out.
+"""A solver: an integer program of what is still open, without the steps that labelling and bound exclude.
 
-It applies to all problems that other stages leave open, and to rules without a machine. Its answer is a claim. Where its labelling attains the
-claim, kernels have another turn to prove it.
+It applies to all problems that other stages leave open, and to rules without a machine. Its answer is a claim. If its labelling attains the
+claimed bound, the kernels run again to prove it.
 """
 
 import math

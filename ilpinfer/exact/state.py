@@ -35,7 +35,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Bound and labelling of a problem, and what the next stage goes on from. Values are in grid units."""
+    """Bound and labelling of a problem, and what the next stage starts from. Values are in grid units."""
 
     problem: GroundProblem
     progress: Progress = field(default_factory=Progress)
@@ -59,7 +59,7 @@ class State:
     tried: frozenset[str] = frozenset()
     """The stages that have run with these machines and multipliers."""
     machineless: tuple[str, ...] = ()
-    """Rules without machines that the best labelling of all other rules breaks: a solver alone has them."""
+    """Rules without machines that the best labelling of all other rules breaks: only a solver can handle them."""
     answer: tuple[LabelIds, ...] | None = None
     """The best labelling, or several; empty where none is possible, or as good as `value`. None while the problem is open."""
     words: str = ""
@@ -148,7 +148,7 @@ class State:
     def impossible(self) -> "State":
         """With the proof that no labelling keeps the hard rules among the active machines and the sums with multipliers.
 
-        A multiplier of 0 names a sum that no labelling attains.
+        A multiplier of 0 marks a sum that no labelling can attain.
         """
         one, priced = self.problem.instance, {c for c, price in self.multipliers.items() if price}
         followed = {*self.active, *(m for m, c in enumerate(one.components) if c in priced)}

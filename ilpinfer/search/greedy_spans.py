@@ -15,9 +15,9 @@ Weighted = tuple[int, int, float]
 
 
 def choose_greedily(spans: Sequence[Weighted], *, nested: bool = False) -> list[int]:
-    """Numbers of the spans with positive weight that are taken when the heaviest that overlaps none before it comes first.
+    """Numbers of the chosen spans: the heaviest of positive weight, then repeatedly the heaviest that overlaps no chosen one.
 
-    With `nested`, it may lie inside one before it or around it, as in GLiNER with `flat_ner=False`.
+    With `nested`, a span may lie inside a chosen one or around it, as in GLiNER with `flat_ner=False`.
     """
     positive = (n for n in range(len(spans)) if spans[n][2] > 0)
     taken, chosen = bytearray(max((end for _, end, _ in spans), default=0)), list[int]()

@@ -14,7 +14,7 @@ from ilpinfer.core.watching import Report
 
 @dataclass
 class Incumbents:
-    """The incumbents of one search, of each of which the task's `watch` hears."""
+    """The incumbents of one search; each is reported to the task's `watch`."""
 
     folded: Problem
     task: Task
@@ -44,7 +44,7 @@ class Incumbents:
         bound: float,
         certificate: Certificate = VITERBI_BOUND,
     ) -> None:
-        """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
+        """Record a labelling if it is better than the incumbent. If a rule has no machine, the labelling is evaluated again."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:

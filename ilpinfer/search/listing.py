@@ -31,7 +31,7 @@ Ids = tuple[int, ...]
 
 
 def listed(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labellings. The list ends where one that is not on it cannot be better than those that are wanted.
+    """The best labellings. The list ends when no labelling outside it can be better than the wanted ones.
 
     An incomplete list leaves the best totals and a bound that it proves.
     """

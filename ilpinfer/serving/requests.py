@@ -27,6 +27,7 @@ class LimitError(InputError):
 class RequestOptions:
     """Options of a request."""
 
+    TITLE: ClassVar = "the request"
     expected: ClassVar[str]
     deadline: Annotated[float | None, Field(gt=0, description="Seconds from arrival to answer.")] = None
     top: Annotated[
@@ -83,7 +84,7 @@ def read_request(kind: type[Asked], body: bytes, limits: Limits) -> tuple[Asked,
         except UnicodeDecodeError as error:
             raise ValueError(f"{error}; send UTF-8") from None
         if not isinstance(values, dict):
-            raise ValueError(f"it is {kind_of(values)}; expected {kind.expected}")
+            raise ValueError(f"{kind.TITLE} is {kind_of(values)}; expected {kind.expected}")
         own = [key for key in values if kind is BatchRequest or key in OPTIONS]
         request = record(kind, {key: values.pop(key) for key in own}, "")
         if request.deadline is not None:

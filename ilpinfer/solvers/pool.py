@@ -119,7 +119,7 @@ class Worker(Child):
         return SolverError(f"{self.name}: {message}; try another solver")
 
     def _failure(self, code: int | None = None) -> SolverError:
-        return SolverError(f"{self.name}: {self.exit_report(code)}; try again or another solver")
+        return SolverError(f"{self.name}: {self.exit_report(code)}; try again, or use another solver")
 
 
 def _send(pipe: Connection, request: Request) -> bool:

@@ -229,4 +229,4 @@ def test_results_and_messages_have_their_own_streams(folder, cli):
     assert "held out" in out
     assert err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
     _, out, err = cli.done("mine train.tsv --support 1 --output x.toml --folds 0 --gain 0")
-    assert out.startswith("rule") and "x.toml: " in err
+    assert "rule" in out and "x.toml: " in err

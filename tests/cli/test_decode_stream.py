@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.command_line import TRAIN, rows
+from support.command_line import SCORES, TRAIN, rows, rule_text
 from support.processes import started
 
 from ilpinfer.cli import decode
@@ -91,3 +91,13 @@ def test_all_that_is_done_for_a_sequence_counts_in_its_seconds(folder, cli, monk
     monkeypatch.setattr(kind, method, slowly)
     cli.done(f"{DECODE.replace('in.tsv', 'train.tsv')} --explain --questions 1")
     assert all(row["seconds"] >= 0.2 for row in rows(Path("x.jsonl")))
+
+
+def test_a_file_of_labellings_is_named_with_its_counts(folder, cli):
+    Path("two.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
+    command = "decode two.jsonl --rules rules.toml --output x.jsonl"
+    assert cli.done(command) == (0, "", "x.jsonl: 2 sequences, 2 proved\n")
+    assert cli.done(f"{command} --top 3").err == "x.jsonl: 2 sequences, 2 proved\n"
+    Path("rules.toml").write_text(rule_text("at_most_runs", field="title", n=0, penalty=0.1))
+    assert cli.done(f"{command} --method viterbi").err == "x.jsonl: 2 sequences, 0 proved\n"
+    assert cli.done(f"{command} --quiet").err == cli.done("decode two.jsonl --rules rules.toml").err == ""

@@ -317,7 +317,7 @@ def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, cli, monkeypatch):
     assert [row["sequence"] for row in rows(Path("x.jsonl.part"))] == [0, 1]
     monkeypatch.undo()
     os.chdir(lines)
-    cli.output(DECODE)
+    cli.done(DECODE)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
 
 
@@ -384,6 +384,6 @@ def test_a_killed_run_goes_on_and_its_lock_is_free(lines, cli):
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.lock").exists()
-    cli.output(decode)
+    cli.done(decode)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == list(range(300))
     assert not list(Path().glob("x.jsonl.*"))

@@ -213,4 +213,4 @@ def test_infeasible_sequences_are_exported_all_the_same(folder, cli):
         cli.done(f"export scores.jsonl {own} --output {program}")
         cbc([Path(program, "0001.lp")])
         err = cli.refused(f"export scores.jsonl --check {program}/0001.sol {own}")
-        assert "it holds no solution: the solver says 'Infeasible'" in err
+        assert "it contains no solution: the solver says 'Infeasible'" in err

@@ -152,7 +152,7 @@ def test_notices_and_refusals_of_commands(here, cli):
     Path("x.jsonl").write_text("".join(json.dumps(scores) + "\n" for _, scores in sequences(2)))
     Path("rules.toml").write_text(dump_rules(RULES))
     ended = cli.done("decode x.jsonl --rules rules.toml --output out.jsonl")
-    assert "when: no sequence has intent among its metadata, so rules on it hold nowhere" in ended.err
+    assert "when: no sequence has intent in its metadata, so rules on it are never applied" in ended.err
     assert "leave --jobs out" in cli.refused("decode x.jsonl --rules rules.toml --jobs 2 --output o.jsonl")
     for line in (
         "compare x.jsonl --rules rules.toml --methods auto --output c",
