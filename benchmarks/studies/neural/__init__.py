@@ -1,0 +1,226 @@
+"""Accuracy of neural taggers under rules, by the scale of their logits and by where the penalties come from."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from pandas import DataFrame
+
+from benchmarks.data import evaluations as E
+from benchmarks.data import umass
+from benchmarks.data.corpora import resume_rules
+from benchmarks.report import COLORS, Cells, Report, fixed, groups, signed
+from benchmarks.studies.neural.draws import CORPORA, Logits, Tagger, draw_of, made_up, read
+from benchmarks.study import Cell, Row, Sources, Study, grid
+from formulations import LabelSet, RuleSet, join, load_rules
+from formulations import constraints as C
+from ilpinfer.evaluation.significance import Difference, compare
+from ilpinfer.learning import WeightLearner, fit_temperature
+from ilpinfer.learning.training_set import is_learnt
+
+LIMIT = 5.0
+NONE, SCHEME = "no rules", "labels keep their scheme"
+GIVEN, LEARNT, BIASES, WORDS = (
+    "rules, given penalties",
+    "rules, learnt penalties",
+    "rules, learnt penalties, biases of labels",
+    "equal words of a document",
+)
+AS_THEY_ARE, SCALED = "as they are", "by temperature"
+WAYS: Sequence[tuple[str, str]] = (
+    (NONE, "–"),
+    (SCHEME, "–"),
+    (GIVEN, AS_THEY_ARE),
+    (GIVEN, SCALED),
+    (LEARNT, AS_THEY_ARE),
+    (LEARNT, SCALED),
+    (BIASES, SCALED),
+    (WORDS, SCALED),
+)
+SMALL = 0.01
+"""Nats that a bias is given before it is learnt."""
+DRAWS = ("first draw", "second draw")
+NAMES = {"cora": "Cora", "umass": "UMass", "resume": "Résumés", "names": "Spanish names"}
+Gains = Mapping[tuple[str, str], Sequence[Difference]]
+
+
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """A draw, with all ways to label it."""
+    draw_of(sources.folder, part, 0)  # Missing where the corpus is not there
+    return grid(part, draw=range(sources(smoke=1, sample=2)))
+
+
+def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
+    logits = (made_up if sources.scale == "smoke" else read)(sources.folder, cell.part, cell.draw)
+    temperatures = [temperature_of(tagger, logits.labels) for tagger in logits.held_out]
+    scales = {"–": 1.0, AS_THEY_ARE: 1.0, SCALED: float(np.exp(np.mean(np.log(temperatures))))}
+    given = given_rules(sources, cell, logits)
+    for way, scale in WAYS:
+        if way == WORDS and cell.part != "names":
+            continue
+        rules = made_rules(way, given, logits, scales[scale], cell.draw)
+        own = evaluated(logits, scales[scale], rules, joined=way == WORDS)
+        number = sum(map(is_learnt, rules))
+        yield {"rules": way, "scale": scale, "temperature": scales[SCALED], "kept": number, **own}
+
+
+def temperature_of(tagger: Tagger, labels: LabelSet) -> float:
+    """Of a tagger on a fold that it has not seen; sentences with labels that it lacks are left out."""
+    known = [(rows, gold) for (_, gold), rows in tagger.sentences() if {*gold} <= {*labels.names}]
+    rows, gold = zip(*known, strict=True)
+    return fit_temperature(rows, gold, labels, **tagger.layer)
+
+
+def given_rules(sources: Sources, cell: Cell, logits: Logits) -> RuleSet:
+    """The rules of a corpus with their penalties; labels keep their scheme beside them."""
+    scheme = C.valid_scheme()
+    if cell.part == "umass":
+        training = [
+            pair for document in draw_of(sources.folder, "umass", cell.draw).training for pair in document
+        ]
+        mined = umass.MINERS[umass.ALL].fit(training).rules
+    elif cell.part == "resume":
+        mined = resume_rules(hard=False)
+    else:
+        mined = load_rules({"cora": "citations", "names": "entities"}[cell.part])
+    return replace(mined, items=(scheme, *mined.items))
+
+
+def made_rules(way: str, given: RuleSet, logits: Logits, temperature: float, seed: int) -> RuleSet:
+    """The rules of a way to label; what is learnt is learnt on the folds."""
+    scheme = replace(given, items=given.items[:1])
+    if way in (NONE, SCHEME, GIVEN):
+        return {NONE: RuleSet(()), SCHEME: scheme, GIVEN: given}[way]
+    examples = logits.examples(temperature, joined=way == WORDS)
+    if way == WORDS:
+        equal = C.consistent(token_class="capitalised", penalty=1.0)
+        given = replace(scheme, items=(*scheme.items, equal))
+    elif way == BIASES:
+        used = sorted({name for example in examples for name in example.gold or ()})
+        more = (C.feature(label=name, weight=SMALL, name=f"bias of {name}") for name in used)
+        given = replace(given, items=(*given.items, *more))
+    return WeightLearner(seed=seed).fit(examples, given).rules
+
+
+def evaluated(logits: Logits, temperature: float, rules: RuleSet, joined: bool) -> Row:
+    """The documents that are evaluated, labelled under rules."""
+    tagger = logits.evaluated
+    trellises = tagger.trellises(logits.labels, temperature)
+    groups_of = trellises if joined else [[one] for some in trellises for one in some]
+    units = [join(some, "\n" if joined else None) for some in groups_of]
+    solutions = E.rechecked([unit.trellis for unit in units], rules, LIMIT)
+    labellings = [
+        labels
+        for unit, solution in zip(units, solutions, strict=True)
+        for labels in (
+            unit.split(solution.labels) if solution.has_labelling else [None] * len(unit.sequences)
+        )
+    ]
+    places = [place for place, document in enumerate(tagger.documents) for _ in document]
+    pairs = [pair for pair, _ in tagger.sentences()]
+    result = E.row_of(E.beside_gold(pairs, labellings, scheme=logits.labels.notation), places)
+    return {**result, "decoded": len(units), **E.statuses(solutions, "optimal")}
+
+
+def report(frame: DataFrame, report: Report) -> None:
+    gains = {names: _gains(some) for names, some in groups(frame, "part", "draw")}
+    report.heading("What helps")
+    low, high = frame.temperature.min(), frame.temperature.max()
+    report.text(
+        "Span F1 against that of no rules: corpora and draws in which it is clearly higher or lower (the 95 % interval leaves out 0), and the mean "
+        f"gain in points. Logits are divided by temperatures from {fixed(low, 2)} to {fixed(high, 2)}."
+    )
+    lines = []
+    for way in WAYS[1:]:
+        spans = [own[way][1] for own in gains.values() if way in own]
+        higher, lower = sum(each.low > 0 for each in spans), sum(each.high < 0 for each in spans)
+        mean = signed(float(np.mean([100 * each.gain for each in spans])), 2) if spans else "–"
+        lines.append([*way, f"{higher} of {len(spans)}", f"{lower} of {len(spans)}", mean])
+    report.table(("rules", "logits", "higher", "lower", "mean gain"), lines, 2)
+    _picture(gains, report)
+    report.heading("Span F1, points over no rules")
+    report.text("With 95 % intervals of the paired bootstrap.")
+    columns = [f"{NAMES[part]}, {DRAWS[draw]}" for part, draw in gains]
+    lines = [
+        [*way, *(E.interval(own[way][1]) if way in own else "–" for own in gains.values())]
+        for way in WAYS[1:]
+        if any(way in own for own in gains.values())
+    ]
+    report.table(("rules", "logits", *columns), lines, 2)
+    for (part, draw), some in groups(frame, "part", "draw"):
+        report.heading(f"{NAMES[part]}, {DRAWS[draw]}")
+        temperature, places = some.temperature.iloc[0], some.places.iloc[0]
+        report.text(
+            f"{len(set(places))} documents of {sum(some.tokens.iloc[0])} tokens. Temperature of the logits: {fixed(temperature, 2)}."
+        )
+        cells: Cells = {
+            "weights": lambda x: x.kept.iloc[0],
+            E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
+            "tokens, points": partial(_shown, gains=gains[part, draw], which=0),
+            "whole, points": partial(_shown, gains=gains[part, draw], which=2),
+            "proved": lambda x: f"{x.optimal.sum()} of {x.decoded.sum()}",
+        }
+        report.pivot(some, {"rules": "rules", "logits": "scale"}, cells)
+
+
+def _gains(some: DataFrame) -> Gains:
+    """Gains of each way over no rules: tokens, span F1 and whole sequences."""
+    base = E.evaluation_of(some[some.rules == NONE])
+    return {
+        names: compare(E.evaluation_of(own), base, resamples=1999)
+        for names, own in groups(some, "rules", "scale")
+        if names[0] != NONE
+    }
+
+
+def _shown(some: DataFrame, gains: Gains, which: int) -> str:
+    way = some.rules.iloc[0], some.scale.iloc[0]
+    return E.interval(gains[way][which]) if way in gains else "–"
+
+
+def _picture(gains: Mapping[tuple[str, int], Gains], report: Report) -> None:
+    parts = list(dict.fromkeys(part for part, _ in gains))
+    caption = "Gains in span F1 over no rules, with 95 % intervals, by corpus and draw"
+    with report.picture(
+        "gains", caption, (2.4 * len(parts) + 2.6, 3.2), ncols=len(parts), sharey=True
+    ) as axes:
+        for axis, part in zip(np.atleast_1d(axes), parts, strict=True):
+            axis.axvline(0, color="0.6", linewidth=0.8)
+            for draw in range(len(DRAWS)):
+                own = gains.get((part, draw), {})
+                for way, (_, spans, _) in own.items():
+                    at, ends = WAYS.index(way) + 0.2 * draw, [100 * spans.low, 100 * spans.high]
+                    axis.plot(ends, [at, at], color=COLORS[draw], linewidth=1)
+                    axis.plot(100 * spans.gain, at, marker="o", markersize=3, color=COLORS[draw])
+            axis.set(title=NAMES[part], xlabel="points", ylim=(len(WAYS) - 0.5, 0.5))
+            axis.set_yticks(
+                range(1, len(WAYS)),
+                [name if scale == "–" else f"{name}, {scale}" for name, scale in WAYS[1:]],
+            )
+
+
+STUDY = Study(
+    title="Rules on top of neural taggers",
+    source="Lample et al. 2016 for the tagger; Guo et al. 2017 for the temperature; Stokman 2011, section 7.1, for learning penalties",
+    corpus="Cora and UMass references, experience sections of résumés, and Spanish reports of CoNLL-2002 with their sentences. Training and evaluation: "
+    + "; ".join(f"{NAMES[name]} {sizes.training} and {sizes.evaluated}" for name, sizes in CORPORA.items())
+    + " documents. Penalties, biases and temperatures are learnt on training documents that taggers of the other folds have labelled: "
+    + "; ".join(
+        f"{NAMES[name]} {sizes.labelled} of {sizes.folds} folds, {sizes.kept} of each"
+        for name, sizes in CORPORA.items()
+    ),
+    model="a bidirectional LSTM with a CRF layer over hashed words, affixes and shapes, trained from scratch by `benchmarks/studies/neural/train.py`, which needs torch. "
+    "Its logits are part of the repository, in eighths of a nat, so that this study is made again without it (smoke: made-up logits)",
+    rules="`citations` for Cora, mined rules for UMass (as in the study umass-rules, of the training part), soft rules on each section for résumés (as in the study engine), "
+    "`entities` for names; labels keep their scheme beside them, hard. Biases are features of labels. Equal capitalised words of a report "
+    "have the same kind of name, with a learnt penalty",
+    methods="`auto`. Temperatures by `fit_temperature`, the geometric mean over folds; weights by `WeightLearner`, with all that it chooses on folds of its own. "
+    "All weights together (`WeightLearner.fit_model`) are left out: it corrects HMMs, CRFs and chains of features, and cannot take logits",
+    limits=f"{LIMIT:g} s a sequence; one without a labelling counts as wrong",
+    seeds="the number of the draw, for training, folds, learner; bootstrap 0. Nothing was chosen on the second draw, which mixes the parts of a corpus",
+    measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sequences. Gains in points with 95 % intervals of the paired "
+    "bootstrap over documents (1999 resamples). `weights` is the number of penalties and biases that are not 0. Every optimum is rechecked",
+    stand_ins="Networks that were trained on other text first, which are stronger, are not here",
+    parts=tuple(CORPORA),
+)

@@ -1,0 +1,186 @@
+"""Draws of documents to train on and to evaluate on, and files of the logits of taggers, in eighths of a nat."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data.corpora import drawn, read_labelled, train_and_dev
+from benchmarks.data.sets import Labelled
+from benchmarks.studies.names import documents
+from benchmarks.study import Missing
+from formulations import LabelSet, Trellis, join
+from formulations.dtypes import Floats
+from formulations.labels.schemes import OUTSIDE
+from ilpinfer.learning import ScoredExample
+from ilpinfer.models.external import from_logits
+from ilpinfer.pipelines.cross_validation import make_folds
+
+FOLDER = Path(__file__).parent / "logits"
+EIGHTHS, LOWEST = 8, 12
+"""Steps of a nat that are kept of a logit, and nats below the largest one of a token from where on all are the same."""
+LAYER = ("transitions", "start", "end")
+Document = list[Labelled]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of documents of a corpus: training, evaluation, folds, folds that are labelled, and documents of each that are kept."""
+
+    training: int
+    evaluated: int
+    folds: int
+    labelled: int
+    kept: int
+
+
+CORPORA = {
+    "cora": Sizes(300, 100, 3, 2, 100),
+    "umass": Sizes(1457, 160, 5, 1, 200),
+    "resume": Sizes(150, 71, 3, 1, 50),
+    "names": Sizes(240, 60, 4, 1, 60),
+}
+"""A document is a reference, a section of a résumé, or a report of the news agency with its sentences."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Documents to train on and to evaluate on; for each fold that is labelled, its places among the first, and those kept."""
+
+    training: list[Document]
+    evaluated: list[Document]
+    folds: list[tuple[list[int], list[int]]]
+
+
+def draw_of(folder: Path, corpus: str, number: int) -> Draw:
+    """The first draw has the parts of the corpus, if there are any; the second one mixes them."""
+    sizes = CORPORA[corpus]
+    if corpus == "resume":
+        train, dev = [[pair] for pair in read_labelled(folder / "resume" / "experience_train.tsv")], []
+    else:
+        parts = train_and_dev(folder, corpus)
+        train, dev = (documents(part) if corpus == "names" else [[pair] for pair in part] for part in parts)
+    if number or not dev:
+        every, most = drawn([*train, *dev], [number, 1]), len(train) if dev else 2 * len(train) // 3
+        train, dev = every[:most], every[most:]
+    training = drawn(train, [number, 2])[: sizes.training]
+    folds = make_folds(range(len(training)), sizes.folds, number)[: sizes.labelled]
+    evaluated = drawn(dev, [number, 3])[: sizes.evaluated]
+    return Draw(training, evaluated, [(fold, fold[: sizes.kept]) for fold in folds])
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """What one tagger says about documents: logits (T, K) of each sentence, and its CRF layer."""
+
+    documents: list[Document]
+    logits: list[list[Floats]]
+    layer: dict[str, Floats]
+
+    def trellises(self, labels: LabelSet, temperature: float = 1.0) -> list[list[Trellis]]:
+        """Of the sentences of each document."""
+        given: dict[str, Any] = {"scale": "raw", "temperature": temperature, **self.layer}
+        return [
+            [from_logits(rows, labels, tokens=x, **given) for rows, (x, _) in zip(*each, strict=True)]
+            for each in zip(self.logits, self.documents, strict=True)
+        ]
+
+    def sentences(self) -> Iterator[tuple[Labelled, Floats]]:
+        for document, logits in zip(self.documents, self.logits, strict=True):
+            yield from zip(document, logits, strict=True)
+
+
+@dataclass(frozen=True)
+class Logits:
+    """The tagger of the whole training part, on documents that are evaluated, and taggers without a fold, on some of it."""
+
+    labels: LabelSet
+    evaluated: Tagger
+    held_out: list[Tagger]
+
+    def examples(self, temperature: float, joined: bool) -> list[ScoredExample]:
+        """The sentences of the folds, or their documents as a whole, scored by taggers that have not seen them."""
+        result = list[ScoredExample]()
+        for tagger in self.held_out:
+            for trellises, document in zip(
+                tagger.trellises(self.labels, temperature), tagger.documents, strict=True
+            ):
+                golds = [gold for _, gold in document]
+                if joined:
+                    trellises, golds = (
+                        [join(trellises).trellis],
+                        [tuple([*chain(*([*y, OUTSIDE] for y in golds))][:-1])],
+                    )
+                result += map(ScoredExample, trellises, golds)
+        return result
+
+
+def path_of(corpus: str, number: int) -> Path:
+    return FOLDER / f"{corpus}-{number}.npz"
+
+
+def save(
+    path: Path,
+    labels: Sequence[str],
+    rows: Sequence[Sequence[Floats]],
+    layers: Sequence[Mapping[str, Floats]],
+) -> None:
+    """Logits (T, K) of sentences and the CRF layer of each tagger; logits are kept as eighths below the largest one of a token."""
+    arrays: dict[str, Any] = {"labels": np.array(labels)}
+    for n, each in enumerate(rows):
+        every = np.concatenate(each)
+        below = np.minimum(every.max(axis=1, keepdims=True) - every, LOWEST)
+        arrays[f"logits{n}"] = np.rint(EIGHTHS * below).astype(np.uint8)
+    arrays |= {name: np.array([layer[name] for layer in layers], np.float16) for name in LAYER}
+    path.parent.mkdir(exist_ok=True)
+    temporary = path.with_suffix(".part.npz")
+    np.savez_compressed(temporary, **arrays)
+    temporary.replace(path)
+
+
+def read(folder: Path, corpus: str, number: int) -> Logits:
+    """The committed logits; Missing where the documents are others than those that they are of."""
+    draw, path = draw_of(folder, corpus, number), path_of(corpus, number)
+    parts = _parts(draw)
+    with np.load(path) as file:
+        labels = LabelSet(tuple(file["labels"].tolist()), "paths" if corpus == "umass" else "")
+        taggers = []
+        for n, some in enumerate(parts):
+            rows, lengths = file[f"logits{n}"].astype(float) / -EIGHTHS, [len(x) for x, _ in _flat(some)]
+            if len(rows) != sum(lengths):
+                raise Missing(
+                    f"{path.name} has logits of other texts than those of {folder}, so that its corpus is not there"
+                )
+            each = iter(np.split(rows, np.cumsum(lengths)[:-1]))
+            layer = {name: file[name][n].astype(float) for name in LAYER}
+            taggers.append(Tagger(some, [[next(each) for _ in document] for document in some], layer))
+    return Logits(labels, taggers[0], taggers[1:])
+
+
+def made_up(folder: Path, corpus: str, number: int) -> Logits:
+    """Logits without a network, for the smallest scale: noise, and gold labels above it."""
+    parts = [some[:4] for some in _parts(draw_of(folder, corpus, number))]
+    names = sorted({label for some in parts for _, gold in _flat(some) for label in gold})
+    labels, rng = LabelSet(tuple(names), "paths" if corpus == "umass" else ""), np.random.default_rng(number)
+    K = len(names)
+    layer = {"transitions": np.zeros((K, K)), "start": np.zeros(K), "end": np.zeros(K)}
+
+    def logits(gold: Sequence[str]) -> Floats:
+        return 2.0 * rng.normal(size=(len(gold), K)) + 4.0 * np.eye(K)[labels.ids(gold)]
+
+    taggers = [
+        Tagger(some, [[logits(gold) for _, gold in document] for document in some], layer) for some in parts
+    ]
+    return Logits(labels, taggers[0], taggers[1:])
+
+
+def _parts(draw: Draw) -> list[list[Document]]:
+    """The documents of each tagger."""
+    return [draw.evaluated, *([draw.training[place] for place in kept] for _, kept in draw.folds)]
+
+
+def _flat(some: Sequence[Document]) -> Document:
+    return [pair for document in some for pair in document]
