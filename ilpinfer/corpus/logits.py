@@ -100,7 +100,7 @@ def from_logits(
         scores, else "log-softmax".
     temperature : float, default 1.0
         Number above 0 that logits, transitions, `start` and `end` are divided by before anything else: penalties then weigh so many
-        times as much beside the scores, and the best labelling without rules is the same. Logits of neural networks are mostly
+        times as much beside the scores, and the best labelling without rules is the same. Logits of neural networks are often
         too far apart (Guo et al. 2017); `ilpinfer.learning.fit_temperature` finds the number.
     transitions, start, end : array_like of shape (K, K) or (K,), optional
         Scores in nats of steps [from, to], of first and of last labels; zeros where not given.

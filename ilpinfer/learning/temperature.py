@@ -32,7 +32,7 @@ def fit_temperature(
 ) -> float:
     r"""The temperature of logits under which gold labels are most likely.
 
-    A network is mostly surer than it is right, so that a penalty in nats weighs too little beside its logits. The temperature is
+    A network is often surer than it is right, so that a penalty in nats weighs too little beside its logits. The temperature is
 
     .. math:: \arg\min_\tau -\sum_n \log p_\tau(y_n), \qquad p_\tau(y) \propto \exp(s(y) / \tau),
 

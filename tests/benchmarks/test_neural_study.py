@@ -11,14 +11,12 @@ CORPORA = sorted(draws.CORPORA)
 
 @pytest.mark.parametrize("corpus", CORPORA)
 def test_taggers_have_not_seen_what_they_label(corpus, corpora):
-    for number in range(2):
-        draw = draws.draw_of(corpora, corpus, number)
-        seen = [pair for document in draw.training for pair in document]
-        assert seen and draw.evaluated == draws.draw_of(corpora, corpus, number).evaluated
-        for fold, kept in draw.folds:
-            assert set(kept) <= set(fold) < set(range(len(draw.training)))
-        assert len(draw.folds) == draws.CORPORA[corpus].labelled
     one, other = (draws.draw_of(corpora, corpus, number) for number in range(2))
+    for draw in (one, other):
+        assert draw.rest and draw.held_out and draw.evaluated
+        assert not any(document in draw.rest for document in draw.held_out)
+        assert not any(document in draw.training for document in draw.evaluated)
+        assert all(document in draw.training for document in (*draw.rest, *draw.held_out))
     assert one.evaluated != other.evaluated
 
 
@@ -26,16 +24,16 @@ def test_a_file_keeps_logits_in_eighths(corpora, tmp_path, monkeypatch):
     monkeypatch.setattr(draws, "FOLDER", tmp_path / "logits")
     draw = draws.draw_of(corpora, "names", 0)
     labels, rng = ["B-LOC", "B-ORG", "I-LOC", "O"], np.random.default_rng(0)
-    parts = [draw.evaluated, *([draw.training[n] for n in kept] for _, kept in draw.folds)]
+    parts = [draw.evaluated, draw.held_out]
     rows = [[8 * rng.normal(size=(len(x), 4)) for document in some for x, _ in document] for some in parts]
     layers = [
         {"transitions": rng.normal(size=(4, 4)), "start": rng.normal(size=4), "end": rng.normal(size=4)}
-    ] * 3
+    ] * 2
     draws.save(draws.path_of("names", 0), labels, rows, layers)
     logits = draws.read(corpora, "names", 0)
     assert logits.labels.names == tuple(labels)
     for tagger, own, some, layer in zip(
-        [logits.evaluated, *logits.held_out], rows, parts, layers, strict=True
+        [logits.evaluated, logits.held_out], rows, parts, layers, strict=True
     ):
         assert tagger.documents == some
         for ((tokens, _), found), row in zip(tagger.sentences(), own, strict=True):
@@ -49,8 +47,10 @@ def test_a_file_keeps_logits_in_eighths(corpora, tmp_path, monkeypatch):
 
 def test_a_document_is_one_example(corpora):
     logits = draws.made_up(corpora, "names", 0)
-    apart, joined = (logits.examples(2.0, joined=each) for each in (False, True))
-    assert len(apart) > len(joined) == sum(len(tagger.documents) for tagger in logits.held_out)
+    apart, joined = (
+        list(logits.held_out.examples(logits.labels, 2.0, joined=each)) for each in (False, True)
+    )
+    assert len(apart) > len(joined) == len(logits.held_out.documents)
     assert all(len(each.trellis) == len(each.gold) for each in (*apart, *joined))
     tokens = [token for each in apart for token in each.trellis.tokens]
     assert [t for each in joined for t in each.trellis.tokens if t != "\n"] == tokens

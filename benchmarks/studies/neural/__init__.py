@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from pandas import DataFrame
@@ -15,18 +17,16 @@ from benchmarks.studies.neural.draws import CORPORA, Logits, Tagger, draw_of, ma
 from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import LabelSet, RuleSet, join, load_rules
 from formulations import constraints as C
+from formulations.constraints.formulas import Linear
 from ilpinfer.evaluation.significance import Difference, compare
 from ilpinfer.learning import WeightLearner, fit_temperature
 from ilpinfer.learning.training_set import is_learnt
 
 LIMIT = 5.0
 NONE, SCHEME = "no rules", "labels keep their scheme"
-GIVEN, LEARNT, BIASES, WORDS = (
-    "rules, given penalties",
-    "rules, learnt penalties",
-    "rules, learnt penalties, biases of labels",
-    "equal words of a document",
-)
+GIVEN, LEARNT = "rules, given penalties", "rules, learnt penalties"
+BIASES = "rules, learnt penalties, biases of labels"
+EQUAL, WORDS = "equal words of a document, 1 nat", "equal words of a document, learnt penalty"
 AS_THEY_ARE, SCALED = "as they are", "by temperature"
 WAYS: Sequence[tuple[str, str]] = (
     (NONE, "–"),
@@ -36,10 +36,12 @@ WAYS: Sequence[tuple[str, str]] = (
     (LEARNT, AS_THEY_ARE),
     (LEARNT, SCALED),
     (BIASES, SCALED),
+    (EQUAL, SCALED),
     (WORDS, SCALED),
 )
 SMALL = 0.01
 """Nats that a bias is given before it is learnt."""
+GAINS = ("tokens", "F1", "whole")
 DRAWS = ("first draw", "second draw")
 NAMES = {"cora": "Cora", "umass": "UMass", "resume": "Résumés", "names": "Spanish names"}
 Gains = Mapping[tuple[str, str], Sequence[Difference]]
@@ -53,49 +55,48 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     logits = (made_up if sources.scale == "smoke" else read)(sources.folder, cell.part, cell.draw)
-    temperatures = [temperature_of(tagger, logits.labels) for tagger in logits.held_out]
-    scales = {"–": 1.0, AS_THEY_ARE: 1.0, SCALED: float(np.exp(np.mean(np.log(temperatures))))}
-    given = given_rules(sources, cell, logits)
+    scales = {"–": 1.0, AS_THEY_ARE: 1.0, SCALED: temperature_of(logits.held_out, logits.labels)}
+    given = given_rules(sources.folder, cell.part, cell.draw)
     for way, scale in WAYS:
-        if way == WORDS and cell.part != "names":
+        if (way in (EQUAL, WORDS) and cell.part != "names") or (way == BIASES and cell.part == "umass"):
             continue
         rules = made_rules(way, given, logits, scales[scale], cell.draw)
-        own = evaluated(logits, scales[scale], rules, joined=way == WORDS)
+        own = evaluated(logits, scales[scale], rules, joined=way in (EQUAL, WORDS))
         number = sum(map(is_learnt, rules))
         yield {"rules": way, "scale": scale, "temperature": scales[SCALED], "kept": number, **own}
 
 
 def temperature_of(tagger: Tagger, labels: LabelSet) -> float:
-    """Of a tagger on a fold that it has not seen; sentences with labels that it lacks are left out."""
+    """Of a tagger on what it has not seen; sentences with labels that it lacks are left out."""
     known = [(rows, gold) for (_, gold), rows in tagger.sentences() if {*gold} <= {*labels.names}]
     rows, gold = zip(*known, strict=True)
     return fit_temperature(rows, gold, labels, **tagger.layer)
 
 
-def given_rules(sources: Sources, cell: Cell, logits: Logits) -> RuleSet:
+def given_rules(folder: Path, corpus: str, draw: int) -> RuleSet:
     """The rules of a corpus with their penalties; labels keep their scheme beside them."""
-    scheme = C.valid_scheme()
-    if cell.part == "umass":
-        training = [
-            pair for document in draw_of(sources.folder, "umass", cell.draw).training for pair in document
-        ]
-        mined = umass.MINERS[umass.ALL].fit(training).rules
-    elif cell.part == "resume":
-        mined = resume_rules(hard=False)
+    if corpus == "umass":
+        training = draw_of(folder, corpus, draw).training
+        rules = umass.MINERS[umass.ALL].fit([*chain.from_iterable(training)]).rules
+    elif corpus == "resume":
+        rules = resume_rules(hard=False)
+        easy = (rule for rule in rules.rules if not isinstance(rule.statement, Linear))
+        rules = replace(rules, items=tuple(easy))
     else:
-        mined = load_rules({"cora": "citations", "names": "entities"}[cell.part])
-    return replace(mined, items=(scheme, *mined.items))
+        rules = load_rules({"cora": "citations", "names": "entities"}[corpus])
+    return replace(rules, items=(C.valid_scheme(), *rules.items))
 
 
 def made_rules(way: str, given: RuleSet, logits: Logits, temperature: float, seed: int) -> RuleSet:
-    """The rules of a way to label; what is learnt is learnt on the folds."""
+    """The rules of a way to label; what is learnt is learnt on the part of training that is held out."""
     scheme = replace(given, items=given.items[:1])
-    if way in (NONE, SCHEME, GIVEN):
-        return {NONE: RuleSet(()), SCHEME: scheme, GIVEN: given}[way]
-    examples = logits.examples(temperature, joined=way == WORDS)
+    equal = replace(scheme, items=(*scheme.items, C.consistent(token_class="capitalised", penalty=1.0)))
+    stated = {NONE: RuleSet(()), SCHEME: scheme, GIVEN: given, EQUAL: equal}
+    if way in stated:
+        return stated[way]
+    examples = list(logits.held_out.examples(logits.labels, temperature, joined=way == WORDS))
     if way == WORDS:
-        equal = C.consistent(token_class="capitalised", penalty=1.0)
-        given = replace(scheme, items=(*scheme.items, equal))
+        given = equal
     elif way == BIASES:
         used = sorted({name for example in examples for name in example.gold or ()})
         more = (C.feature(label=name, weight=SMALL, name=f"bias of {name}") for name in used)
@@ -128,50 +129,40 @@ def report(frame: DataFrame, report: Report) -> None:
     report.heading("What helps")
     low, high = frame.temperature.min(), frame.temperature.max()
     report.text(
-        "Span F1 against that of no rules: corpora and draws in which it is clearly higher or lower (the 95 % interval leaves out 0), and the mean "
-        f"gain in points. Logits are divided by temperatures from {fixed(low, 2)} to {fixed(high, 2)}."
+        "Gains in span F1: of the scheme over no rules, and of rules beside the scheme over the scheme alone. Higher and lower: corpora and draws in "
+        "which the 95 % interval of the paired bootstrap leaves out 0. Logits by temperature are divided by "
+        f"{fixed(low, 2)} to {fixed(high, 2)}."
     )
     lines = []
     for way in WAYS[1:]:
         spans = [own[way][1] for own in gains.values() if way in own]
-        higher, lower = sum(each.low > 0 for each in spans), sum(each.high < 0 for each in spans)
-        mean = signed(float(np.mean([100 * each.gain for each in spans])), 2) if spans else "–"
-        lines.append([*way, f"{higher} of {len(spans)}", f"{lower} of {len(spans)}", mean])
-    report.table(("rules", "logits", "higher", "lower", "mean gain"), lines, 2)
+        if spans:
+            higher, lower = sum(each.low > 0 for each in spans), sum(each.high < 0 for each in spans)
+            mean = signed(float(np.mean([100 * each.gain for each in spans])), 2)
+            lines.append([*way, f"{higher} of {len(spans)}", f"{lower} of {len(spans)}", mean])
+    report.table(("rules", "logits", "higher", "lower", "points, mean"), lines, 2)
     _picture(gains, report)
-    report.heading("Span F1, points over no rules")
-    report.text("With 95 % intervals of the paired bootstrap.")
-    columns = [f"{NAMES[part]}, {DRAWS[draw]}" for part, draw in gains]
-    lines = [
-        [*way, *(E.interval(own[way][1]) if way in own else "–" for own in gains.values())]
-        for way in WAYS[1:]
-        if any(way in own for own in gains.values())
-    ]
-    report.table(("rules", "logits", *columns), lines, 2)
     for (part, draw), some in groups(frame, "part", "draw"):
+        own = gains[part, draw]
         report.heading(f"{NAMES[part]}, {DRAWS[draw]}")
-        temperature, places = some.temperature.iloc[0], some.places.iloc[0]
         report.text(
-            f"{len(set(places))} documents of {sum(some.tokens.iloc[0])} tokens. Temperature of the logits: {fixed(temperature, 2)}."
+            f"{len(set(some.places.iloc[0]))} documents of {sum(some.tokens.iloc[0])} tokens. "
+            f"Temperature of the logits: {fixed(some.temperature.iloc[0], 2)}."
         )
         cells: Cells = {
             "weights": lambda x: x.kept.iloc[0],
             E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
-            "tokens, points": partial(_shown, gains=gains[part, draw], which=0),
-            "whole, points": partial(_shown, gains=gains[part, draw], which=2),
+            **{f"{name}, points": partial(_shown, gains=own, which=n) for n, name in enumerate(GAINS)},
             "proved": lambda x: f"{x.optimal.sum()} of {x.decoded.sum()}",
         }
         report.pivot(some, {"rules": "rules", "logits": "scale"}, cells)
 
 
 def _gains(some: DataFrame) -> Gains:
-    """Gains of each way over no rules: tokens, span F1 and whole sequences."""
-    base = E.evaluation_of(some[some.rules == NONE])
-    return {
-        names: compare(E.evaluation_of(own), base, resamples=1999)
-        for names, own in groups(some, "rules", "scale")
-        if names[0] != NONE
-    }
+    """Gains of the scheme over no rules, and of each other way over the scheme."""
+    made = {names: E.evaluation_of(own) for names, own in groups(some, "rules", "scale")}
+    bases = dict.fromkeys(made, made[SCHEME, "–"]) | {(SCHEME, "–"): made[NONE, "–"]}
+    return {way: compare(own, bases[way], resamples=1999) for way, own in made.items() if way[0] != NONE}
 
 
 def _shown(some: DataFrame, gains: Gains, which: int) -> str:
@@ -181,7 +172,7 @@ def _shown(some: DataFrame, gains: Gains, which: int) -> str:
 
 def _picture(gains: Mapping[tuple[str, int], Gains], report: Report) -> None:
     parts = list(dict.fromkeys(part for part, _ in gains))
-    caption = "Gains in span F1 over no rules, with 95 % intervals, by corpus and draw"
+    caption = "Gains in span F1 of the scheme over no rules, and of others over the scheme, with 95 % intervals; the second draw is below the first"
     with report.picture(
         "gains", caption, (2.4 * len(parts) + 2.6, 3.2), ncols=len(parts), sharey=True
     ) as axes:
@@ -205,17 +196,17 @@ STUDY = Study(
     source="Lample et al. 2016 for the tagger; Guo et al. 2017 for the temperature; Stokman 2011, section 7.1, for learning penalties",
     corpus="Cora and UMass references, experience sections of résumés, and Spanish reports of CoNLL-2002 with their sentences. Training and evaluation: "
     + "; ".join(f"{NAMES[name]} {sizes.training} and {sizes.evaluated}" for name, sizes in CORPORA.items())
-    + " documents. Penalties, biases and temperatures are learnt on training documents that taggers of the other folds have labelled: "
+    + " documents. Penalties, biases and temperatures are learnt on training documents that another tagger labels, which is trained without them: "
     + "; ".join(
-        f"{NAMES[name]} {sizes.labelled} of {sizes.folds} folds, {sizes.kept} of each"
-        for name, sizes in CORPORA.items()
+        f"{NAMES[name]} {sizes.kept}, one of {sizes.folds} folds left out" for name, sizes in CORPORA.items()
     ),
     model="a bidirectional LSTM with a CRF layer over hashed words, affixes and shapes, trained from scratch by `benchmarks/studies/neural/train.py`, which needs torch. "
-    "Its logits are part of the repository, in eighths of a nat, so that this study is made again without it (smoke: made-up logits)",
-    rules="`citations` for Cora, mined rules for UMass (as in the study umass-rules, of the training part), soft rules on each section for résumés (as in the study engine), "
-    "`entities` for names; labels keep their scheme beside them, hard. Biases are features of labels. Equal capitalised words of a report "
-    "have the same kind of name, with a learnt penalty",
-    methods="`auto`. Temperatures by `fit_temperature`, the geometric mean over folds; weights by `WeightLearner`, with all that it chooses on folds of its own. "
+    "Its logits are part of the repository, in eighths of a nat, so that this study is made again without it; labellings that tie may then be ordered "
+    "otherwise at another scale (smoke: made-up logits)",
+    rules="`citations` for Cora, mined rules for UMass (as in the study umass-rules, of the training part), soft rules on each section for résumés (those of the study engine without differences of counts, as learning has no time limit), "
+    "`entities` for names; labels keep their scheme beside them, hard. Biases are features of labels, not tried for the 136 labels of UMass, which take too long. Equal capitalised words of a report "
+    "have the same kind of name, with the penalty that the study names chose, or a learnt one",
+    methods="`auto`. Temperatures by `fit_temperature`, weights by `WeightLearner`, with all that it chooses on folds of its own. "
     "All weights together (`WeightLearner.fit_model`) are left out: it corrects HMMs, CRFs and chains of features, and cannot take logits",
     limits=f"{LIMIT:g} s a sequence; one without a labelling counts as wrong",
     seeds="the number of the draw, for training, folds, learner; bootstrap 0. Nothing was chosen on the second draw, which mixes the parts of a corpus",

@@ -17,7 +17,7 @@ from formulations.dtypes import Floats
 from formulations.labels.schemes import OUTSIDE
 from ilpinfer.learning import ScoredExample
 from ilpinfer.models.external import from_logits
-from ilpinfer.pipelines.cross_validation import make_folds
+from ilpinfer.pipelines.cross_validation import make_folds, without
 
 FOLDER = Path(__file__).parent / "logits"
 EIGHTHS, LOWEST = 8, 12
@@ -28,31 +28,31 @@ Document = list[Labelled]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of documents of a corpus: training, evaluation, folds, folds that are labelled, and documents of each that are kept."""
+    """Numbers of documents to train and to evaluate on; the part of training that is held out, 1 of so many, and documents of it that are kept."""
 
     training: int
     evaluated: int
     folds: int
-    labelled: int
     kept: int
 
 
 CORPORA = {
-    "cora": Sizes(300, 100, 3, 2, 100),
-    "umass": Sizes(1457, 160, 5, 1, 200),
-    "resume": Sizes(150, 71, 3, 1, 50),
-    "names": Sizes(240, 60, 4, 1, 60),
+    "cora": Sizes(300, 100, 3, 100),
+    "umass": Sizes(1457, 160, 5, 200),
+    "resume": Sizes(150, 71, 3, 50),
+    "names": Sizes(240, 60, 4, 60),
 }
 """A document is a reference, a section of a résumé, or a report of the news agency with its sentences."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Documents to train on and to evaluate on; for each fold that is labelled, its places among the first, and those kept."""
+    """What the tagger is trained on and what it labels; and the same for a tagger that is trained without a part of training."""
 
     training: list[Document]
     evaluated: list[Document]
-    folds: list[tuple[list[int], list[int]]]
+    rest: list[Document]
+    held_out: list[Document]
 
 
 def draw_of(folder: Path, corpus: str, number: int) -> Draw:
@@ -67,9 +67,10 @@ def draw_of(folder: Path, corpus: str, number: int) -> Draw:
         every, most = drawn([*train, *dev], [number, 1]), len(train) if dev else 2 * len(train) // 3
         train, dev = every[:most], every[most:]
     training = drawn(train, [number, 2])[: sizes.training]
-    folds = make_folds(range(len(training)), sizes.folds, number)[: sizes.labelled]
-    evaluated = drawn(dev, [number, 3])[: sizes.evaluated]
-    return Draw(training, evaluated, [(fold, fold[: sizes.kept]) for fold in folds])
+    fold = make_folds(range(len(training)), sizes.folds, number)[0]
+    rest = [training[place] for place in without(fold, len(training))]
+    held_out = [training[place] for place in fold[: sizes.kept]]
+    return Draw(training, drawn(dev, [number, 3])[: sizes.evaluated], rest, held_out)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Tagger:
     logits: list[list[Floats]]
     layer: dict[str, Floats]
 
-    def trellises(self, labels: LabelSet, temperature: float = 1.0) -> list[list[Trellis]]:
+    def trellises(self, labels: LabelSet, temperature: float) -> list[list[Trellis]]:
         """Of the sentences of each document."""
         given: dict[str, Any] = {"scale": "raw", "temperature": temperature, **self.layer}
         return [
@@ -92,30 +93,23 @@ class Tagger:
         for document, logits in zip(self.documents, self.logits, strict=True):
             yield from zip(document, logits, strict=True)
 
+    def examples(self, labels: LabelSet, temperature: float, joined: bool) -> Iterator[ScoredExample]:
+        """The sentences, or the documents as a whole, with gold labels."""
+        for trellises, document in zip(self.trellises(labels, temperature), self.documents, strict=True):
+            golds = [gold for _, gold in document]
+            if joined:
+                between = chain.from_iterable([*gold, OUTSIDE] for gold in golds)
+                trellises, golds = [join(trellises).trellis], [tuple(between)[:-1]]
+            yield from map(ScoredExample, trellises, golds)
+
 
 @dataclass(frozen=True)
 class Logits:
-    """The tagger of the whole training part, on documents that are evaluated, and taggers without a fold, on some of it."""
+    """Two taggers: that of the whole training part, on what is evaluated, and that of the rest, on the part that is held out."""
 
     labels: LabelSet
     evaluated: Tagger
-    held_out: list[Tagger]
-
-    def examples(self, temperature: float, joined: bool) -> list[ScoredExample]:
-        """The sentences of the folds, or their documents as a whole, scored by taggers that have not seen them."""
-        result = list[ScoredExample]()
-        for tagger in self.held_out:
-            for trellises, document in zip(
-                tagger.trellises(self.labels, temperature), tagger.documents, strict=True
-            ):
-                golds = [gold for _, gold in document]
-                if joined:
-                    trellises, golds = (
-                        [join(trellises).trellis],
-                        [tuple([*chain(*([*y, OUTSIDE] for y in golds))][:-1])],
-                    )
-                result += map(ScoredExample, trellises, golds)
-        return result
+    held_out: Tagger
 
 
 def path_of(corpus: str, number: int) -> Path:
@@ -144,43 +138,37 @@ def save(
 def read(folder: Path, corpus: str, number: int) -> Logits:
     """The committed logits; Missing where the documents are others than those that they are of."""
     draw, path = draw_of(folder, corpus, number), path_of(corpus, number)
-    parts = _parts(draw)
+    taggers = []
     with np.load(path) as file:
-        labels = LabelSet(tuple(file["labels"].tolist()), "paths" if corpus == "umass" else "")
-        taggers = []
-        for n, some in enumerate(parts):
-            rows, lengths = file[f"logits{n}"].astype(float) / -EIGHTHS, [len(x) for x, _ in _flat(some)]
+        labels = _label_set(file["labels"].tolist(), corpus)
+        for n, some in enumerate((draw.evaluated, draw.held_out)):
+            rows = file[f"logits{n}"].astype(float) / -EIGHTHS
+            lengths = [len(tokens) for document in some for tokens, _ in document]
             if len(rows) != sum(lengths):
                 raise Missing(
-                    f"{path.name} has logits of other texts than those of {folder}, so that its corpus is not there"
+                    f"{path.name} has logits of other texts than those of {folder}; its corpus is not there"
                 )
             each = iter(np.split(rows, np.cumsum(lengths)[:-1]))
             layer = {name: file[name][n].astype(float) for name in LAYER}
             taggers.append(Tagger(some, [[next(each) for _ in document] for document in some], layer))
-    return Logits(labels, taggers[0], taggers[1:])
+    return Logits(labels, *taggers)
 
 
 def made_up(folder: Path, corpus: str, number: int) -> Logits:
     """Logits without a network, for the smallest scale: noise, and gold labels above it."""
-    parts = [some[:4] for some in _parts(draw_of(folder, corpus, number))]
-    names = sorted({label for some in parts for _, gold in _flat(some) for label in gold})
-    labels, rng = LabelSet(tuple(names), "paths" if corpus == "umass" else ""), np.random.default_rng(number)
-    K = len(names)
+    draw = draw_of(folder, corpus, number)
+    parts, rng = [draw.evaluated[:4], draw.held_out[:4]], np.random.default_rng(number)
+    golds = [gold for some in parts for document in some for _, gold in document]
+    labels = _label_set(sorted({label for gold in golds for label in gold}), corpus)
+    K = len(labels)
     layer = {"transitions": np.zeros((K, K)), "start": np.zeros(K), "end": np.zeros(K)}
 
     def logits(gold: Sequence[str]) -> Floats:
         return 2.0 * rng.normal(size=(len(gold), K)) + 4.0 * np.eye(K)[labels.ids(gold)]
 
-    taggers = [
-        Tagger(some, [[logits(gold) for _, gold in document] for document in some], layer) for some in parts
-    ]
-    return Logits(labels, taggers[0], taggers[1:])
+    found = [[[logits(gold) for _, gold in document] for document in some] for some in parts]
+    return Logits(labels, *(Tagger(*each, layer) for each in zip(parts, found, strict=True)))
 
 
-def _parts(draw: Draw) -> list[list[Document]]:
-    """The documents of each tagger."""
-    return [draw.evaluated, *([draw.training[place] for place in kept] for _, kept in draw.folds)]
-
-
-def _flat(some: Sequence[Document]) -> Document:
-    return [pair for document in some for pair in document]
+def _label_set(names: Sequence[str], corpus: str) -> LabelSet:
+    return LabelSet(tuple(names), "paths" if corpus == "umass" else "")

@@ -18,9 +18,8 @@ from torch import nn
 
 from benchmarks.data.sets import Labelled
 from benchmarks.studies.neural.draws import CORPORA, FOLDER, LAYER, Draw, draw_of, path_of, save
-from ilpinfer.pipelines.cross_validation import without
 
-BUCKETS, WIDTH, HIDDEN = 2**14, 24, 100
+BUCKETS, WIDTH, HIDDEN = 2**14, 12, 80
 """Rows and columns of the table of features, and units of each direction of the LSTM."""
 BATCH, RATE, DROPOUT, UNKNOWN = 16, 4e-3, 0.4, 0.2
 """Windows of a step, its largest size, share of units that are left out, and share of words whose form is."""
@@ -127,16 +126,10 @@ def logits(net: Any, tokens: Sequence[str]) -> Any:
 def write(draw: Draw, path: Path, corpus: str, seed: int) -> None:
     """The taggers of a draw, and the file of their logits."""
     labels = sorted({label for document in draw.training for _, gold in document for label in gold})
-    tasks = [([*range(len(draw.training))], draw.evaluated)]
-    tasks += [
-        (without(fold, len(draw.training)), [draw.training[n] for n in kept]) for fold, kept in draw.folds
-    ]
     found, layers = [], []
-    for n, (places, some) in enumerate(tasks):
+    for n, (training, some) in enumerate(((draw.training, draw.evaluated), (draw.rest, draw.held_out))):
         began = time.process_time()
-        net = train(
-            [pair for place in places for pair in draw.training[place]], labels, EPOCHS[corpus], seed + n
-        )
+        net = train([pair for document in training for pair in document], labels, EPOCHS[corpus], seed + n)
         pairs = [pair for document in some for pair in document]
         found.append([logits(net, x) for x, _ in pairs])
         layers.append({name: net["layer"][name].detach().numpy() for name in LAYER})
