@@ -6,10 +6,8 @@ import pytest
 from benchmarks.studies.neural import draws
 from benchmarks.study import Missing
 
-CORPORA = sorted(draws.CORPORA)
 
-
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("corpus", draws.CORPORA)
 def test_taggers_have_not_seen_what_they_label(corpus, corpora):
     one, other = (draws.draw_of(corpora, corpus, number) for number in range(2))
     for draw in (one, other):
@@ -40,7 +38,7 @@ def test_a_file_keeps_logits_in_eighths(corpora, tmp_path, monkeypatch):
             wanted = np.maximum(row - row.max(axis=1, keepdims=True), -draws.LOWEST)
             assert len(tokens) == len(found) and np.abs(found - wanted).max() <= 0.5 / draws.EIGHTHS
         assert all(np.allclose(tagger.layer[name], layer[name], atol=2e-3) for name in draws.LAYER)
-    monkeypatch.setattr(draws, "path_of", lambda corpus, number: tmp_path / "logits" / "names-0.npz")
+    monkeypatch.setattr(draws, "path_of", lambda part, number: tmp_path / "logits" / "names-0.npz")
     with pytest.raises(Missing, match=r"names-0.npz has logits of other texts"):
         draws.read(corpora, "names", 1)
 
@@ -58,5 +56,7 @@ def test_a_document_is_one_example(corpora):
 
 def test_the_committed_logits_are_few_and_small():
     files = sorted(draws.FOLDER.glob("*"))
-    assert [file.name for file in files] == [f"{name}-{n}.npz" for name in CORPORA for n in range(2)]
+    assert [file.name for file in files] == sorted(
+        f"{name}-{n}.npz" for name in draws.PARTS for n in range(2)
+    )
     assert sum(file.stat().st_size for file in files) < 3_200_000

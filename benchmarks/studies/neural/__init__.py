@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from benchmarks.data import evaluations as E
 from benchmarks.data import umass
 from benchmarks.data.corpora import resume_rules
 from benchmarks.report import COLORS, Cells, Report, fixed, groups, signed
-from benchmarks.studies.neural.draws import CORPORA, Logits, Tagger, draw_of, made_up, read
+from benchmarks.studies.neural.draws import CORPORA, PARTS, SOFTMAX, Logits, Tagger, draw_of, made_up, read
 from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import LabelSet, RuleSet, join, load_rules
 from formulations import constraints as C
@@ -44,6 +44,8 @@ SMALL = 0.01
 GAINS = ("tokens", "F1", "whole")
 DRAWS = ("first draw", "second draw")
 NAMES = {"cora": "Cora", "umass": "UMass", "resume": "Résumés", "names": "Spanish names"}
+NAMES |= {part: f"{NAMES[part.removesuffix(SOFTMAX)]}, softmax" for part in PARTS if part not in NAMES}
+TAGGERS = ("CRF layer", "softmax")
 Gains = Mapping[tuple[str, str], Sequence[Difference]]
 
 
@@ -56,9 +58,10 @@ def cells(sources: Sources, part: str) -> Iterable[Cell]:
 def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     logits = (made_up if sources.scale == "smoke" else read)(sources.folder, cell.part, cell.draw)
     scales = {"–": 1.0, AS_THEY_ARE: 1.0, SCALED: temperature_of(logits.held_out, logits.labels)}
-    given = given_rules(sources.folder, cell.part, cell.draw)
+    given = given_rules(sources.folder, cell.part.removesuffix(SOFTMAX), cell.draw)
+    corpus = cell.part.removesuffix(SOFTMAX)
     for way, scale in WAYS:
-        if (way in (EQUAL, WORDS) and cell.part != "names") or (way == BIASES and cell.part == "umass"):
+        if (way in (EQUAL, WORDS) and corpus != "names") or (way == BIASES and corpus == "umass"):
             continue
         rules = made_rules(way, given, logits, scales[scale], cell.draw)
         own = evaluated(logits, scales[scale], rules, joined=way in (EQUAL, WORDS))
@@ -134,13 +137,13 @@ def report(frame: DataFrame, report: Report) -> None:
         f"{fixed(low, 2)} to {fixed(high, 2)}."
     )
     lines = []
-    for way in WAYS[1:]:
-        spans = [own[way][1] for own in gains.values() if way in own]
+    for tagger, way in product(TAGGERS, WAYS[1:]):
+        spans = [own[way][1] for (part, _), own in gains.items() if way in own and tagger == _tagger(part)]
         if spans:
             higher, lower = sum(each.low > 0 for each in spans), sum(each.high < 0 for each in spans)
             mean = signed(float(np.mean([100 * each.gain for each in spans])), 2)
-            lines.append([*way, f"{higher} of {len(spans)}", f"{lower} of {len(spans)}", mean])
-    report.table(("rules", "logits", "higher", "lower", "points, mean"), lines, 2)
+            lines.append([tagger, *way, f"{higher} of {len(spans)}", f"{lower} of {len(spans)}", mean])
+    report.table(("tagger", "rules", "logits", "higher", "lower", "points, mean"), lines, 3)
     _picture(gains, report)
     for (part, draw), some in groups(frame, "part", "draw"):
         own = gains[part, draw]
@@ -156,6 +159,10 @@ def report(frame: DataFrame, report: Report) -> None:
             "proved": lambda x: f"{x.optimal.sum()} of {x.decoded.sum()}",
         }
         report.pivot(some, {"rules": "rules", "logits": "scale"}, cells)
+
+
+def _tagger(part: str) -> str:
+    return TAGGERS[part.endswith(SOFTMAX)]
 
 
 def _gains(some: DataFrame) -> Gains:
@@ -174,7 +181,7 @@ def _picture(gains: Mapping[tuple[str, int], Gains], report: Report) -> None:
     parts = list(dict.fromkeys(part for part, _ in gains))
     caption = "Gains in span F1 of the scheme over no rules, and of others over the scheme, with 95 % intervals; the second draw is below the first"
     with report.picture(
-        "gains", caption, (2.4 * len(parts) + 2.6, 3.2), ncols=len(parts), sharey=True
+        "gains", caption, (1.9 * len(parts) + 2.6, 3.2), ncols=len(parts), sharey=True
     ) as axes:
         for axis, part in zip(np.atleast_1d(axes), parts, strict=True):
             axis.axvline(0, color="0.6", linewidth=0.8)
@@ -200,7 +207,7 @@ STUDY = Study(
     + "; ".join(
         f"{NAMES[name]} {sizes.kept}, one of {sizes.folds} folds left out" for name, sizes in CORPORA.items()
     ),
-    model="a bidirectional LSTM with a CRF layer over hashed words, affixes and shapes, trained from scratch by `benchmarks/studies/neural/train.py`, which needs torch. "
+    model="a bidirectional LSTM with a CRF layer, or for Cora and names also without one (softmax), over hashed words, affixes and shapes, trained from scratch by `benchmarks/studies/neural/train.py`, which needs torch. "
     "Its logits are part of the repository, in eighths of a nat, so that this study is made again without it; labellings that tie may then be ordered "
     "otherwise at another scale (smoke: made-up logits)",
     rules="`citations` for Cora, mined rules for UMass (as in the study umass-rules, of the training part), soft rules on each section for résumés (those of the study engine without differences of counts, as learning has no time limit), "
@@ -213,5 +220,5 @@ STUDY = Study(
     measures="in per cent: right tokens, precision, recall and F1 of exact spans, whole sequences. Gains in points with 95 % intervals of the paired "
     "bootstrap over documents (1999 resamples). `weights` is the number of penalties and biases that are not 0. Every optimum is rechecked",
     stand_ins="Networks that were trained on other text first, which are stronger, are not here",
-    parts=tuple(CORPORA),
+    parts=PARTS,
 )

@@ -43,6 +43,9 @@ CORPORA = {
     "names": Sizes(240, 60, 4, 60),
 }
 """A document is a reference, a section of a résumé, or a report of the news agency with its sentences."""
+SOFTMAX = "-softmax"
+"""Ends the names of parts whose taggers have no CRF layer."""
+PARTS = (*CORPORA, f"cora{SOFTMAX}", f"names{SOFTMAX}")
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,15 @@ class Draw:
     held_out: list[Document]
 
 
-def draw_of(folder: Path, corpus: str, number: int) -> Draw:
+def draw_of(folder: Path, part: str, number: int) -> Draw:
     """The first draw has the parts of the corpus, if there are any; the second one mixes them."""
+    corpus = part.removesuffix(SOFTMAX)
     sizes = CORPORA[corpus]
     if corpus == "resume":
         train, dev = [[pair] for pair in read_labelled(folder / "resume" / "experience_train.tsv")], []
     else:
         parts = train_and_dev(folder, corpus)
-        train, dev = (documents(part) if corpus == "names" else [[pair] for pair in part] for part in parts)
+        train, dev = (documents(some) if corpus == "names" else [[pair] for pair in some] for some in parts)
     if number or not dev:
         every, most = drawn([*train, *dev], [number, 1]), len(train) if dev else 2 * len(train) // 3
         train, dev = every[:most], every[most:]
@@ -112,8 +116,8 @@ class Logits:
     held_out: Tagger
 
 
-def path_of(corpus: str, number: int) -> Path:
-    return FOLDER / f"{corpus}-{number}.npz"
+def path_of(part: str, number: int) -> Path:
+    return FOLDER / f"{part}-{number}.npz"
 
 
 def save(
@@ -135,12 +139,12 @@ def save(
     temporary.replace(path)
 
 
-def read(folder: Path, corpus: str, number: int) -> Logits:
+def read(folder: Path, part: str, number: int) -> Logits:
     """The committed logits; Missing where the documents are others than those that they are of."""
-    draw, path = draw_of(folder, corpus, number), path_of(corpus, number)
+    draw, path = draw_of(folder, part, number), path_of(part, number)
     taggers = []
     with np.load(path) as file:
-        labels = _label_set(file["labels"].tolist(), corpus)
+        labels = _label_set(file["labels"].tolist(), part)
         for n, some in enumerate((draw.evaluated, draw.held_out)):
             rows = file[f"logits{n}"].astype(float) / -EIGHTHS
             lengths = [len(tokens) for document in some for tokens, _ in document]
@@ -154,12 +158,12 @@ def read(folder: Path, corpus: str, number: int) -> Logits:
     return Logits(labels, *taggers)
 
 
-def made_up(folder: Path, corpus: str, number: int) -> Logits:
+def made_up(folder: Path, part: str, number: int) -> Logits:
     """Logits without a network, for the smallest scale: noise, and gold labels above it."""
-    draw = draw_of(folder, corpus, number)
+    draw = draw_of(folder, part, number)
     parts, rng = [draw.evaluated[:4], draw.held_out[:4]], np.random.default_rng(number)
     golds = [gold for some in parts for document in some for _, gold in document]
-    labels = _label_set(sorted({label for gold in golds for label in gold}), corpus)
+    labels = _label_set(sorted({label for gold in golds for label in gold}), part)
     K = len(labels)
     layer = {"transitions": np.zeros((K, K)), "start": np.zeros(K), "end": np.zeros(K)}
 
@@ -170,5 +174,5 @@ def made_up(folder: Path, corpus: str, number: int) -> Logits:
     return Logits(labels, *(Tagger(*each, layer) for each in zip(parts, found, strict=True)))
 
 
-def _label_set(names: Sequence[str], corpus: str) -> LabelSet:
-    return LabelSet(tuple(names), "paths" if corpus == "umass" else "")
+def _label_set(names: Sequence[str], part: str) -> LabelSet:
+    return LabelSet(tuple(names), "paths" if part == "umass" else "")

@@ -1,6 +1,6 @@
-"""Train the taggers and write their logits: `python -m benchmarks.studies.neural.train --data FOLDER [CORPUS-DRAW…]`; it needs torch.
+"""Train the taggers and write their logits: `python -m benchmarks.studies.neural.train --data FOLDER [PART-DRAW…]`; it needs torch.
 
-Files that are there are kept. A tagger is a bidirectional LSTM over hashed words, affixes and shapes, with a CRF layer.
+Files that are there are kept. A tagger is a bidirectional LSTM over hashed words, affixes and shapes, with a CRF layer or, in parts with `-softmax`, without.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from benchmarks.data.sets import Labelled
-from benchmarks.studies.neural.draws import CORPORA, FOLDER, LAYER, Draw, draw_of, path_of, save
+from benchmarks.studies.neural.draws import FOLDER, LAYER, PARTS, SOFTMAX, Draw, draw_of, path_of, save
 
 BUCKETS, WIDTH, HIDDEN = 2**14, 12, 80
 """Rows and columns of the table of features, and units of each direction of the LSTM."""
@@ -37,14 +37,14 @@ def features(word: str) -> list[int]:
     return [1 + zlib.crc32(f"{n} {part}".encode()) % (BUCKETS - 1) for n, part in enumerate(parts)]
 
 
-WORD, PARTS = 2, len(features("a"))
+WORD, FEATURES = 2, len(features("a"))
 
 
 def tagger(K: int) -> Any:
     net = nn.ModuleDict(
         {
             "table": nn.Embedding(BUCKETS, WIDTH, padding_idx=0),
-            "lstm": nn.LSTM(PARTS * WIDTH, HIDDEN, batch_first=True, bidirectional=True),
+            "lstm": nn.LSTM(FEATURES * WIDTH, HIDDEN, batch_first=True, bidirectional=True),
             "out": nn.Linear(2 * HIDDEN, K),
             "drop": nn.Dropout(DROPOUT),
             "layer": nn.ParameterDict(
@@ -57,18 +57,20 @@ def tagger(K: int) -> Any:
 
 
 def emissions(net: Any, rows: Any, lengths: Any) -> Any:
-    """Logits (N, T, K) of features (N, T, PARTS)."""
+    """Logits (N, T, K) of features (N, T, FEATURES)."""
     inputs = net["drop"](net["table"](rows).flatten(2))
     packed = nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
     outputs, _ = nn.utils.rnn.pad_packed_sequence(net["lstm"](packed)[0], batch_first=True)
     return net["out"](net["drop"](outputs))
 
 
-def loss(net: Any, rows: Any, gold: Any, lengths: Any) -> Any:
-    """Mean negative log likelihood of the labels of a token."""
+def loss(net: Any, rows: Any, gold: Any, lengths: Any, alone: bool) -> Any:
+    """Mean negative log likelihood of the label of a token, given the others or `alone`."""
     scores, layer = emissions(net, rows, lengths), net["layer"]
     N, T, _ = scores.shape
     mask, steps = torch.arange(T)[None] < lengths[:, None], layer["transitions"]
+    if alone:
+        return nn.functional.cross_entropy(scores[mask], gold[mask])
     own = (scores.gather(2, gold[:, :, None])[:, :, 0] * mask).sum()
     own = own + (steps[gold[:, :-1], gold[:, 1:]] * mask[:, 1:]).sum()
     own = own + layer["start"][gold[:, 0]].sum() + layer["end"][gold[torch.arange(N), lengths - 1]].sum()
@@ -84,7 +86,7 @@ def windows(pairs: Sequence[Labelled]) -> list[Labelled]:
     return [(x[n : n + WINDOW], y[n : n + WINDOW]) for x, y in pairs for n in range(0, len(x), WINDOW)]
 
 
-def train(pairs: Sequence[Labelled], labels: Sequence[str], epochs: int, seed: int) -> Any:
+def train(pairs: Sequence[Labelled], labels: Sequence[str], part: str, seed: int) -> Any:
     torch.manual_seed(seed)
     rng, net, ids = (
         np.random.default_rng(seed),
@@ -96,6 +98,7 @@ def train(pairs: Sequence[Labelled], labels: Sequence[str], epochs: int, seed: i
         for x, y in windows(pairs)
     ]
     optimizer = torch.optim.Adam(net.parameters(), lr=RATE, betas=(0.9, 0.98), fused=True)
+    epochs = EPOCHS[part.removesuffix(SOFTMAX)]
     steps = epochs * -(-len(data) // BATCH)
     plan = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min(1.0, (n + 1) / 50) * (1 - n / steps))
     for _ in range(epochs):
@@ -107,7 +110,7 @@ def train(pairs: Sequence[Labelled], labels: Sequence[str], epochs: int, seed: i
                 nn.utils.rnn.pad_sequence(each, batch_first=True) for each in zip(*some, strict=True)
             )
             rows[:, :, WORD][torch.rand(gold.shape) < UNKNOWN] = 0
-            value = loss(net, rows, gold, torch.tensor([len(y) for _, y in some]))
+            value = loss(net, rows, gold, torch.tensor([len(y) for _, y in some]), part.endswith(SOFTMAX))
             optimizer.zero_grad()
             value.backward()
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
@@ -123,13 +126,13 @@ def logits(net: Any, tokens: Sequence[str]) -> Any:
         return emissions(net, rows, torch.tensor([len(tokens)]))[0].numpy()
 
 
-def write(draw: Draw, path: Path, corpus: str, seed: int) -> None:
+def write(draw: Draw, path: Path, part: str, seed: int) -> None:
     """The taggers of a draw, and the file of their logits."""
     labels = sorted({label for document in draw.training for _, gold in document for label in gold})
     found, layers = [], []
     for n, (training, some) in enumerate(((draw.training, draw.evaluated), (draw.rest, draw.held_out))):
         began = time.process_time()
-        net = train([pair for document in training for pair in document], labels, EPOCHS[corpus], seed + n)
+        net = train([pair for document in training for pair in document], labels, part, seed + n)
         pairs = [pair for document in some for pair in document]
         found.append([logits(net, x) for x, _ in pairs])
         layers.append({name: net["layer"][name].detach().numpy() for name in LAYER})
@@ -143,15 +146,17 @@ def write(draw: Draw, path: Path, corpus: str, seed: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("draws", nargs="*", default=[f"{name}-{n}" for n in range(2) for name in CORPORA])
+    parser.add_argument(
+        "draws", nargs="*", metavar="PART-DRAW", default=[f"{name}-{n}" for n in range(2) for name in PARTS]
+    )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     options = parser.parse_args()
     torch.set_num_threads(1)
     for name in options.draws:
-        corpus, number = name.split("-")
-        path = path_of(corpus, int(number))
+        part, _, number = name.rpartition("-")
+        path = path_of(part, int(number))
         if not path.exists():
-            write(draw_of(options.data, corpus, int(number)), path, corpus, 100 * int(number))
+            write(draw_of(options.data, part, int(number)), path, part, 100 * int(number))
     print(f"{sum(path.stat().st_size for path in FOLDER.glob('*.npz'))} bytes")
     return 0
 
