@@ -191,7 +191,7 @@ def _picture(gains: Mapping[tuple[str, int], Gains], report: Report) -> None:
                     at, ends = WAYS.index(way) + 0.2 * draw, [100 * spans.low, 100 * spans.high]
                     axis.plot(ends, [at, at], color=COLORS[draw], linewidth=1)
                     axis.plot(100 * spans.gain, at, marker="o", markersize=3, color=COLORS[draw])
-            axis.set(title=NAMES[part], xlabel="points", ylim=(len(WAYS) - 0.5, 0.5))
+            axis.set(title=NAMES[part].replace(", ", ",\n"), xlabel="points", ylim=(len(WAYS) - 0.5, 0.5))
             axis.set_yticks(
                 range(1, len(WAYS)),
                 [name if scale == "–" else f"{name}, {scale}" for name, scale in WAYS[1:]],
