@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations import LabelSet, Trellis
+from formulations.arguments import positive
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Floats, Integers
 from formulations.grid import Grid
@@ -71,6 +72,7 @@ def from_logits(
     word_ids: Sequence[int | None] | None = None,
     pool: str = "first",
     scale: str = "",
+    temperature: float = 1.0,
     transitions: Any = None,
     start: Any = None,
     end: Any = None,
@@ -96,6 +98,10 @@ def from_logits(
     scale : str, optional
         "log-softmax" normalises each row, "raw" leaves it unchanged. If not given, "raw" with transitions, as a CRF layer reads
         scores, else "log-softmax".
+    temperature : float, default 1.0
+        Number above 0 that logits, transitions, `start` and `end` are divided by before anything else: penalties then weigh so many
+        times as much beside the scores, and the best labelling without rules is the same. Logits of neural networks are often
+        too far apart (Guo et al. 2017); `ilpinfer.learning.fit_temperature` finds the number.
     transitions, start, end : array_like of shape (K, K) or (K,), optional
         Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
     scheme : str, optional
@@ -111,7 +117,7 @@ def from_logits(
     Raises
     ------
     ValueError
-        For NaN, and widths that differ from the number of labels.
+        For NaN, a temperature that is not above 0, and widths that differ from the number of labels.
 
     Examples
     --------
@@ -121,6 +127,17 @@ def from_logits(
     """
     if hasattr(logits, "columns") and labels is not None:
         check_columns(logits, labels.names if isinstance(labels, LabelSet) else label_names(labels), "logits")
+    if positive(temperature, "temperature") != 1.0:
+        with OneNotice():
+            logits, transitions, start, end = (
+                None if scores is None else score_array(scores, name, dimensions) / temperature
+                for scores, name, dimensions in (
+                    (logits, "logits", 2),
+                    (transitions, "transitions", 2),
+                    (start, "start", 1),
+                    (end, "end", 1),
+                )
+            )
     if start is None and end is None and pool == "first":
         lattice = _plain_lattice(logits, labels, word_ids, tokens, scale, transitions)
         if lattice is not None:

@@ -10,6 +10,7 @@ from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
 from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.selection import Tried
+from ilpinfer.learning.temperature import fit_temperature
 from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
 from ilpinfer.learning.weights import WeightLearner
@@ -35,6 +36,7 @@ __all__ = [
     "Tried",
     "Verdict",
     "WeightLearner",
+    "fit_temperature",
     "held_out_examples",
     "held_out_models",
 ]

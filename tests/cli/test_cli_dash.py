@@ -63,7 +63,7 @@ def test_streams_stand_for_single_files(folder, arguments, stdin, form):
 def test_references_through_a_pipe(folder):
     _, out, _ = piped("reference make scores.jsonl --output -", "")
     code, verified, _ = piped("reference verify -", out)
-    assert (code, verified) == (0, "1 reference holds (meaning)\n")
+    assert (code, verified) == (0, "1 reference verified (depth: meaning)\n")
     code, _, err = piped("reference verify -")
     assert (code, err) == (2, "ilpinfer: -: no reference in the file\n")
 
