@@ -97,7 +97,7 @@ def test_commands_decode_and_write_whole_files(elsewhere):
     for name in ("to a file", "again", "packed"):
         code, out, err = runs[name]
         assert (code, out) == (0, "") and "no locks; make sure that no other run writes" in err, name
-        assert err.count("\n") == 1
+        assert err.endswith(": 3 sequences, 3 proved\n") and err.count("\n") == 2
     written = {"out.jsonl", "out.jsonl.gz"}
     assert set(os.listdir(folder)) == {"held.jsonl.lock", "in.jsonl", "train.tsv", *written}
     assert labels((folder / "out.jsonl").read_text()) == labels(runs["decode"][1])
