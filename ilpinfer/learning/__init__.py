@@ -11,6 +11,7 @@ from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
+from ilpinfer.learning.ways import WAYS
 from ilpinfer.learning.weights import WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
 from ilpinfer.pipelines.trellises import ScoredExample
@@ -20,6 +21,7 @@ __all__ = [
     "E_STEPS",
     "FAMILIES",
     "UPDATES",
+    "WAYS",
     "CODLResult",
     "Cycle",
     "DroppedCandidates",
