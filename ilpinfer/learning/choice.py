@@ -13,10 +13,10 @@ from ilpinfer.learning.ways import NONE, Way
 
 USUAL = ("given: perceptron, start 2", "given")
 """What few labels get, unless another way is clearly better: given penalties hold knowledge that few labels lack."""
-CLOSE = 1.0
-"""Standard errors by which the best way has to lead a simpler one."""
-FEW_SEQUENCES = 50
-"""Sequences from which on a way must beat no rules by two standard errors."""
+FEW_SEQUENCES = 100
+"""Sequences up to which that is so."""
+ENOUGH_SEQUENCES = 50
+"""Sequences from which on rules must be clearly better than no rules, and worse by no measure; with fewer, not clearly worse."""
 
 
 def usual(ways: Mapping[str, Way]) -> str:
@@ -26,13 +26,15 @@ def usual(ways: Mapping[str, Way]) -> str:
 
 def refusals(trials: Mapping[str, Trial[Any]]) -> dict[str, str]:
     """Why each is no better than no rules."""
-    if NONE not in trials:
-        return {}
-    return {name: _refusal(*both(trial, trials[NONE])) for name, trial in trials.items() if name != NONE}
+    return {
+        name: _refusal(*both(trial, trials[NONE]))
+        for name, trial in trials.items()
+        if name != NONE and len(trial.scores)
+    }
 
 
 def _refusal(own: Totals, none: Totals) -> str:
-    return worse(own, none, MARGIN if len(none) < FEW_SEQUENCES else 0.0)
+    return worse(own, none, MARGIN if len(none) < ENOUGH_SEQUENCES else 0.0)
 
 
 def both(one: Trial[Any], other: Trial[Any]) -> tuple[Totals, Totals]:
@@ -44,32 +46,33 @@ def both(one: Trial[Any], other: Trial[Any]) -> tuple[Totals, Totals]:
 
 
 def choose(trials: Mapping[str, Trial[Any]], measure: str, asked: bool = False) -> str:
-    """The simplest of the ways that the folds cannot tell from the best one.
+    """The best way, where it is clearly better than what is usual; of ways that are as good, the first.
 
-    Where an update is asked for, its ways are compared with each other alone, and not with no rules.
+    One that was tried on some folds only has to be clearly better there than the others. Where an update is asked for, its ways are
+    compared with each other alone, and not with no rules.
     """
     refused = {} if asked else refusals(trials)
-    allowed = [
-        name
+    allowed = {
+        name: trial
         for name, trial in trials.items()
         if len(trial.scores) and not refused.get(name) and not (asked and name == NONE and len(trials) > 1)
-    ]
+    }
     if not allowed:
         return NONE
-    few = len(trials[NONE].scores) < FEW_SEQUENCES
-    first = next((name for name in USUAL if few and name in allowed), allowed[0])
-    best = max(allowed, key=lambda name: _gain(trials[name], trials[NONE], measure))
-    if not _clearly_better(trials[best], trials[first], measure, MARGIN):
-        return first
-    return next(
-        name
-        for name in allowed
-        if name == best
-        or (
-            _clearly_better(trials[name], trials[first], measure, MARGIN)
-            and not _clearly_better(trials[best], trials[name], measure, CLOSE)
-        )
-    )
+    whole = [name for name, trial in allowed.items() if not trial.stopped] or list(allowed)
+    best = max(whole, key=lambda name: _gain(trials[name], trials[NONE], measure))
+    for name in allowed:
+        if name not in whole and _clearly_better(trials[name], trials[best], measure):
+            best = name
+    if asked:
+        return best
+    first, number = NONE, len(trials[NONE].scores)
+    prior = next((name for name in USUAL if name in allowed), NONE)
+    if number < ENOUGH_SEQUENCES or (
+        number < FEW_SEQUENCES and _clearly_better(trials[prior], trials[NONE], measure)
+    ):
+        first = prior
+    return best if _clearly_better(trials[best], trials[first], measure) else first
 
 
 def _gain(one: Trial[Any], none: Trial[Any], measure: str) -> float:
@@ -78,7 +81,8 @@ def _gain(one: Trial[Any], none: Trial[Any], measure: str) -> float:
     return value(own, measure) - value(other, measure)
 
 
-def _clearly_better(one: Trial[Any], other: Trial[Any], measure: str, errors: float) -> bool:
+def _clearly_better(one: Trial[Any], other: Trial[Any], measure: str) -> bool:
+    """Whether one is better by more than two standard errors."""
     own, its = both(one, other)
     gain, error = difference(its, own, measure)
-    return gain > errors * error
+    return gain > MARGIN * error

@@ -34,9 +34,10 @@ Advance = Callable[[], None]
 class WeightLearner:
     """Learn rules and their penalties from labelled sequences, alone or with all weights of a model, whatever is best on folds.
 
-    Tried are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules together
-    (Stokman 2011, section 7.1). Everything is learnt, and rules are mined, without the fold on which it is tried. Of ways that the
-    folds cannot tell apart, the simplest is taken.
+    Tried are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules
+    together (Stokman 2011, section 7.1). Everything is learnt, and rules are mined, without the fold on which it is tried. From 50
+    sequences on, rules are taken only if they are better than no rules by two standard errors; with fewer than 100, given ones with
+    penalties near twice the given ones are taken unless another way is better by as much.
 
     Parameters
     ----------
