@@ -69,9 +69,12 @@ class LearnOptions:
         "NAME: Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
         "above recall.",
     )
-    folds: int = OPTIONS.option(5, "NUMBER: Folds of TRAIN on which everything is tried.")
+    folds: int | None = OPTIONS.option(
+        None,
+        "NUMBER: Folds of TRAIN on which everything is tried; if not given 5, and 3 from 1000 sequences on.",
+    )
     seconds: float = OPTIONS.option(
-        90.0,
+        60.0,
         "NUMBER: Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds.",
     )
     rate: float | None = OPTIONS.option(

@@ -143,10 +143,9 @@ class TrainingScores:
         """Each sequence, scored by a model trained without its part."""
         from ilpinfer.learning.held_out import held_out_examples
 
-        with progress("training", min(learner.folds, len(self.pairs))) as advance:
-            return held_out_examples(
-                self.pairs, self.train, folds=learner.folds, seed=learner.seed, advance=advance
-            )
+        folds = learner.folds_of(len(self.pairs))
+        with progress("training", folds) as advance:
+            return held_out_examples(self.pairs, self.train, folds=folds, seed=learner.seed, advance=advance)
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:

@@ -28,6 +28,8 @@ from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.pipelines.trellises import ScoredExample
 
 Advance = Callable[[], None]
+FOLDS, FEW_FOLDS, MANY_SEQUENCES = 5, 3, 1000
+"""Folds, and those of many sequences, of which two thirds are enough to learn from."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +48,13 @@ class WeightLearner:
     measure : str, default "all"
         Measure that is maximised: "tokens", "spans", "sequences", "all", or an F measure of spans such as "f0.5", which
         weighs precision above recall (Trompper 2016).
-    folds : int, default 5
-        Number of folds.
+    folds : int, optional
+        Number of folds; if not given 5, and 3 from 1000 sequences on.
     ways : collection of str, optional
         What is tried beside no rules, names from `WAYS`; everything that is possible if not given.
     quick : bool, default False
         Whether one update of each is tried, and neither mined rules nor all weights.
-    seconds : float or None, default 90.0
+    seconds : float or None, default 60.0
         Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds. None for no limit.
     rate, epochs : float or int, optional
         Largest step in nats, and number of passes of "perceptron" and "margin": 0.3 and 20 for rules alone, 0.1 and 10 for all
@@ -89,10 +91,10 @@ class WeightLearner:
 
     update: str | None = None
     measure: str = "all"
-    folds: int = 5
+    folds: int | None = None
     ways: Collection[str] | None = None
     quick: bool = False
-    seconds: float | None = 90.0
+    seconds: float | None = 60.0
     rate: float | None = None
     epochs: int | None = None
     start: float | None = None
@@ -102,7 +104,8 @@ class WeightLearner:
 
     def __post_init__(self) -> None:
         check_measure(self.measure)
-        whole(self.folds, "folds", 2)
+        if self.folds is not None:
+            whole(self.folds, "folds", 2)
         if self.seconds is not None:
             positive(self.seconds, "seconds")
         if self.ways is not None:
@@ -117,6 +120,21 @@ class WeightLearner:
         given = {"rate": self.rate, "epochs": self.epochs, "start": self.start}
         own = {name: each for name, each in given.items() if each is not None}
         return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
+
+    def folds_of(self, sequences: int) -> int:
+        """Number of folds of so many sequences; 1 for a single one, with which nothing can be tried.
+
+        Parameters
+        ----------
+        sequences : int
+            Number of sequences.
+
+        Returns
+        -------
+        int
+            Number of folds.
+        """
+        return min(self.folds or (FOLDS if sequences < MANY_SEQUENCES else FEW_FOLDS), sequences)
 
     def candidates(self, rules: RuleSet, together: bool) -> dict[str, Way]:
         """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`.
@@ -154,7 +172,7 @@ class WeightLearner:
         int
             Number of calls.
         """
-        folds = min(self.folds, sequences) if sequences > 1 else 0
+        folds = self.folds_of(sequences) if sequences > 1 else 0
         return (len(self.candidates(rules, together)) + trained) * folds + 1
 
     def fit(
@@ -233,7 +251,7 @@ class WeightLearner:
     ) -> Fitting:
         """Sequences that are scored by models of the other folds; parameters as for `fit_model`."""
         pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
-        number = min(self.folds, len(pairs))
+        number = self.folds_of(len(pairs))
         if number < 2:
             raise ValueError(
                 f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
@@ -248,7 +266,7 @@ class WeightLearner:
     def selection(self, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
         """The trials of all ways, and the one that is taken; without trials where there is a single sequence."""
         candidates = self.candidates(fitting.given, fitting.corrects)
-        number = min(self.folds, len(fitting))
+        number = self.folds_of(len(fitting))
         if number < 2:
             return Selection(usual(candidates), {})
 
@@ -306,7 +324,7 @@ class WeightLearner:
             untried = "as given"
         elif trial is not None:
             of_folds = [each.weights.weights for each in trial.fitted]
-            number = min(self.folds, len(made.data))
+            number = self.folds_of(len(made.data))
             folds = make_folds(range(len(made.data)), number, self.seed)[: len(of_folds)]
         return verdicts(
             made.data,
