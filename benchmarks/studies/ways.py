@@ -19,6 +19,7 @@ from formulations import RuleSet, load_rules
 from ilpinfer import Decoder
 from ilpinfer.learning import WeightLearner
 from ilpinfer.learning.ways import GIVEN, MINED, NONE, PENALTIES, TOGETHER
+from ilpinfer.learning.weights import candidates, prepared, selection
 from ilpinfer.models.training import train
 
 
@@ -85,9 +86,9 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     learner, options = WeightLearner(seed=cell.draw), dict(setting.options)
     make: Any = partial(train, setting.kind, **options)
     began = time.process_time()
-    fitting = learner.prepared(training, make, setting.rules())
+    fitting = prepared(learner, training, make, setting.rules())
     models = time.process_time() - began
-    trials, ways = learner.selection(fitting).trials, learner.candidates(fitting.given, fitting.corrects)
+    trials, ways = selection(learner, fitting).trials, candidates(learner, fitting.given, fitting.corrects)
     model = make(training)
     for name, trial in trials.items():
         began = time.process_time()

@@ -142,8 +142,9 @@ class TrainingScores:
     def cross_fit(self, learner: "WeightLearner") -> list[ScoredExample]:
         """Each sequence, scored by a model trained without its part."""
         from ilpinfer.learning.held_out import held_out_examples
+        from ilpinfer.learning.weights import folds_of
 
-        folds = learner.folds_of(len(self.pairs))
+        folds = folds_of(learner, len(self.pairs))
         with progress("training", folds) as advance:
             return held_out_examples(self.pairs, self.train, folds=folds, seed=learner.seed, advance=advance)
 

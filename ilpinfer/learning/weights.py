@@ -121,40 +121,6 @@ class WeightLearner:
         own = {name: each for name, each in given.items() if each is not None}
         return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
 
-    def folds_of(self, sequences: int) -> int:
-        """Number of folds of so many sequences; 1 for a single one, with which nothing can be tried.
-
-        Parameters
-        ----------
-        sequences : int
-            Number of sequences.
-
-        Returns
-        -------
-        int
-            Number of folds.
-        """
-        return min(self.folds or (FOLDS if sequences < MANY_SEQUENCES else FEW_FOLDS), sequences)
-
-    def candidates(self, rules: RuleSet, together: bool) -> dict[str, Way]:
-        """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`.
-
-        Parameters
-        ----------
-        rules : RuleSet
-            The given rules.
-        together : bool
-            Whether there is a model that can be corrected.
-
-        Returns
-        -------
-        dict of str to Way
-            The ways.
-        """
-        groups = {*(WAYS if self.ways is None else self.ways)} - ({TOGETHER} if not together else set())
-        given = any(map(is_learnt, rules))
-        return ways_of(groups, given, self.update, self.quick, self._settings)
-
     def fits(self, sequences: int, rules: RuleSet, together: bool = False, trained: bool = False) -> int:
         """How often `advance` is called at most: after each fit without a fold, and once in the end.
 
@@ -163,7 +129,7 @@ class WeightLearner:
         sequences : int
             Number of sequences.
         rules, together
-            As in `candidates`.
+            Given rules, and whether there is a model whose scores can be corrected.
         trained : bool, default False
             Whether a model is trained without each fold, too.
 
@@ -172,8 +138,8 @@ class WeightLearner:
         int
             Number of calls.
         """
-        folds = self.folds_of(sequences) if sequences > 1 else 0
-        return (len(self.candidates(rules, together)) + trained) * folds + 1
+        folds = folds_of(self, sequences) if sequences > 1 else 0
+        return (len(candidates(self, rules, together)) + trained) * folds + 1
 
     def fit(
         self, examples: Sequence[ScoredExample], rules: Rules = (), *, advance: Advance = lambda: None
@@ -238,46 +204,9 @@ class WeightLearner:
         ValueError
             For fewer than two sequences, and for anything that `train` or the rules refuse.
         """
-        fitting = self.prepared(pairs, train, rules, advance)
+        fitting = prepared(self, pairs, train, rules, advance)
         result = self._learn(fitting, advance)
         return result if result.model is not None else replace(result, model=train(fitting.pairs))
-
-    def prepared(
-        self,
-        pairs: Sequence[Labelled],
-        train: Callable[[Sequence[Labelled]], TrainedModel],
-        rules: Rules = (),
-        advance: Advance = lambda: None,
-    ) -> Fitting:
-        """Sequences that are scored by models of the other folds; parameters as for `fit_model`."""
-        pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
-        number = self.folds_of(len(pairs))
-        if number < 2:
-            raise ValueError(
-                f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
-            )
-        scorers = held_out_models(pairs, train, folds=number, seed=self.seed, advance=advance)
-        examples = [
-            ScoredExample(scorer.trellis(tuple(tokens)), tuple(gold))
-            for scorer, (tokens, gold) in zip(scorers, pairs, strict=True)
-        ]
-        return Fitting(examples, given, scorers, train)
-
-    def selection(self, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
-        """The trials of all ways, and the one that is taken; without trials where there is a single sequence."""
-        candidates = self.candidates(fitting.given, fitting.corrects)
-        number = self.folds_of(len(fitting))
-        if number < 2:
-            return Selection(usual(candidates), {})
-
-        def fit(way: Way, fold: Sequence[int]) -> Fitted:
-            result = fitting.fit(way, fold)
-            advance()
-            return result
-
-        folds = make_folds(range(len(fitting)), number, self.seed)
-        by = partial(choose, measure=self.measure, asked=self.update is not None)
-        return select(candidates, fit, fitting.score, folds, by, self.seconds)
 
     def _learn(self, fitting: Fitting, advance: Advance) -> LearntWeights:
         data = fitting.data
@@ -286,9 +215,9 @@ class WeightLearner:
             raise ValueError(
                 "no sequence has a labelling that keeps the hard rules; remove rules, or give them penalties"
             )
-        selection = self.selection(fitting, advance)
-        chosen, trials = selection.chosen, selection.trials
-        way = self.candidates(fitting.given, fitting.corrects)[chosen]
+        selected = selection(self, fitting, advance)
+        chosen, trials = selected.chosen, selected.trials
+        way = candidates(self, fitting.given, fitting.corrects)[chosen]
         made = fitting.fit(way, [])
         advance()
         rules, items, capped = made.rules, tuple[Verdict, ...](), tuple[str, ...]()
@@ -324,7 +253,7 @@ class WeightLearner:
             untried = "as given"
         elif trial is not None:
             of_folds = [each.weights.weights for each in trial.fitted]
-            number = self.folds_of(len(made.data))
+            number = folds_of(self, len(made.data))
             folds = make_folds(range(len(made.data)), number, self.seed)[: len(of_folds)]
         return verdicts(
             made.data,
@@ -336,6 +265,57 @@ class WeightLearner:
             self.prune,
             untried,
         )
+
+
+def folds_of(learner: WeightLearner, sequences: int) -> int:
+    """Number of folds of so many sequences; 1 for a single one, with which nothing can be tried."""
+    return min(learner.folds or (FOLDS if sequences < MANY_SEQUENCES else FEW_FOLDS), sequences)
+
+
+def candidates(learner: WeightLearner, rules: RuleSet, together: bool) -> dict[str, Way]:
+    """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`."""
+    groups = {*(WAYS if learner.ways is None else learner.ways)} - ({TOGETHER} if not together else set())
+    given = any(map(is_learnt, rules))
+    return ways_of(groups, given, learner.update, learner.quick, learner._settings)
+
+
+def prepared(
+    learner: WeightLearner,
+    pairs: Sequence[Labelled],
+    train: Callable[[Sequence[Labelled]], TrainedModel],
+    rules: Rules = (),
+    advance: Advance = lambda: None,
+) -> Fitting:
+    """Sequences that are scored by models of the other folds; parameters as for `WeightLearner.fit_model`."""
+    pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
+    number = folds_of(learner, len(pairs))
+    if number < 2:
+        raise ValueError(
+            f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
+        )
+    scorers = held_out_models(pairs, train, folds=number, seed=learner.seed, advance=advance)
+    examples = [
+        ScoredExample(scorer.trellis(tuple(tokens)), tuple(gold))
+        for scorer, (tokens, gold) in zip(scorers, pairs, strict=True)
+    ]
+    return Fitting(examples, given, scorers, train)
+
+
+def selection(learner: WeightLearner, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
+    """The trials of all ways, and the one that is taken; without trials where there is a single sequence."""
+    tried_ways = candidates(learner, fitting.given, fitting.corrects)
+    number = folds_of(learner, len(fitting))
+    if number < 2:
+        return Selection(usual(tried_ways), {})
+
+    def fit(way: Way, fold: Sequence[int]) -> Fitted:
+        result = fitting.fit(way, fold)
+        advance()
+        return result
+
+    folds = make_folds(range(len(fitting)), number, learner.seed)
+    by = partial(choose, measure=learner.measure, asked=learner.update is not None)
+    return select(tried_ways, fit, fitting.score, folds, by, learner.seconds)
 
 
 def learnable(rules: Rules) -> RuleSet:
