@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md", "docs/why.md")
+PAGES = ("README.md", "docs/heuristics.md", "docs/learning.md", "docs/measurements.md", "docs/why.md")
 SPACE = " \u202f"
 NUMBER = re.compile(rf"[−+-]?(?:\d{{1,3}}(?:[{SPACE}]\d{{3}})+|\d+)(?:\.\d+)?")
 FIGURE = re.compile(rf"(\?|{NUMBER.pattern})<!-- ([\w-]+) \| (.+?)(?: #(\d+))? -->")
