@@ -10,7 +10,7 @@ import numpy as np
 from pandas import DataFrame, Series, concat
 
 from benchmarks.data import umass
-from benchmarks.data.corpora import drawn, read_labelled, resume_rules, train_and_dev
+from benchmarks.data.corpora import drawn, train_and_dev
 from benchmarks.data.evaluations import beside_gold, in_percent, labels_of
 from benchmarks.data.sets import Labelled
 from benchmarks.report import Cells, Report, fixed, groups
@@ -38,11 +38,6 @@ class Setting:
     """How many, by the number of sequences to learn from, 0 for all."""
 
 
-def _resumes(sources: Sources) -> tuple[list[Labelled], list[Labelled]]:
-    documents = read_labelled(sources.folder / "resume" / "experience_train.tsv")
-    return documents[::2], documents[1::2]
-
-
 def _of(corpus: str, sources: Sources) -> tuple[list[Labelled], list[Labelled]]:
     return train_and_dev(sources.folder, corpus)
 
@@ -54,7 +49,6 @@ SETTINGS: Mapping[str, Setting] = {
     "Spanish names, HMM": Setting(partial(_of, "names"), "hmm", draws={500: 1}),
     "UMass, HMM": Setting(partial(_of, "umass"), "hmm"),
     "UMass, CRF": Setting(partial(_of, "umass"), "crf", options=umass.PARAMETERS, draws={400: 1}),
-    "résumés, HMM": Setting(_resumes, "hmm", partial(resume_rules, hard=False)),
 }
 TEST = 400
 """Most sequences to measure on, evenly spaced."""
@@ -176,9 +170,9 @@ STUDY = Study(
     title="What is taken by itself",
     source="Stokman 2011, section 7.1; Fersini et al. 2014, section 3.1, for mined rules; Smith and Eisner 2006 for the risk",
     corpus="Cora references: 20, 60 or 300 of the training part at random, and the development part to measure on. UMass references: all or 400 of the training part, and the development part. "
-    f"Spanish names: 500 sentences at random. Résumés: every other section. At most {TEST} sequences to measure on, evenly spaced",
+    f"Spanish names: 500 sentences at random. At most {TEST} sequences to measure on, evenly spaced",
     model="HMMs as `ilpinfer train` makes them; for 400 UMass references a CRF with the template `citations`, c1 = 0.05, c2 = 0.3, 120 iterations",
-    rules="`citations` for Cora, and six soft rules of the study `resumes` for résumés; none for UMass and names, where only mined rules are tried",
+    rules="`citations` for Cora; none for UMass and names, where only mined rules are tried",
     methods="`WeightLearner` as `ilpinfer learn` calls it: everything is learnt on folds of the sequences alone. By hand: of the ways of each kind "
     "the one that is best on folds",
     limits=f"60 s for each way on all folds; {LIMIT:g} s to decode a sequence",

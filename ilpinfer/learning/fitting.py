@@ -8,11 +8,13 @@ from typing import cast
 import numpy as np
 
 from formulations import RuleSet, join_rules
+from formulations.time_limits import check
+from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.all_features import AllFeatures
 from ilpinfer.learning.mining import RuleMiner
 from ilpinfer.learning.rules_to_learn import keep_scheme, many_rules, mined
-from ilpinfer.learning.task import TOP, WITHIN
+from ilpinfer.learning.task import SECONDS, TOP, WITHIN
 from ilpinfer.learning.training_set import TrainingSet, is_learnt
 from ilpinfer.learning.updates import FittedWeights
 from ilpinfer.learning.ways import GIVEN, MINED, Way
@@ -21,10 +23,10 @@ from ilpinfer.models.crf import CRF
 from ilpinfer.models.hmm import HMM
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.pipelines.cross_validation import predict, without
+from ilpinfer.pipelines.cross_validation import without
 from ilpinfer.pipelines.trellises import ScoredExample
 
-SECONDS = 1.0
+SECONDS_MINED = 1.0
 """Seconds in which a sequence is decoded under mined rules, of which there may be hundreds."""
 
 
@@ -87,8 +89,14 @@ class Fitting:
             return fitted.data.measure(fitted.weights.weights, fold)
         assert fitted.rules is not None
         counter = self.data.label_counter
-        found = predict(fitted.model, [self.pairs[place] for place in fold], fitted.rules)
-        return np.array([counter.count_names(each.predicted, each.gold).totals() for each in found])
+        decoder = Decoder(fitted.rules, model=fitted.model, time_limit=SECONDS)
+        found = decoder.decode_texts(self.pairs[place][0] for place in fold)
+        result = []
+        for place, solution in zip(fold, found, strict=True):
+            check()
+            labels = solution.labels if solution.has_labelling else None
+            result.append(counter.count_names(labels, self.pairs[place][1]).totals())
+        return np.array(result)
 
     def _together(self, way: Way, fold: Sequence[int], seen: Sequence[int]) -> Fitted:
         assert self.train is not None
@@ -107,7 +115,7 @@ class Fitting:
             self._base.add_best(seen, TOP, WITHIN)
         given = self.given if GIVEN in way.sources else self._hard
         data = self._base.with_rules(join_rules([given, self._valid, rules]))
-        data.limit = SECONDS
+        data.limit = SECONDS_MINED
         if update is None or not rules.items:
             return Fitted(data, FittedWeights.plain(data.given))
         known = sum(map(is_learnt, given))

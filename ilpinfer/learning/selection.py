@@ -20,6 +20,8 @@ Candidate = TypeVar("Candidate")
 Fitted = TypeVar("Fitted")
 Folds = Sequence[Sequence[int]]
 """The places of the sequences of each fold; every place is in one of them."""
+WAITING = 3.0
+"""Seconds that may pass for each second of processor time."""
 MARGIN = 2.0
 """Standard errors by which one candidate has to differ from another to be clearly better."""
 Scores = NDArray[Any]
@@ -119,13 +121,19 @@ def select(
     return Selection(choose(trials), trials)
 
 
+def _clock() -> Callable[[], float]:
+    """Seconds of processor time from now; a third of the time that passes, where that is more, as solvers work in other processes."""
+    processor, clock = time.process_time(), time.perf_counter()
+    return lambda: max(time.process_time() - processor, (time.perf_counter() - clock) / WAITING)
+
+
 def _trial(
     fit: Callable[[Sequence[int]], Fitted],
     score: Callable[[Fitted, Sequence[int]], Scores],
     folds: Folds,
     seconds: float | None,
 ) -> Trial[Fitted]:
-    deadline, fitted, rows = Deadline(seconds, time.process_time), list[Fitted](), list[Scores]()
+    deadline, fitted, rows = Deadline(seconds, _clock()), list[Fitted](), list[Scores]()
     limit = contextlib.nullcontext() if seconds is None else deadline.as_limit()
     with contextlib.suppress(OutOfTime), limit:
         for number, fold in enumerate(folds):

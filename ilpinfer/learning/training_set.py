@@ -17,7 +17,7 @@ from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.activations import Activations
-from ilpinfer.learning.task import LARGEST, TOP, WITHIN, Move, Pool
+from ilpinfer.learning.task import LARGEST, SECONDS, TOP, WITHIN, Move, Pool
 from ilpinfer.pipelines.trellises import ScoredExample
 
 EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
@@ -28,8 +28,8 @@ SMALLEST = 1e-4
 class TrainingSet:
     """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
 
-    limit: float | None = None
-    """Seconds for each decoded sequence."""
+    limit: float = SECONDS
+    """For each decoded sequence."""
 
     def __init__(self, examples: Sequence[ScoredExample], rules: RuleSet) -> None:
         self.examples = instances(examples, ScoredExample, "examples", EXPECTED)
@@ -180,7 +180,7 @@ class TrainingSet:
 
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
         """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
-        decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
+        decoder = Decoder(self.with_weights(np.zeros_like(self.given)), time_limit=self.limit)
         lists = decoder.decode_many(self._each(places), top=top)
         for place, few in zip(places, lists, strict=True):
             for each in few:

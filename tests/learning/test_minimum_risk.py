@@ -94,6 +94,9 @@ def test_as_an_algorithm_of_the_learner():
     assert [each.name for each in learnt.tried] == ["no rules", "given: risk"]
     data = TrainingSet(examples, RULES)
     expected = MinimumRisk(strength=STRENGTH / 12).fit(data, np.zeros(len(data.items)), range(12))
-    few = MinimumRisk(least=2.0, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
-    assert 0 < np.count_nonzero(few) < np.count_nonzero(expected) and np.abs(few[few != 0]).min() >= 2
+    every, few = (
+        MinimumRisk(least=least, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
+        for least in (0.1, 2.0)
+    )
+    assert 0 < np.count_nonzero(few) < np.count_nonzero(every) and np.abs(few[few != 0]).min() >= 2
     assert [each.learnt for each in learnt.verdicts] == pytest.approx(expected.tolist(), abs=1e-3)
