@@ -8,18 +8,56 @@ import argparse
 import sys
 import tempfile
 import time
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import running, writing
+from benchmarks import writing
 from benchmarks.data.stand_in import write_corpora
 from benchmarks.journal import ROOT, Journal, code_digest
+from benchmarks.optimum import take_counts
 from benchmarks.studies.hard import known
-from benchmarks.study import Disagreement, Missing, Sources, first_draw, names, study_named
+from benchmarks.study import Cell, Disagreement, Missing, Row, Sources, first_draw, names, study_named
 from benchmarks.writing import header
+from formulations.errors import RuleNotice
 from formulations.messages import suggestion
+from ilpinfer.cli.progress import progress
+
+
+def cells_of(name: str, sources: Sources, parts: Sequence[str], say: Callable[[str], None]) -> list[Cell]:
+    """The cells of the parts; a part whose corpus is missing is left out, which is said."""
+    result: list[Cell] = []
+    for part in parts:
+        try:
+            result += study_named(name).cells_of(sources, part)
+        except Missing as missing:
+            say(f"{name}, {part} left out: {missing}")
+    return result
+
+
+def run(name: str, sources: Sources, cells: Sequence[Cell], journal: Journal) -> None:
+    """Measure what the journal lacks."""
+    parts = study_named(name).parts
+    todo = [(place, cell) for place, cell in enumerate(cells) if cell not in journal]
+    with progress(name, len(cells), len(cells) - len(todo)) as advance:
+        for place, cell in todo:
+            journal.add(cell, measured(name, sources, cell) | {"number": (parts.index(cell.part), place)})
+            advance()
+
+
+def measured(name: str, sources: Sources, cell: Cell) -> Row:
+    """The line of a cell: its rows with its own fields, its seconds, and the optima that were rechecked."""
+    take_counts()
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuleNotice)
+        rows = study_named(name).rows_of(sources, cell)
+    seconds = round(time.perf_counter() - began, 3)
+    return {"part": cell.part, "rows": rows, "seconds": seconds, **take_counts()}
+
 
 RESULTS, ROWS = ROOT / "benchmarks" / "results", ROOT / "benchmarks" / "rows"
 
@@ -59,10 +97,7 @@ def _options() -> argparse.ArgumentParser:
     for command in (run, report):
         command.add_argument("studies", nargs="+", metavar="STUDY", help='names, or "all"')
         scale = command.add_mutually_exclusive_group()
-        for name, text in (
-            ("smoke", "next to nothing"),
-            ("full", "everything"),
-        ):
+        for name, text in (("smoke", "next to nothing"), ("full", "everything")):
             scale.add_argument(f"--{name}", dest="scale", action="store_const", const=name, help=text)
         command.set_defaults(scale="sample")
         command.add_argument("--rows", type=Path, default=ROWS, help="folder of raw rows")
@@ -125,11 +160,11 @@ def _run(name: str, parts: list[str], sources: Sources, options: argparse.Namesp
     study, file = study_named(name), f"{name}-{options.scale}-{sources.digest}-{code_digest()}.jsonl"
     journal = Journal(options.rows / file, header())
     try:
-        cells = running.cells_of(name, sources, parts or study.parts, console.print)
+        cells = cells_of(name, sources, parts or study.parts, console.print)
         if not cells:
             print(f"{name}: nothing to measure", file=sys.stderr)
             return 2
-        running.run(name, sources, cells, journal)
+        run(name, sources, cells, journal)
         study.check(first_draw(row for line in journal.lines(cells) for row in line["rows"]))
     except Disagreement as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -67,13 +67,7 @@ class Report:
             tabulate(cells, columns, "pipe", disable_numparse=True, colglobalalign=None, colalign=align)
         )
 
-    def pivot(
-        self,
-        frame: DataFrame,
-        by: Mapping[str, str],
-        cells: Cells,
-        left: int | None = None,
-    ) -> None:
+    def pivot(self, frame: DataFrame, by: Mapping[str, str], cells: Cells, left: int | None = None) -> None:
         """A table with a line for each group of rows, in the order of the first ones.
 
         `by` has the titles of columns of the frame; a function makes the cell of its title, or as many as there are titles.

@@ -128,7 +128,7 @@ def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0, cause
         )
     raise ValueError(
         f"the scores could add up to {_shown(total + extra)} nats, more than 2^31; the largest entry is "
-        f"{largest[1]} = {_shown(largest[0])} in size. Rescale the scores; use -inf to forbid"
+        f"{largest[1]} = {_shown(largest[0])} in size. Rescale the scores; use -inf (null in JSON) to forbid"
     )
 
 

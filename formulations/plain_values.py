@@ -34,7 +34,7 @@ def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] 
 
 
 def items(value: Any, what: str, length: int | None = None, of: str = "") -> list[Any]:
-    """The items of a list, which may have to be so many; `of` says in messages what they are."""
+    """The items of a list, perhaps of a given length; `of` says in messages what they are."""
     size = f" of {of or length}" if of or length is not None else ""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
@@ -162,11 +162,17 @@ def record(
     derived: Iterable[str] = (),
     null: Mapping[str, float] = MappingProxyType({}),
 ) -> Record:
-    """A dataclass from an object, read by the types of its fields; `null` has what null stands for, `derived` further keys."""
+    """A dataclass from an object, read by the types of its fields; `null` has what null stands for, `derived` further keys.
+
+    Without `what`, messages about a field begin with its name, and those about the object with its `TITLE`.
+    """
     declared = [each for each in fields(kind) if each.init]  # type: ignore[arg-type]
     names = [each.name for each in declared]
     needed = [each.name for each in declared if each.default is MISSING and each.default_factory is MISSING]
-    given, hints = table(value, needed, what or "it", (*names, *derived)), get_type_hints(kind)
+    given, hints = (
+        table(value, needed, what or getattr(kind, "TITLE", "the object"), (*names, *derived)),
+        get_type_hints(kind),
+    )
 
     def field_of(name: str) -> Any:
         if name in null and given[name] is None:
@@ -244,7 +250,7 @@ def parse_json(content: str, expected: str = "", *, finite: bool = True) -> Any:
 
 
 def read_values(path: str | Path, largest: int, made: Callable[[Any], Record]) -> Record:
-    """What `made` makes of the values of a `.json` or `.json.gz` file of so many bytes; its ValueError names the file."""
+    """What `made` makes of the values of a `.json` or `.json.gz` file of at most this many bytes; its ValueError names the file."""
     try:
         return made(parse_json(read_json_text(path, largest)))
     except FileNotFoundError:
@@ -261,4 +267,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number; give null for what is not finite")
+    raise ValueError(f"{name} is not a JSON number; give null for what is not finite")

@@ -48,7 +48,7 @@ def is_plain(rows: Floats, more: float = 0.0) -> bool:
 
 
 def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats:
-    """Numbers of nats that are finite or -inf, which is also in place of large negative ones, perhaps in so many dimensions."""
+    """Numbers of nats that are finite or -inf, which is also in place of large negative ones, perhaps with a given number of dimensions."""
     array = floats(values, what)
     if dimensions == 2 and array.shape == (0,):
         array = array.reshape(0, 0)  # a list without rows

@@ -26,12 +26,12 @@ def need(holds: Any, otherwise: str) -> None:
 
 def spend(budget: list[int], steps: int) -> None:
     budget[0] -= steps
-    need(budget[0] >= 0, "its check takes more steps than it states, or than are allowed")
+    need(budget[0] >= 0, "the check takes more steps than the reference states, or than max_steps")
 
 
 def whole(value: Any, shape: tuple[int | None, ...], low: int, high: int, *more: None) -> Any:
     """The value: an integer in a range, or one of `more`, or nested lists of them; None in a shape is any length."""
-    need(not shape or (type(value) is list and shape[0] in (None, len(value))), f"no list of {shape}")
+    need(not shape or (type(value) is list and shape[0] in (None, len(value))), f"not of shape {shape}")
     if len(shape) > 1:
         return [whole(each, shape[1:], low, high, *more) for each in value]
     numbers = [n for n in (value if shape else [value]) if not more or n is not None]
@@ -135,7 +135,7 @@ def follow(layers: Layers, machines: Machines, priced: Machines, limit: int, bud
                     entry[1] = max(entry[1], total)
                     arcs.append((score, entry[0], label))
             result[t].append((before, arcs))
-            need((kept := kept + len(arcs)) <= MOST_KEPT, f"more than {MOST_KEPT} steps are left")
+            need((kept := kept + len(arcs)) <= MOST_KEPT, f"more than {MOST_KEPT} steps to store")
         front = {key: total for key, (_, total) in grown.items()}
     return result if front else []
 
@@ -146,7 +146,7 @@ def exclude(layers: Layers, parts: Machines, cases: Machines, leaf: Any, limit: 
     spend(left, 50 + 2 * len(machines))
     for entry in leaf["prices"]:
         own = machines[number := whole(entry["machine"], (), 0, top)]
-        need(own.group is None and number not in slack, f"machine {number} has two prices, or may have none")
+        need(own.group is None and number not in slack, f"machine {number} has two prices, or is in a group")
         rows = whole(entry["rows"], (None, len(own.gain[0])), -LARGEST, LARGEST)
         table = whole(entry["table"], (len(layers),), 0, len(rows) - 1)
         machines[number] = own._replace(price=[rows[n] for n in table])
@@ -205,13 +205,13 @@ def check_level(layers: Layers, machines: Machines, level: Any, before: list[Any
 
 
 def check(record: Any, max_steps: int = MAX_STEPS) -> None:
-    """Check a reference in so many steps; CheckError names the wrong claim."""
+    """Check a reference in at most this many steps; CheckError names the wrong claim."""
     try:
         need(record["format"] == FORMAT, f"it is not of the format {FORMAT!r}")
         budget, scores, listed = [max_steps], [level["score"] for level in record["levels"]], list[Any]()
         problem, order = read(record, budget), [-2 * LARGEST if n is None else n for n in scores]
         need(order and order == sorted({*order}, reverse=True), "no levels, or their scores do not decrease")
-        need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "its status is wrong")
+        need(record["status"] == ("infeasible" if scores[0] is None else "optimal"), "the status is wrong")
         for level in record["levels"]:
             own = read(record, budget, 0) if level["score"] is None else problem
             steps = min(whole(level["proof"]["steps"], (), 0, LARGEST), budget[0])
@@ -225,7 +225,7 @@ def main() -> int:
     """Check the references of files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, or .jsonl; either may be .gz")
-    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="of one; default about a minute")
+    parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="per reference; about a minute")
     options, code = parser.parse_args(), 0
     most = min(MOST_BYTES, max(options.max_steps, 4) // 4)  # a byte costs 4 steps
     for path, name, number, text in [(path, repr(path)[1:-1], 0, b"") for path in options.files]:
@@ -238,9 +238,9 @@ def main() -> int:
                     except CheckError as fault:
                         code = max(code, 1)
                         print(f"{name}: reference {number}: {fault}")
-            print(f"{name}: {number} checked")
+            print(f"{name}: references checked: {number}")
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
-            code, kind = 2, "is no JSON" if isinstance(error, ValueError) else "cannot be read"
+            code, kind = 2, "is not JSON" if isinstance(error, ValueError) else "cannot be read"
             kind = f"cannot be read in {most} bytes" if len(text) == most else kind
             print(f"{name}: reference {number} {kind}: {str(error) or type(error).__name__}", file=sys.stderr)
     return code

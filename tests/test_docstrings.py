@@ -29,6 +29,7 @@ PACKAGES = (
 )
 """Every name of their `__all__` is public."""
 MODULES = {
+    "formulations.programs.cost_network": ("CostNetwork",),
     "ilpinfer.adapters.frames": ("sequences_of", "with_solutions"),
     "ilpinfer.adapters.spacy": ("ConstrainedNER",),
     "ilpinfer.corpus.examples": ("Example", "InputError", "InputNotice", "Rejection"),
@@ -36,11 +37,12 @@ MODULES = {
     "ilpinfer.corpus.resumes": ("items",),
     "ilpinfer.corpus.sequences": ("read", "require_labels"),
     "ilpinfer.corpus.writing": ("WriteOptions", "write"),
+    "ilpinfer.evaluation.broken_rules": ("broken_rules",),
     "ilpinfer.evaluation.checking": ("smoothed_penalty",),
     "ilpinfer.evaluation.counts": ("f_measure",),
     "ilpinfer.evaluation.evaluation": ("Evaluation", "Pair", "evaluate"),
     "ilpinfer.models.combination": ("Combination", "combine"),
-    "ilpinfer.models.crf.templates": ("load_template",),
+    "ilpinfer.models.crf.templates": ("load_template", "with_rules"),
     "ilpinfer.models.files": ("load_model",),
     "ilpinfer.models.training": ("rewrite", "train"),
     "ilpinfer.pipelines.rules_first": ("RulesFirst", "rules_first"),

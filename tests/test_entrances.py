@@ -217,13 +217,3 @@ def test_same_error(case, tmp_path, capsys):
         with pytest.raises((ValueError, Refused)) as error:
             entrance(problem)
         assert re.search(words, str(error.value), re.DOTALL), (name, str(error.value))
-
-
-def test_every_entrance_of_a_set_of_names():
-    for entrance in (
-        from_logits,
-        lambda rows, names: entities(rows, names),
-        lambda r, n: join_windows([r], [0], n),
-    ):
-        with pytest.raises(ValueError, match="order"):
-            entrance(np.zeros((2, 3)), set(BIO))

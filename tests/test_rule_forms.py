@@ -13,7 +13,9 @@ from ilpinfer import learning, references
 from ilpinfer.adapters.huggingface import entities
 from ilpinfer.adapters.sklearn import ConstrainedTagger
 from ilpinfer.corpus.examples import Example
+from ilpinfer.evaluation.broken_rules import broken_rules
 from ilpinfer.evaluation.checking import check_rules
+from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.models.crf.templates import load_template, with_rules
 from ilpinfer.models.hmm import HMM
 from ilpinfer.pipelines.cross_validation import cross_validate, predict
@@ -41,6 +43,7 @@ TRELLIS = Trellis.from_emissions(
 )
 BEST = ["O", "B-a", "O"]
 GOLD = [Example(tuple(tokens), tuple(labels), "here") for tokens, labels in PAIRS]
+EVALUATED = [Pair(tuple(tokens), tuple(labels), tuple(BEST)) for tokens, labels in PAIRS]
 HMM_OF_PAIRS = HMM.train(PAIRS)
 
 
@@ -84,6 +87,7 @@ ENTRANCES = {
     "ilpinfer.adapters.sklearn.ConstrainedTagger": lambda rules: (
         ConstrainedTagger(rules, "hmm").fit(*zip(*PAIRS, strict=True)).predict([["x", "y", "z"]])
     ),
+    "ilpinfer.evaluation.broken_rules.broken_rules": lambda rules: broken_rules(EVALUATED, rules),
     "ilpinfer.evaluation.checking.check_rules": lambda rules: check_rules(rules, GOLD, TRELLIS.labels),
     "ilpinfer.learning.CODL.fit": lambda rules: (
         learning.CODL(cycles=1).fit(PAIRS, [["x", "y"]], rules).model.trellis(("x", "y")).edges.tolist()

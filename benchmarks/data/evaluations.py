@@ -1,6 +1,6 @@
 """Evaluations as rows of studies, and back, so that intervals of differences are made from rows alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ def evaluation_of(some: Sequence[Row] | DataFrame) -> Evaluation:
         counts={"spans": summed("spans")[:, None, :]},
         confusion=np.zeros((1, 1), np.int64),
         missing=sum(row["missing"] for row in rows),
+        overlaps=np.zeros((2, 2), np.int64),
     )
 
 
@@ -91,6 +92,18 @@ def gains(one: Evaluation, other: Evaluation, resamples: int = 1999) -> tuple[st
     """Points of tokens, F1 of spans and whole sequences, each with its 95 % interval; p stands with F1."""
     tokens, spans, whole = compare(one, other, resamples=resamples)
     return interval(tokens), f"{interval(spans)}, p = {spans.p:.3f}", interval(whole)
+
+
+def gain_over(base: Callable[[DataFrame], DataFrame]) -> Callable[[DataFrame], str]:
+    """A cell with the gain of F1 over the rows that `base` names for a group of rows; a dash where it is the group itself, or empty."""
+
+    def gain(some: DataFrame) -> str:
+        others = base(some)
+        if others.empty or others.index.equals(some.index):
+            return "–"
+        return gains(evaluation_of(some), evaluation_of(others))[1]
+
+    return gain
 
 
 def interval(difference: Difference) -> str:

@@ -10,7 +10,6 @@ from benchmarks.data.corpora import UMASS_RULES, soft_rules, train_and_dev
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from formulations import RuleSet, Trellis, load_rules
-from formulations import constraints as C
 from ilpinfer.models.sequence_model import SequenceModel
 
 
@@ -31,14 +30,10 @@ class Prepared:
 
 
 @cache
-def cora(folder: Path, size: int, scheme: str = "") -> Prepared:
+def cora(folder: Path, size: int) -> Prepared:
     """The development references under the citation rules, scored by an HMM of so many others."""
     train, dev = train_and_dev(folder, "cora")
-    rules = load_rules("citations")
-    if scheme:
-        rules = RuleSet((*rules, C.valid_scheme()), rules.fields)
-    options = {"scheme": scheme, "alike": True} if scheme else {}
-    return _prepared(trained("hmm", train[:size], **options), rules, dev)
+    return _prepared(trained("hmm", train[:size]), load_rules("citations"), dev)
 
 
 @cache

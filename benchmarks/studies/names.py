@@ -106,25 +106,17 @@ def report(frame: DataFrame, report: Report) -> None:
     }
     chosen = (frame.part != CHOICE) & (frame.penalty == frame.rules.map(best))
     frame["nats"] = frame.penalty.where(~chosen, frame.penalty + " (chosen)")
-    base = {part: E.evaluation_of(own) for (part,), own in groups(frame[frame.rules == SCHEME], "part")}
-
-    def gain(some: DataFrame) -> str:
-        return (
-            "–"
-            if some.rules.iloc[0] == SCHEME
-            else E.gains(E.evaluation_of(some), base[some.part.iloc[0]])[1]
-        )
-
+    base = {part: own for (part,), own in groups(frame[frame.rules == SCHEME], "part")}
     cells: Cells = {
         E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
-        "F1, points over the first line": gain,
+        "F1, points over the first line": E.gain_over(lambda x: base[x.part.iloc[0]]),
         "proved": lambda x: f"{x.optimal.sum()} of {x.decoded.sum()}",
     }
     for (part,), some in groups(frame, "part"):
         report.heading(PARTS[part])
         report.pivot(some, {"rules": "rules", "penalty, nats": "nats"}, cells)
         documents = some.documents[some.rules == SCHEME].sum()
-        report.text(f"{documents} documents of {base[part].tokens.sum()} tokens.")
+        report.text(f"{documents} documents of {E.evaluation_of(base[part]).tokens.sum()} tokens.")
 
 
 def _best(some: DataFrame) -> str:

@@ -9,7 +9,7 @@ from benchmarks.data.evaluations import (
     MEASURES,
     beside_gold,
     evaluation_of,
-    gains,
+    gain_over,
     measures,
     rechecked,
     row_of,
@@ -87,14 +87,10 @@ def _sections(sources: Sources) -> list[Labelled]:
 def report(frame: DataFrame, report: Report) -> None:
     report.heading("A reward for the beginning of each span")
     by = {"line breaks": "variant", "reward, nats": "rules"}
-
-    def gain(some: DataFrame) -> str:
-        none = frame[(frame.variant == some.variant.iloc[0]) & (frame.rules == "0")]
-        return "–" if some.rules.iloc[0] == "0" else gains(evaluation_of(some), evaluation_of(none))[1]
-
+    none = frame[frame.rules == "0"]
     cells: Cells = {
         MEASURES: lambda x: measures(evaluation_of(x)),
-        "F1 of spans, points over no reward": gain,
+        "F1 of spans, points over no reward": gain_over(lambda x: none[none.variant == x.variant.iloc[0]]),
     }
     report.pivot(frame, by, cells)
 

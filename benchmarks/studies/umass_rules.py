@@ -138,19 +138,11 @@ def report(frame: DataFrame, report: Report) -> None:
 
 def _table(own: DataFrame, report: Report) -> None:
     base = own[own.penalties == SCHEME]
-
-    def gain(some: DataFrame) -> str:
-        return (
-            E.gains(E.evaluation_of(some), E.evaluation_of(base))[1]
-            if some.rules.iloc[0] and len(base)
-            else "–"
-        )
-
     cells: Cells = {
         "number": lambda x: x.mined.iloc[0],
         "kept": lambda x: f"{x.kept.mean():.1f}",
         E.MEASURES: lambda x: E.measures(E.evaluation_of(x)),
-        "F1, points over the first line": gain,
+        "F1, points over the first line": E.gain_over(lambda x: base),
         ("proved", "no labelling", "proved to have none"): lambda x: x[
             ["optimal", "missing", "infeasible"]
         ].sum(),

@@ -1,4 +1,4 @@
-"""The pictures of the page on the engine, drawn from three small problems: `python docs/pictures/engine.py [FOLDER]`."""
+"""The pictures of the pages on the engine and on models, drawn from small problems: `python docs/pictures/engine.py [FOLDER]`."""
 
 import sys
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
 
 import ilpinfer
@@ -162,10 +163,60 @@ def draw_tree(axes: Any) -> None:
     axes.axis("off")
 
 
+WORDS = {"rib": ("1", 3), "rob": ("2", 2)}
+"""Words, each with the label of all its letters and its frequency (Stokman 2011, section 3.1.4)."""
+
+
+def factors(word: str) -> Any:
+    """(T, 2) how often each letter has each label, plus 0.1."""
+    pairs = [(letter, label, times) for known, (label, times) in WORDS.items() for letter in known]
+    return np.array(
+        [[0.1 + sum(n for x, y, n in pairs if (x, y) == (letter, k)) for k in "12"] for letter in word]
+    )
+
+
+def normalised(word: str, *, locally: bool) -> tuple[Trellis, Any, Any]:
+    """The trellis of a chain whose label does not change, and the factors of its first token (2,) and of its steps (T-1, 2, 2)."""
+    table = factors(word)
+    first, steps = table[0], np.eye(2) * table[1:, None]
+    if locally:
+        first, steps = first / first.sum(), steps / steps.sum(axis=2, keepdims=True)
+    with np.errstate(divide="ignore"):
+        trellis = Trellis(np.log(first), np.log(steps), labels=["1", "2"], tokens=list(word))
+    return trellis, first, steps
+
+
+def draw_label_bias(axes: Any) -> None:
+    """The same factors of rob, normalised at each step and over all labellings."""
+    word, shift = "rob", 4.0
+    for panel, title in enumerate(("normalised at each step", "normalised over all labellings")):
+        trellis, first, steps = normalised(word, locally=not panel)
+        best, chances = ilpinfer.decode(trellis).labels[0], ilpinfer.marginals(trellis)
+        left = panel * shift
+        axes.text(left + 1, 0.75, title, ha="center", fontsize=11)
+        for row, label in enumerate(trellis.labels.names):
+            y, strong = -row, label == best
+            line = {"color": BLUE if strong else "#bbbbbb", "linewidth": 3 if strong else 1.2, "zorder": 1}
+            axes.plot([left - 0.55, left + 2], [y, y], **line)
+            values = [first[row], *steps[:, row, row]]
+            for t, value in enumerate(values):
+                text = f"{value:.2g}"
+                axes.text(left + t - 0.5 + 0.05 * (t == 0), y + 0.14, text, ha="center", fontsize=10)
+                box = {"boxstyle": "circle,pad=0.3", "facecolor": "white", "edgecolor": GREY}
+                axes.text(left + t, y, label, ha="center", va="center", zorder=3, bbox=box)
+            share = chances.probability([label] * len(word))
+            axes.text(left + 2.3, y, f"{share:.2f}", va="center", color=BLUE if strong else GREY)
+        for t, letter in enumerate(word):
+            axes.text(left + t, -1.75, letter, ha="center")
+    axes.set(xlim=(-0.9, 2 * shift - 0.9), ylim=(-1.9, 1.1))
+    axes.axis("off")
+
+
 PICTURES: dict[str, tuple[Callable[[Any], None], float]] = {
     "lattice": (draw_lattice, 3.4),
     "bound": (draw_bound, 3.2),
     "proof-tree": (draw_tree, 2.8),
+    "label-bias": (draw_label_bias, 2.3),
 }
 """For each picture how it is drawn, and its height in inches."""
 

@@ -35,16 +35,17 @@ class Counting(Template):
     sides: ClassVar[tuple[str, str]]  # the parameters for the least and the most; empty for an open side
 
     @property
-    def _range(self) -> list[int | None]:
+    def bounds(self) -> list[int | None]:
+        """The least and the most; None for an open side."""
         return [getattr(self, side) if side else None for side in self.sides]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         field = labels.field(self.field)
         table = field.begins if self.unit == "runs" else field.member[None, :]
-        return [sum_component(everywhere(table), *self._range)]
+        return [sum_component(everywhere(table), *self.bounds)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        low, high = self._range
+        low, high = self.bounds
         result = (reading.run_starts if self.unit == "runs" else reading.positions)(self.field)
         missing = max(0, (low or 0) - len(result))
         extra = [] if high is None else result[high:]

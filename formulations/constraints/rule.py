@@ -14,6 +14,7 @@ from formulations.automata.hamming import MOST_PLACES, HammingDistance
 from formulations.automata.machine import TooManyStates
 from formulations.automata.windows import WindowCount
 from formulations.caches import MOST_LABEL_SETS, RecentValues
+from formulations.constraints.conditions import condition
 from formulations.constraints.template import LONGEST_NAME, Template, Trial, each_field
 from formulations.errors import InferenceError
 from formulations.grid import snap_weight
@@ -53,12 +54,14 @@ class Rule:
         section 4.1, where rules are marked by hand); if not given, the form of the rule decides.
     reason : str, optional
         Explanation of the rule, for readers.
+    when : str, optional
+        Condition on the metadata of a sequence, such as "intent = flight"; `RuleSet.of` takes the rules of a sequence by it.
 
     Raises
     ------
     ValueError
-        For a penalty that is not positive or rounds to 0, and for an unknown distance, scope or value of
-        `partial`.
+        For a penalty that is not positive or rounds to 0, for an unknown distance, scope or value of `partial`, and for a
+        condition of another form.
 
     Examples
     --------
@@ -79,11 +82,12 @@ class Rule:
     scope: str = ""
     partial: str = ""
     reason: str = ""
+    when: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.statement, Template):
             raise ValueError(f"statement is {brief(self.statement)}; expected a template")
-        for parameter in ("name", "distance", "scope", "partial", "reason"):
+        for parameter in ("name", "distance", "scope", "partial", "reason", "when"):
             text(getattr(self, parameter), parameter)
         where = f"rule {self.title!r}: penalty"
         if not real(self.penalty):
@@ -93,6 +97,8 @@ class Rule:
             raise ValueError(f"{where} is {shown}: a penalty is positive; to reward something, use a feature")
         snap_weight(self.penalty, where, allow_inf=True)
         object.__setattr__(self, "penalty", float(self.penalty))
+        if self.when:
+            condition(self.when)
         self._one_of("distance", DISTANCES)
         self._one_of("scope", SCOPES)
         for place in SCOPES[self.scope]:

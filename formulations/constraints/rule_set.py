@@ -1,10 +1,13 @@
 """Rules and features together, with the fields that they name, and several such sets as one."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from formulations.arguments import instance, instances, items, names, text, texts
+from formulations.caches import Recent
+from formulations.constraints.conditions import Condition, condition
 from formulations.constraints.feature import Feature
 from formulations.constraints.rule import Rule
 from formulations.errors import InferenceError
@@ -13,6 +16,8 @@ from formulations.labels.selectors import Group
 from formulations.logic.texts import NamedFormula
 from formulations.messages import brief, counted, cut
 
+MOST_CLASSES = 32
+"""Rules of sequences that are kept, of one rule set."""
 LONGEST_MESSAGE = 2000  # characters of a message about a rule file
 
 
@@ -143,6 +148,67 @@ class RuleSet:
         """
         return labels.with_never(name for name in self.never if name in labels) if self.never else labels
 
+    @cached_property
+    def conditions(self) -> tuple[Condition | None, ...]:
+        """For each item the condition under which it holds; None without one."""
+        whens = (item.when if isinstance(item, Rule) else "" for item in self.items)
+        return tuple(condition(when) if when else None for when in whens)
+
+    @property
+    def conditional(self) -> bool:
+        """Whether some rules hold for some sequences only."""
+        return any(self.conditions)
+
+    @cached_property
+    def _of_sequences(self) -> Recent["tuple[tuple[bool, ...], RuleSet]"]:
+        return Recent(MOST_CLASSES)
+
+    def holding(self, metadata: Mapping[str, Any]) -> tuple[bool, ...]:
+        """Which items hold for a sequence.
+
+        Parameters
+        ----------
+        metadata : mapping of str to object
+            What is known about the sequence.
+
+        Returns
+        -------
+        tuple of bool
+            For each item whether it has no condition, or one that the metadata meets.
+        """
+        return tuple(each is None or each.holds(metadata) for each in self.conditions)
+
+    def of(self, metadata: Mapping[str, Any]) -> "RuleSet":
+        """The rules of a sequence: those without a condition, and those whose condition its metadata meets.
+
+        Parameters
+        ----------
+        metadata : mapping of str to object
+            What is known about the sequence, such as ``{"intent": "flight"}``; a rule on another key does not hold.
+
+        Returns
+        -------
+        RuleSet
+            The rules, without their conditions; the same object for sequences with the same rules.
+
+        Examples
+        --------
+        >>> from ilpinfer import RuleSet, constraints as C
+        >>> rules = RuleSet((C.at_most_runs("city", 2), C.at_least_runs("city", 1, when="intent = flight")))
+        >>> len(rules.of({"intent": "flight"})), len(rules.of({"intent": "fare"}))
+        (2, 1)
+        """
+        if not self.conditional:
+            return self
+        kept = self.holding(metadata)
+
+        def make() -> "tuple[tuple[bool, ...], RuleSet]":
+            chosen = (item for item, holds in zip(self.items, kept, strict=True) if holds)
+            items = tuple(replace(item, when="") if isinstance(item, Rule) else item for item in chosen)
+            return kept, replace(self, items=items)
+
+        return self._of_sequences.find(lambda one: one[0] == kept, make)[1]
+
     @property
     def rules(self) -> list[Rule]:
         """The items without the features."""
@@ -217,7 +283,7 @@ def _united(
             known, where = result.setdefault(name, (definition, each.name))
             if known != definition:
                 raise RuleError(
-                    f'{each.name}: {kind} "{name}" is another one than in {where}: rename one of them, or define both alike'
+                    f'{each.name}: {kind} "{name}" differs from that in {where}: rename one of them, or define both alike'
                 )
     return {name: definition for name, (definition, _) in result.items()}
 

@@ -245,6 +245,10 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
     try:
         if isinstance(item, Feature):
             return CompiledFeature(name, item.steps(labels))
+        if item.when:
+            raise ValueError(
+                f"holds only where {item.when}: take the rules of a sequence, rules.of(metadata); `ilpinfer decode` does so"
+            )
         if item.hard and (why := item.statement.vacuous(labels)):
             raise ValueError(why)
         components = None if item.distance == "hamming" else item.components(labels)

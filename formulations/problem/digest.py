@@ -1,7 +1,7 @@
 """Digests of compiled rules and of decodings: equal for equal content, in every process."""
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -13,6 +13,8 @@ from formulations.grid import Grid
 from formulations.labels.selectors import Group
 
 SILENT = ("reason", "title", "source")  # fields of records that change nothing that is computed
+
+LATER = ("when",)
 
 
 def digest(*components: Any) -> str:
@@ -50,7 +52,11 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
     elif isinstance(value, Group):
         return _hash("group", value._key)
     elif is_dataclass(value):
-        declared = ((f.name, getattr(value, f.name)) for f in fields(value) if f.name not in SILENT)
+        declared = (
+            (f.name, getattr(value, f.name))
+            for f in fields(value)
+            if f.name not in SILENT and _counts(value, f)
+        )
         named = (type(value).__name__, *(each for pair in declared for each in pair))
         made = _hash("record", b"".join(_content(each, known) for each in named))
     elif isinstance(value, tuple | list):
@@ -67,6 +73,11 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         return _hash("number", str(int(value)).encode())
     known[id(value)] = value, made
     return made
+
+
+def _counts(value: Any, declared: Field[Any]) -> bool:
+    """Whether a field is part of a digest: later ones are only where they are given, so that older digests stay."""
+    return declared.name not in LATER or getattr(value, declared.name) != declared.default
 
 
 def _hash(kind: str, content: bytes) -> bytes:

@@ -120,7 +120,7 @@ def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine]
 
 
 def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int, most: int | None) -> str:
-    """Compare the violations of a prefix, at most so many, with those that are then certain for the whole sequence."""
+    """Compare the violations of a prefix, at most `most`, with those that are then certain for the whole sequence."""
     count = len(prefix)
     machines = [*prefix, *whole]
     _, members = label_classes(machines, labels)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Literal, get_args
 
 from formulations.arguments import flag, number
@@ -95,7 +96,8 @@ def formulate(
     folded = flag(folded, "folded")
     two_phases, rules = program == "two-phase", () if program == "shortest-path" else rules
     compiled = rules if isinstance(rules, CompiledRules) else compile_rules(rules, trellis.labels)
-    problem = (with_hard_rules(compiled) if program == "hard" else compiled).problem(trellis)
+    compiled = with_hard_rules(compiled) if program == "hard" else compiled
+    problem = compiled.problem(trellis)
     base = problem.fold(soft=not two_phases) if folded else problem
     formulation = rows_and_columns(base)
     floor = _floor(base, tau, bound, best_score) if two_phases else None
@@ -106,7 +108,13 @@ def formulate(
         return meanings(formulation.columns), (*meanings(formulation.rows), *extra)
 
     nats_of_floor = None if floor is None else floor / UNITS_PER_NAT
-    return Program(integer, trellis.labels.names, program, folded, named, floor=nats_of_floor)
+    names, own = trellis.labels.names, None if two_phases else partial(_problem, compiled, trellis, folded)
+    return Program(integer, names, program, folded, named, floor=nats_of_floor, _problem=own)
+
+
+def _problem(compiled: CompiledRules, trellis: Trellis, folded: bool) -> Problem:
+    problem = compiled.problem(trellis, quiet=True)
+    return problem.fold() if folded else problem
 
 
 def with_hard_rules(compiled: CompiledRules) -> CompiledRules:

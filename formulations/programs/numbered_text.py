@@ -1,61 +1,44 @@
-"""Integer programs as text that numbers columns: weighted constraint satisfaction (.wcsp)."""
+"""Cost networks as text of toulbar2 (.wcsp), which numbers variables, values and functions."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
 from formulations.dtypes import Integers
-from formulations.programs.record import UNBOUNDED, IntegerProgram
-from formulations.programs.text import Style
+from formulations.programs.cost_network import FORBIDDEN_COST, CostFunction, CostNetwork
 
 
-def wcsp(program: IntegerProgram, style: Style) -> str:
-    """Text of toulbar2: a variable for each column, whose value v stands for its lower side + v, and costs in grid units.
-
-    A cost function of one column is what it loses against its best value, and each side of a row is a linear constraint. The
-    objective is `best_objective` less the cost, the constant included.
-    """
-    sizes = (program.upper - program.lower + 1).tolist()
-    constraints = list(_knapsacks(program))
-    weighted = np.flatnonzero((program.objective != 0) & (program.upper > program.lower)).tolist()
-    least, greatest = np.sort(_ends(program), axis=0)
-    most = int((greatest - least).sum()) + 1
-    lines = [
-        f"{style.title} {len(sizes)} {max(sizes)} {len(weighted) + len(constraints)} {most}",
-        " ".join(map(str, sizes)),
-    ]
-    for column in weighted:
-        weight = int(program.objective[column])
-        costs = [-weight * v for v in range(sizes[column])]
-        lines.append(f"1 {column} 0 {len(costs)}")
-        lines += [f"{v} {cost - min(costs)}" for v, cost in enumerate(costs)]
-    return "\n".join([*lines, *constraints]) + "\n"
+def wcsp(network: CostNetwork, title: str) -> str:
+    """Text of toulbar2 with costs in grid units. A table that several functions have is written once."""
+    sizes, functions = network.sizes, network.functions
+    head = f"{title} {len(sizes)} {max(sizes, default=0)} {len(functions)} {network.most}\n"
+    return "".join([head, " ".join(map(str, sizes)), "\n", *_functions(functions, network.most)])
 
 
-def best_objective(program: IntegerProgram) -> int:
-    """The sum of the best values of all columns, each by itself, in grid units."""
-    return int(np.maximum(*_ends(program)).sum()) + (program.constant or 0)
+def _functions(functions: tuple[CostFunction, ...], most: int) -> Iterator[str]:
+    """`arity variables default tuples` and its tuples with other costs; a shared table has a number from its first function on."""
+    uses = Counter(id(each.table) for each in functions)
+    numbers, texts = dict[int, int](), dict[int, tuple[int, str]]()
+    for each in functions:
+        key = id(each.table)
+        scope = f"{len(each.scope)} {' '.join(map(str, each.scope))}"
+        if key not in texts:
+            texts[key] = _tuples(np.where(each.table == FORBIDDEN_COST, most, each.table))
+        usual, lines = texts[key]
+        if key in numbers:
+            yield f"{scope} {usual} {-numbers[key]}\n"
+            continue
+        if uses[key] > 1:
+            numbers[key] = len(numbers) + 1
+            scope = f"-{scope}"
+        yield f"{scope} {usual} {lines.count(chr(10))}\n{lines}"
 
 
-def _ends(program: IntegerProgram) -> tuple[Integers, Integers]:
-    return program.objective * program.lower, program.objective * program.upper
-
-
-def _knapsacks(program: IntegerProgram) -> Iterator[str]:
-    """Each side of each row as a sum of values that is at least a capacity."""
-    for row in range(program.n_rows):
-        columns, weights = program.row(row)
-        shift = int((weights * program.lower[columns]).sum())
-        for sign, side in ((1, int(program.row_lower[row])), (-1, int(program.row_upper[row]))):
-            if abs(side) < UNBOUNDED:
-                lows, highs = program.lower[columns].tolist(), program.upper[columns].tolist()
-                terms = [
-                    [(v, sign * weight * v) for v in range(1, high - low + 1)]
-                    for weight, low, high in zip(weights.tolist(), lows, highs, strict=True)
-                ]
-                texts = (
-                    f"{len(pairs)}{''.join(f' {value} {amount}' for value, amount in pairs)}"
-                    for pairs in terms
-                )
-                scope = " ".join(map(str, columns.tolist()))
-                yield f"{len(terms)} {scope} -1 knapsackp {sign * (side - shift)} {' '.join(texts)}"
+def _tuples(table: Integers) -> tuple[int, str]:
+    """The most frequent cost of a table, and a line for each tuple of values with another one."""
+    costs, counts = np.unique(table, return_counts=True)
+    usual = int(costs[counts.argmax()])
+    others = np.argwhere(table != usual)
+    lines = np.column_stack([others, table[table != usual]]).tolist()
+    return usual, "".join(f"{' '.join(map(str, line))}\n" for line in lines)

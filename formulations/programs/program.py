@@ -15,12 +15,15 @@ from formulations.files import plain_name, write_whole
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import brief, counted
 from formulations.problem.digest import digest
+from formulations.problem.problem import Problem
+from formulations.programs.cost_network import CostNetwork, NoNetwork, cost_network
 from formulations.programs.names import Description, Meaning, describe, file_names
-from formulations.programs.numbered_text import best_objective, wcsp
+from formulations.programs.numbered_text import wcsp
 from formulations.programs.record import UNBOUNDED, IntegerProgram, by_column, feasible_values
 from formulations.programs.text import Style, exact_decimal, lp, mps
 
-FORMATS = {"lp": lp, "mps": mps, "wcsp": wcsp}
+ROWS = {"lp": lp, "mps": mps}
+FORMATS = (*ROWS, "wcsp")
 UNITS = {"nats": UNITS_PER_NAT, "grid": 1}
 Meanings = tuple[Meaning, ...]
 
@@ -64,6 +67,7 @@ class Program:
     form: str = "general"
     floor: float | None = None
     _general: "Program | None" = field(default=None)
+    _problem: Callable[[], Problem] | None = field(default=None)  # None for a two-phase program
 
     def __repr__(self) -> str:
         size = f"{self.n_columns} columns, {self.n_rows} rows, {self.n_entries} entries"
@@ -71,7 +75,8 @@ class Program:
         return f"Program({self.program}{folded}, {self.form} form: {self.tokens} tokens, {size})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_both_meanings": self._both_meanings, "_meanings": None}
+        known = {key: value for key, value in self.__dict__.items() if key != "network"}
+        return {**known, "_both_meanings": self._both_meanings, "_meanings": None}
 
     @property
     def tokens(self) -> int:
@@ -182,10 +187,24 @@ class Program:
         """64 hexadecimal digits that change with any number or name of the program."""
         return digest(replace(self.integer, start=None), self.column_names, self.row_names)
 
-    @property
-    def best_objective_units(self) -> int:
-        """The sum of the best values of all columns, each by itself, grid units; a cost in a wcsp file is subtracted from it."""
-        return best_objective(self.integer.shifted())
+    @cached_property
+    def network(self) -> CostNetwork:
+        """The same problem as a network of cost functions, as wcsp files have it.
+
+        Rules on one token or step are functions of labels, and each machine of another rule is a chain of states with a function of
+        state, label and next state for each token.
+
+        Raises
+        ------
+        ValueError
+            For a two-phase program, for rules that have no machine, and for tables of more than 60 million costs.
+        """
+        if self._problem is None:
+            raise NoNetwork("a two-phase program has no cost network; write it as lp or mps")
+        try:
+            return cost_network(self._problem())
+        except NoNetwork as error:
+            raise NoNetwork(f"no cost network: {error}; write the program as lp or mps") from None
 
     def start_text(self, labels: Sequence[str]) -> str:
         """A labelling as the start of a solver (MST text of Gurobi): the columns `x` of its path; solvers find the others.
@@ -273,8 +292,8 @@ class Program:
 
         - "lp" maximises, and "mps" minimises the negated objective, since CBC does not read `OBJSENSE`; names are those of
           `file_columns` and `file_rows`;
-        - "wcsp" (toulbar2) has a variable for each column, and minimises what a solution loses against the best value of
-          each column by itself, always in grid units. A solution of cost c has the objective `best_objective_units` - c.
+        - "wcsp" (toulbar2) is the problem as a network of cost functions, always in grid units: a variable for the label of each
+          token, and chains of states for rules; see `network`. A solution of cost c has the score `network.best` - c.
 
         Scores of a token are counted from that of the best path without rules, whose own score is `constant`: solvers are slow
         and inexact where scores have a large part in common. The file adds the constant again: "lp" in the objective, "mps" as its
@@ -296,7 +315,7 @@ class Program:
         Raises
         ------
         ValueError
-            For another format or unit, and for a program in canonical or standard form.
+            For another format or unit, for a program in canonical or standard form, and for "wcsp" as `network`.
         """
         if self.form != "general":
             raise ValueError(
@@ -305,6 +324,9 @@ class Program:
         if format not in FORMATS:
             raise ValueError(f"no format {brief(format)}; choose from {', '.join(FORMATS)}")
         check_units(units)
+        title = f"ilpinfer_{self.digest[:16]}"
+        if format == "wcsp":
+            return wcsp(self.network, title)
         sense = "minimises the negative of" if format == "mps" else "maximises"
         scale = "nats" if units == "nats" else "grid units of 2^-20 nats"
         remarks = [
@@ -319,8 +341,8 @@ class Program:
             )
         if "floor" in self.row_names:
             remarks.append("the row floor_ counts grid units of 2^-20 nats")
-        names, title = (self.file_columns, self.file_rows), f"ilpinfer_{self.digest[:16]}"
-        return FORMATS[format](integer, Style(*names, UNITS[units], title, tuple(remarks)))
+        names = self.file_columns, self.file_rows
+        return ROWS[format](integer, Style(*names, UNITS[units], title, tuple(remarks)))
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
         """Write the program as a file, in the format that its name ends with.

@@ -1,5 +1,6 @@
 """Reads rule files: TOML in, rules out, every error with its place."""
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ from formulations.rulefiles.toml_text import NotToml, loads, locate
 
 TOP = ("title", "source", "fields", "never", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
+_UNKNOWN = re.compile(r'no field "(.+?)"')
+_MOST_UNKNOWN = 20  # fields that a message names
 _ANOTHER = "\0"  # stands for labels of a model that a file does not declare
 
 
@@ -40,7 +43,30 @@ def read(text: str, source: str, folder: Path | None) -> RuleSet:
         where = f" (line {place.line}, column {place.column})" if place else ""
         title = _title(document, error.path)
         excerpt = place.caret() if place else ""
-        raise RuleError(f"{source}{title}: {error.message}{where}", excerpt) from None
+        message = _with_other_fields(f"{error.message}{where}", document, source, folder)
+        raise RuleError(f"{source}{title}: {message}", excerpt) from None
+
+
+def _with_other_fields(message: str, document: Mapping[str, Any], source: str, folder: Path | None) -> str:
+    """A message about an undeclared field with all other fields that the file does not declare."""
+    unknown, found = list[str](), _UNKNOWN.match(message)
+    while found and found[1] not in unknown and len(unknown) < _MOST_UNKNOWN:
+        unknown.append(found[1])
+        try:
+            _Reader(
+                {**document, "fields": [*document.get("fields", ()), *unknown]}, source, folder
+            ).rule_set()
+        except ParameterError as error:
+            found = _UNKNOWN.match(error.message)
+        else:
+            break
+    if len(unknown) < 2:
+        return message
+    names = [json.dumps(name, ensure_ascii=False) for name in unknown]
+    alone = f"declare it: fields = [{names[0]}]"
+    if alone in message:
+        return message.replace(alone, f"declare it and the others: fields = [{', '.join(names)}]")
+    return f"{message}; other fields that are not declared: {', '.join(names[1:])}"
 
 
 def _title(document: Mapping[str, Any], path: KeyPath) -> str:
@@ -101,7 +127,7 @@ class _Reader(Declarations):
             raise
         except FormulaError as error:
             keys = [k for k in (*FORMS, "regex") if table.get(k) == error.text]
-            unknown = re.match(r'no field "(.+?)"', error.message) if not self.fields else None
+            unknown = _UNKNOWN.match(error.message) if not self.fields else None
             message = f"{unknown[0]}{self.hint(unknown[1])}" if unknown else error.message
             raise ParameterError(message, *keys[:1], offset=error.offset if keys else None) from None
         except (TypeError, ValueError) as error:

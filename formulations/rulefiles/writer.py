@@ -76,7 +76,7 @@ def _rule_table(rule: Rule) -> dict[str, Any]:
     if not rule.hard:
         table["penalty"] = _value(rule.penalty)
     table |= {"distance": rule.distance} if rule.distance != "count" else {}
-    for key in ("scope", "partial", "reason"):
+    for key in ("scope", "partial", "reason", "when"):
         if getattr(rule, key):
             table[key] = getattr(rule, key)
     return table

@@ -60,7 +60,7 @@ class Expression:
 
     @cached_property
     def _is_quick(self) -> bool:
-        """Whether it takes little time on any short token: few choices, none inside a repetition, and no references or looks around."""
+        """Whether it takes little time on any short token: few choices, none inside a repetition, and no references or looks behind."""
         total, inside = 0, [0]  # choices so far, and those in each open group
         before = endless = 0  # those in what a quantifier would repeat; repetitions without an end
         for part in _PART.finditer(self.pattern):
@@ -70,7 +70,7 @@ class Expression:
                 endless += part["quantifier"] in "*+" or part["quantifier"].endswith(",}")
                 total, inside[-1] = total + 1, inside[-1] + 1
             elif part["open"]:
-                if part["open"] not in ("(", "(?:"):
+                if part["open"] not in ("(", "(?:", "(?=", "(?!"):
                     return False
                 inside.append(0)
             elif part["close"]:

@@ -16,7 +16,7 @@ from ilpinfer.cli.tree import Group
 
 GROUPS = {
     "Decode": {
-        "demo": "Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding.",
+        "demo": "Run a built-in example: train an HMM on generated résumé items, and compare exact and heuristic decoding.",
         "decode": "Label sequences.",
         "reprocess": "Label a corpus of any size into Parquet files.",
     },
@@ -26,16 +26,16 @@ GROUPS = {
         "mine": "Mine soft rules from labelled sequences.",
         "learn": "Learn the penalties of rules from labelled sequences, judged by their effect on held-out labellings.",
         "check": "Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; "
-        "without GOLD, say what each rule becomes.",
+        "without GOLD, show the kind and the size of each rule.",
     },
     "Compare": {
-        "compare": "Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier "
+        "compare": "Decode with several methods, and report how far each stays below the proved optimum; INPUT may be the folder of an earlier "
         "run.",
         "evaluate": "Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions.",
     },
     "Programs and proofs": {
         "export": "Write the integer program of each sequence for other solvers, with named columns and rows; or check their solutions.",
-        "reference": "Make and verify reference solutions: problems with their optima, in files that contain the proof.",
+        "reference": "Make and verify references: problems with their optimal labellings and the proofs, in one file.",
     },
     "Services and tools": {
         "serve": "Serve decoding over HTTP, with a deadline for each request.",
@@ -69,7 +69,7 @@ class Program(Group):
 app = typer.Typer(
     name="ilpinfer",
     cls=Program,
-    help="Exact, constrained inference for sequence models: scores and rules in, a proved labelling out.",
+    help="Exact, constrained inference for sequence models: from scores and rules to the provably best labelling.",
     epilog="ilpinfer demo\nilpinfer decode scores.jsonl --rules citations\nilpinfer decode --help",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     invoke_without_command=True,
@@ -86,7 +86,7 @@ def _program(
         typer.Option("--version", help="Print the versions of ilpinfer, its libraries and the solvers."),
     ] = False,
     as_json: Annotated[
-        bool | None, typer.Option("--json", help="Print results as JSON, those of --version too.")
+        bool | None, typer.Option("--json", help="Print results as JSON, also those of --version.")
     ] = None,
     quiet: Quiet = None,
     no_color: NoColor = None,

@@ -102,12 +102,20 @@ Rules = Annotated[
         "several.",
     ),
 ]
+BrokenRules = Annotated[
+    Sequence[str],
+    value_option(
+        "RULES",
+        "Rules whose violations are counted, in gold and in predictions: a TOML file, a name of the catalogue, or - for standard input. "
+        "May be repeated to join several.",
+    ),
+]
 RulesFirst = Annotated[
     bool,
     value_option(
         None,
         "Apply hard rules on single tokens before a CRF computes features. The CRF then does not score "
-        "tokens that these rules decide. The result is the same, and comes sooner.",
+        "tokens that these rules decide. Same result, faster.",
         SCORES,
     ),
 ]
@@ -115,7 +123,7 @@ RuleFile = Annotated[
     str,
     argument(
         "RULES",
-        "A TOML file, a name of the catalogue, or - for standard input.",
+        "Rules: a TOML file, a name of the catalogue, or - for standard input.",
     ),
 ]
 AsJson = Annotated[
@@ -135,7 +143,7 @@ Never = Annotated[
     value_option(
         "NAME",
         "Label that is never predicted, such as [PAD] or [CLS]. It belongs to no field and does not count "
-        "when the scheme is inferred. A label that the model lacks gives a notice. May be repeated.",
+        "when the scheme is inferred. A notice says so if the model has no such label. May be repeated.",
         LABELS,
         "--never",
     ),
@@ -154,7 +162,8 @@ Column = Annotated[
     value_option(
         "COLUMN",
         "Column with the labels: its number from 1, its name in the header, or its key in JSON and Parquet. "
-        "TOKEN,LABEL names both columns. CRF templates can use the other columns.",
+        "TOKEN,LABEL names both columns, and token=TOKEN,label=OUTER+INNER,end=COLUMN names any. CRF templates can use the "
+        "other columns.",
         LABELS,
     ),
 ]
@@ -168,7 +177,9 @@ LabelNames = Annotated[
 TagNames = Annotated[
     str | None,
     value_option(
-        "FILE", "Names of labels that are numbers: a config.json with id2label, or a JSON list.", LABELS
+        "FILE",
+        "Names of labels that are numbers: a JSON list, a config.json with id2label, or a dataset_info.json.",
+        LABELS,
     ),
 ]
 Pool = Annotated[
@@ -179,12 +190,12 @@ Logits = Annotated[
     str,
     value_option(
         "SCALE",
-        "How logits become scores: log-softmax or raw. If not given: raw with transitions, log-softmax "
-        "without.",
+        "How logits become scores: log-softmax or raw. If not given: raw where the input has transitions, "
+        "log-softmax elsewhere.",
         SCORES,
     ),
 ]
-First = Annotated[int | None, value_option("NUMBER", "Use only the first sequences, this many.", min=1)]
+First = Annotated[int | None, value_option("NUMBER", "Use only the first NUMBER sequences.", min=1)]
 MethodName = Annotated[
     str,
     value_option(
@@ -198,7 +209,9 @@ MethodOption = Annotated[
 Threads = Annotated[
     int,
     value_option(
-        "NUMBER", "Number of threads, for solvers and for many sequences with the method auto.", min=1
+        "NUMBER",
+        "Number of threads: of a solver, or, with the method auto, for decoding several sequences at a time.",
+        min=1,
     ),
 ]
 ModelKind = Annotated[
@@ -208,7 +221,7 @@ KindOption = Annotated[
     Sequence[str],
     value_option(
         "NAME=VALUE",
-        "A parameter of the kind, such as template=citations or c1=0.1 of a crf. May be repeated.",
+        "A parameter of this kind of model, such as template=citations or c1=0.1 for crf. May be repeated.",
     ),
 ]
 ReferenceFiles = Annotated[

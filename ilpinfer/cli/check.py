@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 RULES_ALONE = Group("Without GOLD")
 SMALLEST_PENALTY = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
+HEADINGS = (
+    "broken\nsequences",
+    "of all\n%",
+    "applies\ntimes",
+    "holds\n%",
+    "viola-\ntions",
+    "penalty\nnats",
+    "suggested\nnats",
+)
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,11 @@ class CheckOptions:
     model: Annotated[
         str | None,
         model_option(
-            "Model whose labels are used; one label for each declared field if not given.", RULES_ALONE
+            "Model whose labels are used. If not given, each declared field is one label.", RULES_ALONE
         ),
     ] = None
     length: int | None = RULES_ALONE.option(
-        None, "TOKENS: Length of the sequence that the sizes are stated for; 25 if not given.", min=2, max=500
+        None, "TOKENS: Length of the sequence for which sizes are computed; 25 if not given.", min=2, max=500
     )
 
     def __post_init__(self) -> None:
@@ -79,7 +88,7 @@ class CheckOptions:
     "ilpinfer check rules.toml train.tsv --write weighted.toml",
 )
 def check(options: CheckOptions) -> None:
-    """Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; without GOLD, say what each rule becomes."""
+    """Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; without GOLD, show the kind and the size of each rule."""
     scheme = canonical_scheme(options.scheme)
     if options.gold:
         _check(options, options.gold, scheme)
@@ -97,8 +106,8 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
     rule_set = with_never(read_rules([options.rules]), options.never)
-    examples = read(gold, reading(options.label_names), options.column, notice)
-    given = require_labels(examples)
+    examples = read(gold, reading(options.label_names, options.column), options.column, notice)
+    given = require_labels(examples, never=rule_set.never)
     places = places_with_labels([labels for _, labels in given], rule_set.never)
     pairs = without_helpers(given, rule_set.never, notice)
     if not any(places):
@@ -183,13 +192,12 @@ def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ..
 
 
 def _show(result: "Sequence[RuleReport]", screen: "Console") -> None:
-    headings = "broken in", "share", "applies", "holds", "breaks", "penalty", "suggested"
-    shown = table("rule", numbers=headings)
+    shown = table("rule", numbers=HEADINGS)
     for row in result:
-        held = f"{row.holds / row.applies:.1%}" if row.applies else "-"
+        held = f"{100 * row.holds / row.applies:.1f}" if row.applies else "-"
         penalty = "hard" if row.penalty is None else f"{row.penalty:.2f}"
         suggestion = "-" if row.suggested_penalty is None else f"{row.suggested_penalty:.2f}"
-        counts = str(row.broken), f"{row.share:.1%}", str(row.applies), held, str(row.breaks)
+        counts = str(row.broken), f"{100 * row.share:.1f}", str(row.applies), held, str(row.breaks)
         add_row(shown, row.rule, *counts, penalty, suggestion)
     screen.print(shown)
     for row in result:

@@ -16,7 +16,7 @@ from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
-from ilpinfer.cli.labelled import held_out_of_file, read_labelled
+from ilpinfer.cli.labelled import held_out_of_file, names_in, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.rule_files import files_read, read_rules
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.measures import Measures
 
 METHOD = Group("Method")
-MEASURES = ("token accuracy", "span F1", "whole sequences")
+MEASURES = ("token accuracy %", "span F1 %", "whole sequences %")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CodlOptions:
         str,
         argument(
             "POOL",
-            "Unlabelled sequences, or plain text; labels in them are ignored; - for standard input.",
+            "Unlabelled sequences or plain text (labels in them are ignored); - for standard input.",
         ),
     ]
     output: Annotated[str, output_file("File for the model, JSON")]
@@ -54,13 +54,19 @@ class CodlOptions:
     option: arguments.KindOption = ()
     gamma: float | None = METHOD.option(
         None,
-        "SHARE: Weight of the supervised model, 0 to 1; if not given, 0.6 unless another value is clearly better on folds of LABELLED.",
+        "SHARE: Weight of the supervised model, from 0 to 1. If not given: 0.6, or another value that is clearly better on folds of LABELLED.",
     )
-    k: int = METHOD.option(1, "NUMBER: Labellings of each sequence of POOL to learn from.")
-    cycles: int = METHOD.option(5, "NUMBER: How many times POOL is labelled.")
+    k: int = METHOD.option(1, "NUMBER: Number of best labellings of each POOL sequence to learn from.")
+    cycles: int = METHOD.option(
+        5, "NUMBER: Number of times that POOL is labelled and the model is trained again."
+    )
     e_step: str = METHOD.option(
         "top-k",
         "NAME: How POOL is labelled: top-k (the best labellings), or posterior (probabilities of labels under the rules).",
+    )
+    m_step: str = METHOD.option(
+        "likelihood",
+        "NAME: How models are learnt: likelihood (counts; a crf by its own algorithm), or perceptron (steps towards the labels).",
     )
     held_out: str = OPTIONS.option(
         "", "FILE: Labelled sequences to evaluate the model on after each cycle; - for standard input."
@@ -68,7 +74,7 @@ class CodlOptions:
     text: bool = OPTIONS.option(False, "Read POOL as plain text, one sequence per line, as .txt files are.")
     split: str = OPTIONS.option(
         "spaces",
-        "WHERE: Split plain text into tokens at spaces, or also at punctuation: spaces or punctuation.",
+        "WHERE: Where plain text is split into tokens: spaces, or punctuation (at spaces and punctuation).",
     )
     scheme: arguments.Scheme = ""
     never: arguments.HelperLabels = ()
@@ -88,12 +94,12 @@ def codl(options: CodlOptions) -> None:
 
     scheme, model = canonical_scheme(options.scheme), parameters(options.option)
     method = CODL(**common(options, CODL))
-    learner_of(options.kind, model)  # refuses a kind and options before anything is read
+    learner_of(options.kind, model, options.m_step)  # refuses a kind and options before anything is read
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(options.labelled):
-        labelled = read_labelled(options.labelled, options.column, scheme, never=options.never)
-    names = {name for _, labels in labelled for name in labels}
+        labelled = read_labelled(options.labelled, options.column, scheme, never=options.never, partly=True)
+    names = names_in(labelled)
     if len(names) < 2:
         raise InputError(
             f"{options.labelled}: {f'every token is labelled {min(names)!r}' if names else 'no token has a label'}; "
@@ -152,7 +158,7 @@ def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> li
 
 def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Labelled], scheme: str) -> None:
     labels = [example.labels for example in examples if example.labels is not None]
-    known = {name for _, names in labelled for name in names}
+    known = {*names_in(labelled)}
     others = {name for names in convert_all(labels, scheme) for name in names} - known if labels else set()
     if others:
         named = ", ".join(sorted(others)[:3]) + (", …" if len(others) > 3 else "")
@@ -160,7 +166,7 @@ def _show_ignored(path: str, examples: Sequence[Example], labelled: Sequence[Lab
 
 
 def _show_rules(rules: RuleSet, labelled: Sequence[Labelled], scheme: str) -> None:
-    labels = LabelSet(tuple(sorted({name for _, names in labelled for name in names})), scheme)
+    labels = LabelSet(names_in(labelled), scheme)
     for text in notices(rules, labels):
         notice(text)
 
@@ -206,10 +212,10 @@ def _show(result: "CODLResult", screen: "Console") -> None:
         for trial in result.tried:
             add_row(tried, trial.name, *(f"{100 * share:.2f}" for share in trial.measures))
         screen.print(tried)
-    shown = table("cycle", numbers=("changed", "violations", *_headings(result.before)))
+    shown = table("cycle", numbers=("changed %", "violations", *_headings(result.before)))
     add_row(shown, "supervised", "-", "-", *_cells(result.before))
     for cycle in result.trace:
-        counts = f"{cycle.changed:.1%}", str(sum(cycle.violations.values()))
+        counts = f"{100 * cycle.changed:.1f}", str(sum(cycle.violations.values()))
         add_row(shown, str(cycle.number), *counts, *_cells(cycle.held_out))
     screen.print(shown)
 
@@ -239,7 +245,7 @@ def _remark(options: CodlOptions, result: "CODLResult", pool: int) -> None:
 
 
 def _headings(held_out: "Mapping[str, Measures]") -> list[str]:
-    return [text for name in held_out for text in (f"{name}: tokens", "F1", "whole sequences")]
+    return [text for name in held_out for text in (f"{name}: tokens %", "F1 %", "whole sequences %")]
 
 
 def _cells(held_out: "Mapping[str, Measures]") -> list[str]:

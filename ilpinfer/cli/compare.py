@@ -15,20 +15,22 @@ from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.show import show_comparison
 from ilpinfer.cli.streams import notice
+from ilpinfer.comparison.columns import COLUMNS
 from ilpinfer.comparison.frame import check_row
 from ilpinfer.comparison.plan import CAP, RESULTS, SUMMARY, Plan
 from ilpinfer.comparison.plots import PLOTS, check_plots
-from ilpinfer.comparison.tables import SUFFIXES, Layout, write_tables
+from ilpinfer.comparison.tables import PRESETS, SUFFIXES, Layout, write_tables
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.corpus.helper_labels import tell_helpers
 from ilpinfer.errors import traceback_wanted
+from ilpinfer.evaluation.pictures import FORMATS
 from ilpinfer.pipelines.trellises import ScoredExample, read_predictions
 from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.extras import MissingLibrary
 from ilpinfer.system.files import digest, write_atomically
-from ilpinfer.system.output_paths import check_folder, output_path
+from ilpinfer.system.output_paths import check_folder, output_path, write_errors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +48,7 @@ FILES = (RESULTS, SUMMARY, REPORT)
     "ilpinfer compare report --join other --output both --name Beam=beam:width=50 --format latex --preset gaps",
 )
 def compare(options: CompareOptions) -> None:
-    """Decode with several methods, and report the gap of each to the proved optimum; INPUT may be the folder of an earlier run."""
+    """Decode with several methods, and report how far each stays below the proved optimum; INPUT may be the folder of an earlier run."""
     from ilpinfer.comparison.comparison import save_rows
 
     inputs, layout = _inputs(options), options.layout
@@ -90,15 +92,17 @@ class Files:
         from ilpinfer.comparison.report import report_of
 
         options, lines = self.options, comparison.lines()
-        record, folder = record_of(comparison, lines), options.output
+        names = [*([REPORT] if self.with_report else []), *_tables(options, self.layout), *_plots(options)]
+        record, folder = {**record_of(comparison, lines), "files": names}, options.output
+        for name in sorted(_files_of_summary(folder) - {*names}):
+            _remove(Path(folder, name), self.inputs)
         write_atomically(Path(folder, SUMMARY), json.dumps(record, indent=2) + "\n", self.inputs)
         if self.with_report:
             page = report_of(comparison, lines, options.support)
             write_atomically(Path(folder, REPORT), page, self.inputs)
-        if options.tables:
-            write_tables(lines, folder, options.tables, self.layout, self.inputs)
-        if options.plots:
-            options.write_plots(comparison, self.inputs)
+        for kind in options.tables:
+            write_tables(lines, folder, kind, self.layout.of(kind), self.inputs)
+        options.write_plots(comparison, self.inputs)
         return lines["summary"], record
 
 
@@ -179,16 +183,34 @@ def _report_possible() -> bool:
 
 
 def _tables(options: CompareOptions, layout: Layout) -> list[str]:
-    return [name + SUFFIXES[options.tables] for name in layout.names] if options.tables else []
+    return [name + SUFFIXES[kind] for kind in options.tables for name in layout.names]
+
+
+def _files_of_summary(folder: str) -> set[str]:
+    """The report, tables and plots that an earlier run wrote into a folder, as its summary lists them."""
+    tables = {name + suffix for name in (*COLUMNS, *PRESETS) for suffix in SUFFIXES.values()}
+    plots = {f"{name}.{kind}" for name in PLOTS for kind in FORMATS}
+    try:
+        listed = json.loads(Path(folder, SUMMARY).read_text("utf-8"))["files"]
+        return {REPORT, *tables, *plots}.intersection(listed)
+    except (OSError, ValueError, KeyError, TypeError):  # no summary of this form
+        return set()
+
+
+def _remove(path: Path, inputs: Sequence[str]) -> None:
+    """Remove a file of an earlier run, but none of the inputs, and no link."""
+    if path.is_file() and not path.is_symlink():
+        place = output_path(path, inputs)
+        with write_errors(place.name):
+            place.target.unlink()
 
 
 def _plots(options: CompareOptions) -> list[str]:
     """The files of the plots; ValueError for an unknown format or name."""
     only = options.only_plots
-    if not options.plots:
-        return []
-    check_plots(options.plots, only, options.plot_width)
-    return [f"{name}.{options.plots}" for name in only or PLOTS]
+    for kind in options.plots:
+        check_plots(kind, only, options.plot_width)
+    return [f"{name}.{kind}" for kind in options.plots for name in only or PLOTS]
 
 
 def _remark(scored: Sequence[ScoredExample], scheme: str, never: Sequence[str]) -> None:

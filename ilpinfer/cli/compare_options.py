@@ -45,7 +45,8 @@ class CompareOptions:
         "auto,beam:width=50,lds:variant=published,cbc:time_limit=10. PACKAGE:DECODER is a decoder of another package.",
     )
     predictions: Sequence[str] = METHODS.option(
-        (), "NAME=FILE: Labellings of the same sequences from a file, compared as a method. May be repeated."
+        (),
+        "NAME=FILE: Also compare the labellings in FILE, of the same sequences, as method NAME. May be repeated.",
     )
     time_limit: arguments.Limit = None
     first: arguments.First = None
@@ -54,31 +55,39 @@ class CompareOptions:
         1, "NUMBER: Number of runs of randomized methods, with seeds from 0.", min=1
     )
     name: Sequence[str] = METHODS.option(
-        (), "NAME=METHOD: Name of a method in rows, tables, plots and report. May be repeated."
+        (), "NAME=METHOD: Show METHOD as NAME in rows, tables, plots and report. May be repeated."
     )
     join: Sequence[str] = OPTIONS.option(
         (),
-        "FOLDER: Add the comparison in this folder to the comparison in the folder INPUT, on the same "
+        "FOLDER: With a folder as INPUT: add the comparison in this folder, which must be of the same "
         "sequences. May be repeated.",
     )
     support: int = OPTIONS.option(
-        20, "NUMBER: Name a field in the report only if gold has at least this many of it.", min=1
+        20,
+        "NUMBER: Report the loss on a field only if gold has at least this many spans of the field.",
+        min=1,
     )
-    tables: str = PAPER.option(
-        "", "FORMAT: Also write tables for papers: csv, markdown, latex or parquet.", "--format"
+    tables: Sequence[str] = PAPER.option(
+        (),
+        "FORMAT: Also write tables for papers: csv, markdown, latex or parquet. May be repeated.",
+        "--format",
     )
     preset: str = PAPER.option(
         "",
-        "NAME: One table that fits a column of a two-column paper, with intervals: paper (F1, gaps, times) or gaps (gaps, "
+        "NAME: Write one table that fits a column of a two-column paper, with confidence intervals: paper (F1, gaps, times) or gaps (gaps, "
         "search errors, model errors, times).",
     )
-    columns: str = PAPER.option("", "NAMES: Columns of one table of methods, such as method,f1,mean_gap.")
+    columns: str = PAPER.option(
+        "", "NAMES: Write one table of methods with these columns, such as method,f1,mean_gap."
+    )
     digits: int | None = PAPER.option(None, "NUMBER: Decimal places of all numbers except counts.", min=0)
     caption: str = PAPER.option("", "TEXT: Caption of the tables.")
-    label: str = PAPER.option("", "NAME: Label of one table in LaTeX, such as tab:gaps.")
-    position: str = PAPER.option("", "TEXT: Where LaTeX may place tables that float, such as tb.")
-    plots: str = PAPER.option("", "FORMAT: Also write the plots of the report as files: pdf, svg or png.")
-    only: str = PAPER.option("", "NAMES: Plots that are written, such as gaps,anytime,profile,lengths.")
+    label: str = PAPER.option("", "NAME: Label of the table in LaTeX, such as tab:gaps.")
+    position: str = PAPER.option("", "TEXT: Placement of floating tables in LaTeX, such as tb.")
+    plots: Sequence[str] = PAPER.option(
+        (), "FORMAT: Also write the plots of the report as files: pdf, svg or png. May be repeated."
+    )
+    only: str = PAPER.option("", "NAMES: Write only these plots, such as gaps,anytime,profile,lengths.")
     plot_width: float = PAPER.option(WIDTH, "INCHES: Width of the plots; 3.3 for one column of a paper.")
     threads: arguments.Threads = 1
     option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
@@ -112,7 +121,7 @@ class CompareOptions:
         columns = self.columns.split(",") if self.columns else None
         layout = Layout(columns, self.digits, self.caption, self.preset, self.label, self.position)
         if self.tables:
-            layout.check(self.tables)
+            layout.check(*self.tables)
         elif layout != Layout():
             names = "--preset, --columns, --digits, --caption, --label and --position"
             raise InputError(f"{names} are for tables; add --format")
@@ -126,9 +135,10 @@ class CompareOptions:
         return self.only.split(",") if self.only else None
 
     def write_plots(self, comparison: ComparisonData, inputs: Sequence[str]) -> None:
-        write_plots(
-            comparison, self.output, self.plots, width=self.plot_width, only=self.only_plots, inputs=inputs
-        )
+        for kind in self.plots:
+            write_plots(
+                comparison, self.output, kind, width=self.plot_width, only=self.only_plots, inputs=inputs
+            )
 
     def plan(self, predictions: Mapping[str, Any]) -> Plan:
         """The plan; invalid methods and options are errors before any work."""

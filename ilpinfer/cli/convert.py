@@ -11,7 +11,7 @@ from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.streams import notice
-from ilpinfer.corpus import brat
+from ilpinfer.corpus import brat, parallel
 from ilpinfer.corpus.examples import Example
 from ilpinfer.corpus.sequences import read
 from ilpinfer.corpus.streams import files_of
@@ -26,8 +26,8 @@ class ConvertOptions:
         str,
         argument(
             "INPUT",
-            "A file, folder or pattern: columns, JSON lines, texts with spans, Parquet, CoNLL-U, BRAT; or - for standard "
-            "input.",
+            "A file, folder or pattern: columns, JSON lines, texts with spans, Parquet, CoNLL-U, BRAT, slots (seq.in), XML, FASTA, "
+            "data of CRFsuite; or - for standard input.",
         ),
     ]
     output: Annotated[
@@ -43,7 +43,7 @@ class ConvertOptions:
     )
     labels: str = OPTIONS.option(
         "",
-        "FILE: Labels of the same sequences to write instead of the labels in INPUT: output of `ilpinfer "
+        "FILE: Write the labels in FILE, of the same sequences, instead of the labels in INPUT: output of `ilpinfer "
         "decode`, or columns.",
     )
     unit: str = OPTIONS.option(
@@ -51,16 +51,21 @@ class ConvertOptions:
     )
     column: str = OPTIONS.option(
         "",
-        "COLUMN: The column of the labels in INPUT, by name or number: upos, misc.NER of CoNLL-U; TOKEN,LABEL names both.",
+        "COLUMN: Column of the labels in INPUT, by name or number; in CoNLL-U such as upos or misc.NER. TOKEN,LABEL names both columns.",
     )
-    into: str = OPTIONS.option("", "COLUMN: Column for the labels in CoNLL-U output: upos, misc.NER, ….")
+    into: str = OPTIONS.option(
+        "", "COLUMN: Column for the labels in CoNLL-U output, such as upos or misc.NER."
+    )
     scheme: arguments.Scheme = ""
     label_names: arguments.TagNames = None
 
     @property
     def files(self) -> list[str]:
         result = [*files_of(self.source), *filter(None, [self.labels, self.label_names])]
-        return result + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
+        beside = [
+            each for file in result if parallel.is_parallel(file) for each in parallel.files_beside(file)
+        ]
+        return result + beside + [file.removesuffix(brat.ANNOTATIONS) + brat.TEXT for file in result]
 
 
 @command(
@@ -75,7 +80,11 @@ def convert(options: ConvertOptions) -> None:
         output_path(options.output, inputs)
     with about(options.source):
         examples = read(
-            options.source, reading(options.label_names), options.column, notice, unit=options.unit
+            options.source,
+            reading(options.label_names, options.column),
+            options.column,
+            notice,
+            unit=options.unit,
         )
     if options.labels:
         examples = _with_labels(examples, options)

@@ -3,10 +3,11 @@
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
+from formulations import RuleSet
 from formulations.arguments import choice
 from formulations.errors import RuleNotice
 from formulations.messages import counted
@@ -17,7 +18,7 @@ from ilpinfer.cli.inputs import Job, job_of, raise_interrupt, unused_model
 from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.signals import ContinuedBy
-from ilpinfer.cli.streams import json_text, notice
+from ilpinfer.cli.streams import json_text, notice, remark
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
@@ -28,7 +29,7 @@ from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
-    from ilpinfer.pipelines.scored_stream import ScoredStream
+    from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
 
 
 @command(
@@ -56,6 +57,10 @@ def decode(options: DecodeOptions) -> None:
         if isinstance(first := examples.peek(), Rejection):
             raise first.error
         job = job_of(options.input)
+        if job.rules.conditional and options.jobs > 1:
+            raise InputError(
+                f"--jobs {options.jobs}: rules with when are chosen for each sequence in one process; leave --jobs out"
+            )
         work = _Work(examples, job, solve, options, findings)
         if options.output == "-":
             with ContinuedBy(kept=False):
@@ -65,6 +70,8 @@ def decode(options: DecodeOptions) -> None:
             with resumable(RowCheckpoint(options.output, name, _position, inputs)) as checkpoint:
                 work.resume(checkpoint)
     work.findings.check()
+    if options.output != "-":
+        remark(f"{options.output}: {work.counts}")
 
 
 def _position(row: Row) -> Position:
@@ -80,6 +87,22 @@ def _position(row: Row) -> Position:
 Write = Callable[[list[Row], Example], None]
 
 
+@dataclass
+class _Counts:
+    """The number of decoded sequences, and how many are proved optimal or infeasible."""
+
+    sequences: int = 0
+    proved: int = 0
+
+    def add(self, row: Row) -> None:
+        if row.get("rank", 1) == 1:
+            self.sequences += 1
+            self.proved += row["status"] in ("optimal", "infeasible")
+
+    def __str__(self) -> str:
+        return f"{counted(self.sequences, 'sequence')}, {self.proved} proved"
+
+
 @dataclass(frozen=True)
 class _Work:
     examples: ExampleStream
@@ -87,6 +110,7 @@ class _Work:
     solve: Solve
     options: DecodeOptions
     findings: Findings
+    counts: _Counts = field(default_factory=_Counts)
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
@@ -103,7 +127,11 @@ class _Work:
                 example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):
                 raise checkpoint.of_another_run
-            self.findings.add(row, example.where)
+            self._count(row, example.where)
+
+    def _count(self, row: Row, where: str) -> None:
+        self.counts.add(row)
+        self.findings.add(row, where)
 
     def _written(self, job: str, known: str) -> Example | None:
         """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
@@ -126,8 +154,9 @@ class _Work:
 
         overruled: Counter[str] = Counter()
         trellises, proved = Trellises(self._scored()), 0
+        keys, met = {each.key for each in self.job.rules.conditions if each}, set[str]()
         with rate_progress("decoding", self.examples.total, bar=bar) as show:
-            results = self.solve(trellises, self.job.rules)
+            results = self._solved(trellises)
             pairs = in_order(trellises, results, lambda error: ([failure(Solution, error, "none")], Trace()))
             for done, (item, (solutions, trace)) in enumerate(pairs, 1):
                 rows = self._rows(begin + done - 1, item, solutions, trace)
@@ -135,25 +164,43 @@ class _Work:
                 proved += rows[0]["status"] in ("optimal", "infeasible")
                 show(self.examples.size, done, proved)
                 for row in rows:
-                    self.findings.add(row, item.where)
+                    self._count(row, item.where)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
+                met |= keys & item.example.notes.keys() if keys else set()
+            for key in sorted(keys - met):
+                notice(f"when: no sequence has {key} in its metadata, so rules on it are never applied")
             for rule, times in overruled.items():
                 notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
+
+    def _solved(self, trellises: "Trellises") -> "Iterator[tuple[list[Solution], Trace]]":
+        """Solutions in order; one by one where rules depend on the metadata of the sequence."""
+        if not self.job.rules.conditional:
+            yield from self.solve(trellises, self.job.rules)
+            return
+        for _ in trellises:
+            item = trellises.waiting[-1]
+            yield from self.solve(type(trellises)(iter([item])), self._rules_of(item))
+
+    def _rules_of(self, item: ScoredExample) -> RuleSet:
+        return self.job.rules.of(item.example.notes)
 
     def _scored(self) -> "ScoredStream":
         from ilpinfer.pipelines.scored_stream import ScoredStream
 
         source, model = self.options.input.source, self.options.input.model
         beside = unused_model(source, model) if model else ""
-        return ScoredStream(self.examples, self.job.model, self.job.rules, self.job.scheme, notice, beside)
+        rules = (
+            RuleSet(()) if self.options.nested else self.job.rules
+        )  # else they are checked as those of labels
+        return ScoredStream(self.examples, self.job.model, rules, self.job.scheme, notice, beside)
 
     def _rows(self, number: int, item: ScoredExample, solutions: list[Solution], trace: Trace) -> list[Row]:
         """A row for each labelling of a sequence."""
         rows = [self._row(number, item, solution) for solution in solutions]
         if self.options.questions and item.trellis is not None and solutions[0].has_labelling:
             began = time.perf_counter()
-            rows[0]["questions"] = questions(item.trellis, self.job.rules, self.options.questions)
+            rows[0]["questions"] = questions(item.trellis, self._rules_of(item), self.options.questions)
             rows[0]["seconds"] += time.perf_counter() - began
         if len(rows) > 1:
             rows = [{**row, "rank": rank, "ranks": len(rows)} for rank, row in enumerate(rows, 1)]
@@ -167,7 +214,7 @@ class _Work:
                 values["explanation"] = solution.explain().to_dict()
                 values["changed"] = solution.explain(change=True).short()
             if self.options.probabilities and item.trellis is not None and solution.has_labelling:
-                values["probabilities"] = probabilities(item.trellis, self.job.rules, solution)
+                values["probabilities"] = probabilities(item.trellis, self._rules_of(item), solution)
         except Exception as error:
             if traceback_wanted():
                 raise
@@ -182,7 +229,7 @@ class _Work:
             **({"columns": columns} if columns else {}),
         }
         values["seconds"] += item.seconds + time.perf_counter() - began
-        return {"sequence": number, **about, **with_spans(item.example, values)}
+        return {"sequence": number, **about, **with_spans(item.example, values, nested=self.options.nested)}
 
 
 def _print(rows: list[Row]) -> None:

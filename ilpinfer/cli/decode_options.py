@@ -10,9 +10,11 @@ from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group
 from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
+from ilpinfer.cli.streams import notice
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, configuration, deadline_for
 from ilpinfer.core.solution import Solution, finite
+from ilpinfer.corpus.examples import InputError, input_at
 from ilpinfer.decoding.reporting import attempt, failure
 from ilpinfer.pipelines.trellises import LABELLINGS
 from ilpinfer.system.files import digest
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ilpinfer.pipelines.scored_stream import Trellises
 
 TWO_PHASE = Group("Two-phase inference")
+SPANS = Group("Candidate spans")
 
 
 @dataclass(frozen=True)
@@ -31,28 +34,29 @@ class DecodeOptions:
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
     top: int | None = OPTIONS.option(
-        None, "NUMBER: Write the best labellings of each sequence, this many, best first.", min=1
+        None, "NUMBER: Write the NUMBER best labellings of each sequence, best first.", min=1
     )
     tau: float | None = TWO_PHASE.option(
         None,
-        "SHARE: Minimize violations among labellings whose score is near the best score, from 0 to 1; 1 "
-        "allows the best score only.",
+        "SHARE: Minimize violations among labellings whose score is close to the best score. From 0 to 1; 1 allows only the "
+        "best score.",
     )
     bound: str = TWO_PHASE.option(
-        "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
+        "relative", "KIND: How --tau sets the lowest allowed score: relative or odds."
     )
     threads: arguments.Threads = 1
     explain: bool = OPTIONS.option(
         False,
-        "For each rule, add where it is broken and the labelling without the rule. For each label that "
-        "differs from Viterbi's, add the rules behind the change.",
+        "For each rule, add the places where it is broken, and the best labelling without the rule. For each label that "
+        "differs from Viterbi's, add the rules that cause the difference.",
     )
     probabilities: bool = OPTIONS.option(
         False,
         "Add exact probabilities under the rules: of each entity, and of the whole labelling.",
     )
     within: float | None = OPTIONS.option(
-        None, "NATS: With --top: only labellings at most this far below the best score; 0 for ties."
+        None,
+        "NATS: With --top: write only labellings at most this far below the best score; 0 for ties only.",
     )
     trace: bool = OPTIONS.option(
         False,
@@ -61,8 +65,8 @@ class DecodeOptions:
     )
     questions: int | None = OPTIONS.option(
         None,
-        "NUMBER: Add this many tokens whose labels a person should be asked for: those whose answers are expected to change most "
-        f"labels, by the best {LABELLINGS} labellings.",
+        "NUMBER: Add the NUMBER tokens that a person should label next: those whose answers are expected to change the most "
+        f"labels. Estimated from the {LABELLINGS} best labellings.",
         min=1,
     )
     jobs: int = OPTIONS.option(1, "NUMBER: Number of processes.", min=1)
@@ -72,6 +76,10 @@ class DecodeOptions:
         "records as an error at the end.",
     )
     option: arguments.MethodOption = ()
+    nested: bool = SPANS.option(False, "One chosen span may contain another; none cross.")
+    depth: int | None = SPANS.option(
+        None, "NUMBER: With --nested: the most chosen spans that a token may lie in.", min=1
+    )
 
     def job(self, content: str) -> str:
         """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
@@ -90,6 +98,10 @@ def solver(options: DecodeOptions) -> Solve:
     from ilpinfer.decoding.decoder import Decoder
 
     method, time_limit, top = options.method, options.time_limit, options.top
+    if options.nested:
+        return _nested_solver(options)
+    if options.depth is not None:
+        raise ValueError(f"--depth {options.depth}: is an option of --nested; add --nested, or leave it out")
     known = method_named(configuration(method)[0])
     deadline_for(time_limit)
     if options.tau is not None:
@@ -159,5 +171,53 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
+
+    return solve
+
+
+NOT_NESTED = (
+    "top",
+    "tau",
+    "threads",
+    "explain",
+    "probabilities",
+    "within",
+    "trace",
+    "questions",
+    "jobs",
+    "option",
+)
+"""Options that have no effect with `--nested`."""
+
+
+def _nested_solver(options: DecodeOptions) -> Solve:
+    from ilpinfer.pipelines.nested_spans import check_method, nested_problem, solve_nested
+    from ilpinfer.pipelines.scored_stream import absent_names
+
+    check_method(options.method)
+    deadline_for(options.time_limit)
+    for name in NOT_NESTED:
+        if getattr(options, name) != getattr(DecodeOptions, name):
+            raise ValueError(f"--{name}: has no effect with --nested; leave it out")
+    limits: dict[str, Any] = {"method": options.method, "time_limit": options.time_limit}
+
+    def failed(error: Exception, seconds: float) -> list[Solution]:
+        return [failure(Solution, error, options.method, seconds=seconds)]
+
+    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+        met = set[str]()
+        for trellis in trellises:
+            example = trellises.waiting[-1].example
+            group = example.candidates
+            if group is None or example.given:
+                what = "no candidates" if group is None else "given labels"
+                raise InputError(f"{example.where}: {what}; --nested chooses among candidates alone")
+            met |= {*group.fields, *(f"{outer}/{inner}" for outer in group.fields for inner in group.fields)}
+            with input_at(example.where):
+                problem = nested_problem(group, rules, options.depth)
+            run = partial(solve_nested, problem, len(trellis), **limits)
+            yield attempt(lambda run=run: [run()[0]], on_error(), failed), []  # type: ignore[misc]
+        if met and (text := absent_names(rules, met)):
+            notice(text)
 
     return solve

@@ -47,7 +47,7 @@ def demo(
     items: Annotated[int, value_option("NUMBER", "Number of items to decode.", min=1)] = 100,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Run an embedded example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
+    """Run a built-in example: train an HMM on generated résumé items, and compare exact and heuristic decoding."""
     from ilpinfer.comparison.comparison import record_of
     from ilpinfer.comparison.running import compare
     from ilpinfer.models.hmm import HMM

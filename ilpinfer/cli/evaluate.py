@@ -1,28 +1,35 @@
 """`ilpinfer evaluate`."""
 
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+from formulations import LabelSet, RuleSet
+from formulations.dtypes import Integers
+from formulations.errors import RuleNotice
 from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
-from ilpinfer.cli.inputs import canonical_scheme
+from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.outputs import Outputs
+from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.evaluation import significance
+from ilpinfer.evaluation.broken_rules import broken_rules
 from ilpinfer.evaluation.counts import UNITS
-from ilpinfer.evaluation.evaluation import Evaluation, measures
+from ilpinfer.evaluation.evaluation import Evaluation, Pair, measures
 from ilpinfer.evaluation.evaluation import evaluate as evaluate_pairs
 from ilpinfer.evaluation.matches import KINDS, span_matches
 from ilpinfer.evaluation.pictures import confusion_picture, mistakes
-from ilpinfer.evaluation.predictions import read_pairs
+from ilpinfer.evaluation.predictions import DifferentSequences, read_pairs
 from ilpinfer.evaluation.reports import field_rows, report_text
 from ilpinfer.evaluation.significance import Difference
 from ilpinfer.system.extras import require
@@ -35,8 +42,8 @@ MISTAKES = 5
 """Number of confusions that are shown."""
 
 
-VIEWS = ("fields", "report", "matches")
-"""Tables: of all measures, in the form of seqeval, and of matches as nervaluate counts them."""
+VIEWS = ("fields", "report", "matches", "confusion")
+"""Tables: of all measures, in the form of seqeval, of matches as nervaluate counts them, and of fields taken for others."""
 TEST = Group("Significance test")
 
 
@@ -52,19 +59,26 @@ class EvaluateOptions:
     gold: Annotated[str, argument("GOLD", "The same sequences with gold labels; - for standard input.")]
     against: str | None = TEST.option(
         None,
-        "FILE: Other predictions to compare with PREDICTED; the test says whether the difference is "
+        "FILE: Other predictions to compare with PREDICTED. A randomization test says whether the difference is "
         "significant.",
     )
     output: Annotated[str | None, output_file("File for all measures, JSON")] = None
     picture: Annotated[str | None, output_file("File for a picture of the confusion matrix, SVG")] = None
-    by: str = OPTIONS.option("spans", "UNIT: Unit to count: spans, tokens, lines or characters.")
+    by: str = OPTIONS.option(
+        "spans",
+        "UNIT: Unit to count: spans, tokens, lines, characters or sequences, in which all spans of a field are right.",
+    )
     view: str = OPTIONS.option(
         "fields",
-        "VIEW: Table to show: fields, report (as in seqeval) or matches (spans, as in nervaluate).",
+        "VIEW: Table to show: fields, report (as in seqeval), matches (spans, as in nervaluate) or confusion (fields of tokens, or of "
+        "spans that overlap).",
     )
-    beta: float = OPTIONS.option(1.0, "NUMBER: Weight of recall in F; 0.5 prefers precision, 2 recall.")
+    rules: arguments.BrokenRules = ()
+    beta: float = OPTIONS.option(
+        1.0, "NUMBER: Weight of recall in F: below 1, precision counts more, and above 1, recall."
+    )
     leave_out: Sequence[str] = OPTIONS.option(
-        (), "FIELD: Do not count this field; O is never counted. May be repeated."
+        (), "FIELD: Ignore this field; O is always ignored. May be repeated."
     )
     scheme: arguments.Scheme = ""
     never: arguments.HelperLabels = ()
@@ -78,6 +92,7 @@ class EvaluateOptions:
 @command(
     "ilpinfer evaluate predicted.jsonl test.tsv",
     "ilpinfer evaluate predicted.jsonl test.tsv --against viterbi.jsonl --by tokens --json",
+    "ilpinfer evaluate predicted.jsonl test.tsv --rules rules.toml --view confusion",
 )
 def evaluate(options: EvaluateOptions) -> None:
     """Evaluate predicted labels against gold labels: fields, tokens, whole sequences and confusions."""
@@ -87,6 +102,10 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--by {unit}: no such unit{suggestion(unit, UNITS)}")
     if options.view not in VIEWS:
         raise InputError(f"--view {options.view}: no such table{suggestion(options.view, VIEWS)}")
+    if options.view == "confusion" and unit not in ("spans", "tokens"):
+        raise InputError(
+            f"--view confusion and --by {unit}: confusions are counted for spans and tokens; choose one of these units"
+        )
     if options.view == "matches" and unit != "spans":
         raise InputError(
             f"--view matches and --by {unit}: matches are counted for spans only; remove one of the options"
@@ -95,12 +114,18 @@ def evaluate(options: EvaluateOptions) -> None:
         raise InputError(f"--beta is {beta:g}; expected a number above 0")
     if options.picture:
         require(f"--picture {options.picture}", "plots", "matplotlib")
-    inputs = [predicted, options.gold, against, options.label_names]
+    rules = with_never(read_rules(options.rules), options.never)
+    inputs = files_read(predicted, options.gold, against, options.label_names, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output or None, picture=options.picture or None)
-    with about(predicted):
+    with about(predicted), _in_order():
         files = [predicted] + ([against] if against else [])
         pairs, labels, notices = read_pairs(
-            files, options.gold, scheme, options.column, reading(options.label_names), options.never
+            files,
+            options.gold,
+            scheme,
+            options.column,
+            reading(options.label_names, options.column),
+            rules.never,
         )
     for text in notices:
         notice(text)
@@ -111,6 +136,7 @@ def evaluate(options: EvaluateOptions) -> None:
                 f"{path}: {counted(each.missing, 'sequence')} without a labelling; their tokens count as wrong"
             )
     matches = span_matches(pairs[0], labels=labels, leave_out=options.leave_out)
+    broken = _broken(pairs, rules, labels) if rules.rules else []
     differences: list[Difference] = []
     with outputs.reserved():
         if against:
@@ -124,6 +150,7 @@ def evaluate(options: EvaluateOptions) -> None:
             **result[0].to_dict(beta),
             "report": field_rows(result[0], unit),
             "matches": matches,
+            **({"rules": broken} if options.rules else {}),
         }
         if against:
             tests = [{**asdict(each), "gain": each.gain} for each in differences]
@@ -139,17 +166,32 @@ def evaluate(options: EvaluateOptions) -> None:
         elif options.view == "report":
             for line in report_text(field_rows(result[0], unit), 4).splitlines():
                 screen.print(line, highlight=False, soft_wrap=True)
+        elif options.view == "confusion":
+            _show_confusion(screen, *result[0].field_confusion(unit))
         else:
             _show_matches(screen, matches)
+        if broken:
+            _show_broken(screen, broken)
         if against:
             _show_differences(screen, differences, predicted, against)
 
     outputs.show(record, tables)
 
 
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Errors of files that do not fit together remind of their order."""
+    try:
+        yield
+    except DifferentSequences as error:
+        raise InputError(
+            f"{error}; expected the same sequences in both files, first PREDICTED, then GOLD"
+        ) from None
+
+
 def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None:
     f_name = [] if beta == 1 else [f"F{beta:g}"]
-    headings = ["gold", "predicted", "both", "precision", "recall", "F1", *f_name, "overlap"]
+    headings = ["gold", "predicted", "correct", "precision", "recall", "F1", *f_name, "overlap"]
     shown = table("field", numbers=headings)
     rows = [(name, measures(result.counts[unit][:, f], beta)) for f, name in enumerate(result.fields)]
     rows = [(name, row) for name, row in rows if row["gold"] or row["predicted"]]
@@ -164,7 +206,12 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     if result.label_accuracy != result.accuracy:
         labels = f", with prefixes {_percent(result.label_accuracy)} % ({result.correct_labels.sum()})"
     screen.print(
-        f"{unit} in %; token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}){labels}, whole "
+        f"gold, predicted and correct are numbers of {unit}; the other columns are in %",
+        soft_wrap=True,
+        highlight=False,
+    )
+    screen.print(
+        f"token accuracy {_percent(result.accuracy)} % ({right} of {result.tokens.sum()}){labels}, whole "
         f"sequences {_percent(result.whole_sequences)} % ({whole} of {len(result.tokens)})",
         soft_wrap=True,
         highlight=False,
@@ -172,7 +219,33 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
     worst = mistakes(result.labels.names, result.confusion, MISTAKES)
     if worst:
         pairs = ", ".join(f"{gold} as {predicted} {count}" for gold, predicted, count in worst)
-        screen.print(f"most often mistaken: {pairs}", soft_wrap=True, highlight=False)
+        screen.print(f"most frequent confusions, gold as predicted: {pairs}", soft_wrap=True, highlight=False)
+
+
+def _broken(pairs: Sequence[Sequence[Pair]], rules: RuleSet, labels: LabelSet) -> list[dict[str, Any]]:
+    """How often gold, predictions and those of --against break each rule."""
+    with warnings.catch_warnings(action="ignore", category=RuleNotice):
+        first, *others = (broken_rules(each, rules, labels=labels) for each in pairs)
+    for other in others:
+        first = [{**row, "against": own["predicted"]} for row, own in zip(first, other, strict=True)]
+    return first
+
+
+def _show_broken(screen: "Console", rows: Sequence[Mapping[str, Any]]) -> None:
+    sides = [side for side in ("gold", "predicted", "against") if side in rows[0]]
+    shown = table("rule", numbers=sides)
+    for row in rows:
+        add_row(shown, row["rule"], *(f"{row[side]['broken']} / {row[side]['violations']}" for side in sides))
+    screen.print()
+    screen.print(shown)
+    screen.print("sequences that break a rule / violations", highlight=False)
+
+
+def _show_confusion(screen: "Console", names: Sequence[str], counts: Integers) -> None:
+    shown = table("gold \\ predicted", numbers=names)
+    for name, row in zip(names, counts.tolist(), strict=True):
+        add_row(shown, name, *map(str, row))
+    screen.print(shown)
 
 
 def _show_matches(screen: "Console", matches: Mapping[str, Any]) -> None:

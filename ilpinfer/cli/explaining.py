@@ -46,18 +46,18 @@ _KINDS = {
     "auxiliary": "needs auxiliary variables",
     "function": "a Python function",
 }
-_PARTIAL = {
-    "exact": "counts never fall",
-    "sound": "may fall, not to 0",
+_PRUNABLE = {
+    "exact": "exactly",
+    "sound": "safely",
     "forced": "forced",
-    "": "not used",
+    "": "no",
 }
 
 
 def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
     screen = console()
     shown = table("rule", "form", "kind", numbers=("states",))
-    for name in ("on prefixes", "a prefix shows"):
+    for name in ("prunable", "bound from a prefix"):
         shown.add_column(name)
     for name in ("rows", "columns"):
         shown.add_column(name, justify="right")
@@ -66,10 +66,14 @@ def _show(result: list[Analysis], labels: LabelSet, length: int) -> None:
         states += f" x {row.machines}" if row.machines > 1 else ""
         size = str(row.rows), str(row.columns)
         kind = "of each sequence again" if row.apart and row.kind == "local" else _KINDS[row.kind]
-        add_row(shown, row.rule, row.form, kind, states, _PARTIAL[row.partial], row.bound, *size)
+        add_row(shown, row.rule, row.form, kind, states, _PRUNABLE[row.partial], row.bound, *size)
     screen.print(shown)
     screen.print(
-        f"rows and columns that each rule adds to the whole program of a sequence of {counted(length, 'token')} and {counted(len(labels), 'label')}"
+        f"rows, columns: what each rule adds to the integer program of a sequence of {counted(length, 'token')} and {counted(len(labels), 'label')}"
+    )
+    screen.print(
+        "prunable: whether searches can reject prefixes by the rule; exactly: violations of a prefix remain; "
+        "safely: a prefix that breaks the rule has no completion that keeps it"
     )
     for row in result:
         if row.apart:

@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formulations import Program
 from formulations.messages import counted
@@ -25,7 +25,9 @@ from ilpinfer.system.files import write_atomically
 from ilpinfer.system.output_paths import check_folder, output_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from formulations.programs.cost_network import CostNetwork
 
 
 @command(
@@ -59,15 +61,18 @@ def export(options: ExportOptions) -> None:
             program = begun = None
             with failures.at(item.where):
                 trellis = known_trellis(item)
-                program = options.program.formulate(trellis, rules)
+                made = options.program.formulate(trellis, rules)
+                text, table = (
+                    made.text(format_, units=units),
+                    _map(made, item, options, format_, units),
+                )
                 begun = start(trellis, rules) if start else None
+                program = made
             if program is None:
                 continue
             place = Path(options.output, f"{name}.{suffix}")
-            write_atomically(place, program.text(format_, units=units), inputs)
-            write_atomically(
-                place.with_name(f"{name}.columns.json"), _map(program, item, options, format_, units), inputs
-            )
+            write_atomically(place, text, inputs)
+            write_atomically(place.with_name(f"{name}.columns.json"), table, inputs)
             if begun is not None and math.isfinite(begun.score):
                 write_atomically(place.with_name(f"{name}.mst"), program.start_text(begun.labels), inputs)
             elif begun is not None:
@@ -95,30 +100,31 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
 
 
 def _map(program: Program, item: ScoredExample, options: ExportOptions, format_: str, units: str) -> str:
-    """The table of columns, by which a solution can be read without the trellis; one column on each line."""
+    """The table of columns or variables, by which a solution can be read without the trellis; each on a line of its own."""
+    network = program.network if format_ == "wcsp" else None
     about = {
         "digest": program.digest,
         "format": format_,
-        "units": "grid" if format_ == "wcsp" else units,
+        "units": "grid" if network else units,
         **asdict(options.program),
         "floor": program.floor,
-        "best_objective_units": program.best_objective_units,
+        **({} if network is None else {"best_score_units": network.best}),
         "tokens": list(item.tokens),
         "labels": list(program.labels),
     }
     head = json.dumps(about, ensure_ascii=False, allow_nan=False)[1:-1]
-    columns = [
-        json.dumps(
-            {
-                "file": file,
-                "name": column.name,
-                "kind": column.kind,
-                "rule": column.rule or None,
-                "token": column.token,
-                "labels": list(column.labels) or None,
-            },
-            ensure_ascii=False,
-        )
-        for file, column in zip(program.file_columns, program.columns, strict=True)
-    ]
-    return f'{{{head}, "columns": [\n' + ",\n".join(columns) + "\n]}\n"
+    lines = _columns(program) if network is None else _variables(network)
+    texts = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    return f'{{{head}, "{"columns" if network is None else "variables"}": [\n{texts}\n]}}\n'
+
+
+def _columns(program: Program) -> "Iterator[dict[str, Any]]":
+    for file, column in zip(program.file_columns, program.columns, strict=True):
+        about = {"kind": column.kind, "rule": column.rule or None, "token": column.token}
+        yield {"file": file, "name": column.name, **about, "labels": list(column.labels) or None}
+
+
+def _variables(network: "CostNetwork") -> "Iterator[dict[str, Any]]":
+    for size, variable in zip(network.sizes, network.meanings(), strict=True):
+        about = {"kind": variable.kind, "rule": variable.rule or None, "token": variable.token}
+        yield {"name": variable.name, **about, "values": size}

@@ -19,7 +19,7 @@ from ilpinfer.cli.streams import notice
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.label_names import read_label_names
+from ilpinfer.corpus.label_names import names_of
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import read
 from ilpinfer.decoding.reporting import OnError
@@ -53,7 +53,7 @@ class Scoring:
     @property
     def reading(self) -> LogitsOptions:
         """Options for reading logits; ValueError for invalid ones."""
-        names = None if self.label_names is None else read_label_names(self.label_names)
+        names = None if self.label_names is None else names_of(self.label_names, self.column)
         return LogitsOptions(names, self.pool, self.logits)
 
 
@@ -175,9 +175,11 @@ def canonical_scheme(scheme: str) -> str:
 
 def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
     """A notice about ambiguous or unusual labels, if their scheme is inferred."""
-    names = tuple(dict.fromkeys(name for labels in labellings for name in labels))
+    known = [[name for name in labels if name is not None] for labels in labellings]
+    names = tuple(dict.fromkeys(name for labels in known for name in labels))
     if names and not scheme:
-        notice(iob1_remark(labellings, scheme) or LabelSet(names).notice)
+        gaps = [*map(len, known)] != [*map(len, labellings)]
+        notice(iob1_remark([] if gaps else known, scheme) or LabelSet(names).notice)
 
 
 def parameters(entries: Sequence[str]) -> dict[str, Any]:

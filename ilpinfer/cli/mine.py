@@ -42,24 +42,26 @@ class MineOptions:
         "",
         "NAMES: Families of rules, separated by commas: one-run, requires-present, never-together, requires-before, precedence, "
         "presence-precedence, adjacency, state-change, begin-end, minimum-length, words, next-words, "
-        "conjunctions, first-field, last-field. All but conjunctions if not given.",
+        "conjunctions, maximum-length, alternation, spacing, first-field, last-field. All but conjunctions, maximum-length, "
+        "alternation and spacing if not given.",
     )
-    support: int = SELECTION.option(10, "NUMBER: Keep a rule only if it applies at this many places or more.")
+    support: int = SELECTION.option(10, "NUMBER: Keep a rule only if it applies at least this many times.")
     confidence: str = SELECTION.option(
         "0.95",
-        "SHARE: Keep a rule only if it holds at this share of these places or more; or cross-validated.",
+        "SHARE: Keep a rule only if it holds in at least this share of the times that it applies. cross-validated: choose the share on the folds.",
     )
     gain: float = SELECTION.option(
         5.0,
-        "NATS: Keep a rule only if its gain is at least this many nats: how much more often it holds than by "
+        "NATS: Keep a rule only if its gain is at least this many nats. The gain measures how much more often it holds than by "
         "chance.",
     )
-    word_support: int = SELECTION.option(5, "NUMBER: Use a word only if it occurs this often or more.")
+    word_support: int = SELECTION.option(5, "NUMBER: Use a word only if it occurs at least this many times.")
     smoothing: float = SELECTION.option(
-        1.0, "NUMBER: Number added to both counts from which a penalty is computed."
+        1.0,
+        "NUMBER: Number added to the counts of places where a rule holds and where it is broken; penalties are computed from these counts.",
     )
     folds: int = SELECTION.option(
-        5, "NUMBER: Folds of TRAIN; a rule must hold in the held-out folds. 0 for no folds."
+        5, "NUMBER: Number of folds of TRAIN; a rule must also hold in the held-out folds. 0 for no folds."
     )
     pruning: Literal["cover", "none"] = SELECTION.option(
         "cover",
@@ -67,13 +69,13 @@ class MineOptions:
     )
     power: int = SELECTION.option(
         1,
-        "NUMBER: Keep a rule only if it detects this many wrong labellings that the rules kept before it do "
-        "not.",
+        "NUMBER: Keep a rule only if it detects at least this many wrong labellings that the rules kept before it do "
+        "not detect.",
     )
     most: int | None = SELECTION.option(None, "NUMBER: Largest number of rules to keep.")
     predictions: str = OPTIONS.option(
         "",
-        "FILE: TRAIN with the labels that a model predicts; rules must detect errors in them. - for standard "
+        "FILE: The sequences of TRAIN with labels predicted by a model; rules must detect errors in these labels. - for standard "
         "input.",
     )
     scheme: arguments.Scheme = ""
@@ -145,7 +147,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
             options.source,
             scheme,
             options.column,
-            reading(options.label_names),
+            reading(options.label_names, options.column),
             options.never,
         )
         for text in remarks:
@@ -170,7 +172,9 @@ def _tell(result: "MinedRules") -> None:
 
 
 def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None:
-    shown = table("rule", "family", numbers=("support", "held %", "lift", "penalty", "folds", "power"))
+    shown = table(
+        "rule", "family", numbers=("applies\ntimes", "holds\n%", "lift", "penalty\nnats", "folds", "power")
+    )
     for mined in result.entries[:MOST_ROWS]:
         folds = f"{mined.folds_held}/{mined.folds_applied}" if mined.folds_applied else "-"
         counts = str(mined.support), f"{100 * mined.confidence:.1f}", f"{mined.lift:.1f}"
@@ -184,7 +188,7 @@ def _show(options: MineOptions, result: "MinedRules", screen: "Console") -> None
         "families: " + ", ".join(f"{name} {n}" for name, n in families.most_common()), soft_wrap=True
     )
     if result.dropped:
-        reasons = ", ".join(f"{dropped.number} {dropped.reason}" for dropped in result.dropped)
+        reasons = ", ".join(f"{dropped.reason} {dropped.number}" for dropped in result.dropped)
         screen.print(f"left out: {reasons}", soft_wrap=True)
     count = len(result.entries)
     remark(

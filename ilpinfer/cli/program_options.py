@@ -39,7 +39,7 @@ class ProgramOptions:
         None, "SHARE: Share that sets the lowest score of a two-phase program, 0 to 1; 0.9 if not given."
     )
     bound: str = PROGRAM.option(
-        "relative", "KIND: How --tau sets the lowest score that is allowed: relative or odds."
+        "relative", "KIND: How --tau sets the lowest allowed score: relative or odds."
     )
 
     def __post_init__(self) -> None:
@@ -98,17 +98,18 @@ class ExportOptions:
     output: Annotated[
         str,
         output_folder(
-            "Folder for the programs: 0001.lp and 0001.columns.json of the first sequence, and so on."
+            "Folder for the programs: 0001.lp and 0001.columns.json for the first sequence, and so on."
         ),
     ] = ""
     format: str = OPTIONS.option(
-        "", "FORMAT: lp (if not given), mps or wcsp (toulbar2, costs in grid units)."
+        "",
+        "FORMAT: lp (if not given), mps or wcsp (toulbar2: a network of cost functions with a variable for each token, in grid units).",
     )
     gzip: bool = OPTIONS.option(False, "Compress the programs: 0001.lp.gz.")
     start: str = OPTIONS.option(
         "",
-        "METHOD: Write a labelling of this method as the start of a solver, 0001.mst, for soft programs: auto for the optimum, "
-        "beam:width=50 and others.",
+        "METHOD: Also write a labelling by this method as a starting solution, 0001.mst (soft programs only): auto for the optimum, "
+        "beam:width=50 or another method.",
     )
     units: str = OPTIONS.option(
         "", "UNIT: Unit of the objective: nats (if not given), or grid for integers of 2^-20 nats."
@@ -117,9 +118,9 @@ class ExportOptions:
     check: Annotated[
         Sequence[str],
         solution_files(
-            "Check a solution of such a program instead of writing programs: a file of CBC, HiGHS or SCIP, or "
-            "lines `name value`, or a folder of them, named after their programs: 0001.sol. May be repeated. "
-            "Format and units are those of 0001.columns.json beside it, or of --format and --units.",
+            "Check solutions instead of writing programs: a solution file of CBC, HiGHS or SCIP, a file of "
+            "lines `name value`, or a folder of such files, named after their programs: 0001.sol. May be repeated. "
+            "Format and units come from 0001.columns.json beside the file, or else from --format and --units.",
             CHECK,
         ),
     ] = ()
@@ -131,6 +132,11 @@ class ExportOptions:
     def __post_init__(self) -> None:
         if not self.output and not self.check:
             raise InputError("no --output: name a folder for the programs, or solutions with --check")
+        if self.format == "wcsp" and not self.check:
+            if self.start:
+                raise InputError(f"--start {self.start}: is for --format lp and mps; leave it out")
+            if self.program.program == "two-phase":
+                raise InputError("--program two-phase: has no cost network; take --format lp or mps")
         wanted = (
             {"output": self.output, "gzip": self.gzip, "start": self.start}
             if self.check

@@ -34,7 +34,9 @@ class MakeOptions:
             "File for the references: NAME.jsonl, or NAME.json for one sequence; NAME.jsonl.gz is compressed"
         ),
     ]
-    top: int | None = OPTIONS.option(None, "NUMBER: List at least this many labellings.", min=1)
+    top: int | None = OPTIONS.option(
+        None, "NUMBER: List at least this many labellings of each sequence, best first.", min=1
+    )
     time_limit: arguments.Limit = None
     as_json: arguments.AsJson = False
 
@@ -69,7 +71,7 @@ class _Work:
 
 @command("ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl")
 def make_references(options: MakeOptions) -> None:
-    """Decode each sequence, and write it with all optima, the next best score, and proofs.
+    """Decode each sequence, and write it with all optimal labellings, the next best score, and proofs.
 
     Sequences without a reference are reported at the end.
     """
@@ -99,14 +101,14 @@ def verify_references(
         str,
         value_option(
             "DEPTH",
-            "tables: trust the compiled rules; meaning: also compile the rules again, and compare.",
+            "tables: trust the compiled rules in the file. meaning: also compile the rules again and compare.",
         ),
     ] = "meaning",
     max_steps: Annotated[
         int | None,
         value_option(
             "NUMBER",
-            "Largest number of steps to check a reference; as many as a minute takes if not given.",
+            "Largest number of steps that checking one reference may take; about a minute if not given.",
             min=1,
         ),
     ] = None,
@@ -114,7 +116,7 @@ def verify_references(
         bool,
         value_option(
             None,
-            "Also show score, margin and optima of each reference that holds.",
+            "Also show score, margin and optimal labellings of each verified reference.",
             OPTIONS,
             "--verbose",
             "-v",
@@ -162,9 +164,9 @@ def verify_references(
     if as_json:
         print_json({"depth": depth, "references": findings})
     if faults:
-        raise Failure(f"{len(faults)} of {count} references do not hold: first {faults[0]}", 1)
+        raise Failure(f"{len(faults)} of {count} references are not verified: first {faults[0]}", 1)
     if not as_json:
-        show_line(f"{counted(count, 'reference')} hold{'s' * (count == 1)} ({depth})")
+        show_line(f"{counted(count, 'reference')} verified (depth: {depth})")
 
 
 def _title(number: int, name: str) -> str:
@@ -196,7 +198,7 @@ def _lines(reference: Reference) -> Iterator[str]:
 reference = Group(
     name="reference",
     commands={"make": build("make", make_references), "verify": build("verify", verify_references)},
-    help="Make and verify reference solutions: problems with their optima, in files that contain the proof.",
+    help="Make and verify references: problems with their optimal labellings and the proofs, in one file.",
     epilog="ilpinfer reference make scores.jsonl --rules rules.toml --output references.jsonl\n"
     "ilpinfer reference verify references.jsonl",
     rich_markup_mode=None,

@@ -43,27 +43,29 @@ class ReprocessOptions:
         list[str],
         argument(
             "INPUT",
-            "Files, folders and patterns, or addresses of fsspec: token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
+            "Files, folders, patterns or fsspec URLs of token<TAB>label columns, JSON lines, Parquet or Arrow; - for standard input.",
         ),
     ]
     input: DecodeScoring
     output: Annotated[
         str,
-        output_folder("Folder or address for the results: part-00000.parquet and so on, and manifest.json."),
+        output_folder(
+            "Folder or fsspec URL for the results: part-00000.parquet and so on, and manifest.json."
+        ),
     ]
     method: arguments.MethodName = "auto"
     time_limit: arguments.Limit = None
     budget: float | None = RUN.option(
         None, "SECONDS: Seconds of decoding after which the run stops; --resume continues it."
     )
-    shard_size: int = RUN.option(1000, "NUMBER: Sequences of one output file.", min=1)
+    shard_size: int = RUN.option(1000, "NUMBER: Number of sequences in each output file.", min=1)
     explain: bool = RUN.option(
         False,
-        "Add the labels that differ from Viterbi's and the rules behind each change, as JSON. Each change "
-        "costs a few decodings.",
+        "Add the labels that differ from Viterbi's, and the rules that cause each difference, as JSON. Each difference "
+        "takes a few more decodings.",
     )
     longest: int = RUN.option(
-        100_000, "TOKENS: Largest number of tokens of a sequence; longer sequences are rejected.", min=1
+        100_000, "TOKENS: Largest number of tokens in a sequence; longer sequences are rejected.", min=1
     )
     jobs: int = RUN.option(0, "NUMBER: Number of processes; 0 for one per core.", min=0)
     threads: int = RUN.option(1, "NUMBER: Number of threads of each process.", min=1)
@@ -73,7 +75,7 @@ class ReprocessOptions:
     resume: bool = RUN.option(False, "Continue the run in the output folder.")
     only_unproved: bool = RUN.option(
         False,
-        "Decode again only the sequences of a finished run that have no proof, for example with a longer time limit.",
+        "Decode again only the unproved sequences of a finished run, for example with a longer time limit.",
     )
     dry_run: bool = RUN.option(
         False, "Decode a few sequences, estimate the time of the run, and write nothing."
@@ -139,12 +141,12 @@ def _check(options: ReprocessOptions) -> None:
 
 
 def _part(options: ReprocessOptions) -> tuple[int, int]:
-    """The number of the part from 1, and that of all parts."""
+    """The number of the part, from 1, and the number of parts."""
     words = (options.part or "1/1").split("/")
     number, count = map(int, words) if len(words) == 2 and all(map(str.isdecimal, words)) else (0, 0)
     if not 1 <= number <= count:
         raise ValueError(
-            f"--part {options.part}: expected a number from 1 and that of all parts, such as 3/20"
+            f"--part {options.part}: expected PART/PARTS, such as 3/20 for the third of 20 parts"
         )
     if options.part and options.dry_run:
         raise ValueError("--part and --dry-run: give one of them; an estimate is of the whole input")
@@ -280,7 +282,7 @@ def _say_estimate(options: ReprocessOptions, stream: "ExampleStream", work: "Wor
 
 def _show(record: Mapping[str, Any]) -> None:
     sequences, files = counted(record["sequences"], "sequence"), counted(record["files"], "file")
-    checks = f"; checked {record['checked']} of {record['found']}, decoded {record['decoded']}"
+    checks = f"; earlier files checked: {record['checked']} of {record['found']}; files decoded now: {record['decoded']}"
     show_line(
         f"{record['output']}: {sequences} in {files}, {record['proved']} proved, {record['unproved']} unproved, "
         f"{counted(record['rejected'], 'record')} rejected{checks if record['found'] else ''}"

@@ -64,33 +64,34 @@ class ServeOptions:
     )
     host: str = OPTIONS.option("127.0.0.1", "ADDRESS: Address to listen on; 0.0.0.0 for all addresses.")
     port: int = OPTIONS.option(8000, "NUMBER: Port to listen on; 0 for a free port.", min=0, max=65535)
-    workers: int = OPTIONS.option(Limits.workers, "NUMBER: Threads that decode.", min=1, max=1024)
+    workers: int = OPTIONS.option(Limits.workers, "NUMBER: Number of decoding threads.", min=1, max=1024)
     deadline: float = LIMITS.option(
         Limits.deadline,
-        "SECONDS: Seconds that a request may take, waiting included, unless the request sets its own "
-        "deadline.",
+        "SECONDS: Time that a request may take, including waiting, unless the request sets its own deadline.",
     )
     longest_deadline: float = LIMITS.option(
         Limits.longest_deadline, "SECONDS: Longest deadline that a request may set, in seconds."
     )
-    queue: int = LIMITS.option(Limits.queue, "NUMBER: Requests that may wait for a thread.")
+    queue: int = LIMITS.option(Limits.queue, "NUMBER: Largest number of requests that wait for a thread.")
     body: int = LIMITS.option(Limits.body, "BYTES: Largest size of a request, in bytes.")
-    tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Largest number of tokens of a sequence.")
-    sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Largest number of sequences of a request.")
+    tokens: int = LIMITS.option(Limits.tokens, "NUMBER: Largest number of tokens in a sequence.")
+    sequences: int = LIMITS.option(Limits.sequences, "NUMBER: Largest number of sequences in a request.")
     labels: int = LIMITS.option(Limits.labels, "NUMBER: Largest number of labels in a request with scores.")
-    top: int = LIMITS.option(Limits.top, "NUMBER: Largest number of labellings of a sequence.")
+    top: int = LIMITS.option(
+        Limits.top, "NUMBER: Largest number of labellings that a request may ask for, for each sequence."
+    )
     rule_text: int = LIMITS.option(
-        Limits.rule_text, "BYTES: Largest text of the rules in a request, in bytes; 0 to refuse rules.", min=0
+        Limits.rule_text,
+        "BYTES: Largest rule text in a request, in bytes; 0 to refuse rules in requests.",
+        min=0,
     )
     headers: int = LIMITS.option(
         32 * 2**10, "BYTES: Largest size of the headers of a request, in bytes.", min=1
     )
     connections: int = LIMITS.option(1000, "NUMBER: Largest number of connections.", min=1)
-    idle_time: float = LIMITS.option(
-        60.0, "SECONDS: Close a connection that has been idle for this long, in seconds.", min=0
-    )
+    idle_time: float = LIMITS.option(60.0, "SECONDS: Close idle connections after this many seconds.", min=0)
     grace: float = LIMITS.option(
-        30.0, "SECONDS: Seconds that running requests may take after the service is told to stop.", min=0
+        30.0, "SECONDS: Time that running requests may still take when the service stops.", min=0
     )
 
     @property

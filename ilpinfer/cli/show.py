@@ -60,19 +60,21 @@ def _remarks(summary: "pd.DataFrame") -> list[str]:
     first = summary.iloc[0]
     known, common = int(summary.optimum_known.max()), first.common
     remarks = [
-        f"mean gap: nats below the proved optimum, over {counted(known, 'sequence')}, where {first.cap:g} stands for a missing "
-        f"labelling; solved gap: over those that the method solves; common gap: over the {common} that every method solves",
+        f"mean gap: nats below the proved optimum, on average over {counted(known, 'sequence')}; a missing labelling counts as "
+        f"{first.cap:g}; solved gap: over the sequences that the method solves; common gap: over the {common} that every method solves",
         f"sequences with a labelling that breaks a rule: {_by_method(summary, summary.breaking)}",
     ]
     seeds = summary.seeds.max()
     if seeds > 1:
-        remarks.append(f"means over {seeds} seeds; spread: standard deviation of the mean gap between them")
+        remarks.append(
+            f"means over {seeds} seeds; spread: standard deviation of the mean gap over the seeds, in nats"
+        )
     if first.infeasible:
-        remarks.append(f"left out: {counted(first.infeasible, 'sequence')} proved to have no labelling")
+        remarks.append(f"left out: {counted(first.infeasible, 'sequence')} proved infeasible")
     if summary.failed.any():
         failed = _by_method(summary[summary.failed > 0], summary.failed)
         remarks.append(
-            f"failed with an error: {failed}; these sequences are neither solved nor proved, and in no other figure"
+            f"sequences that failed with an error: {failed}; they count as neither solved nor proved, and no other figure includes them"
         )
     return remarks
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from formulations import Program, RuleSet, Trellis
-from formulations.dtypes import Integers
+from formulations.dtypes import LabelIds
 from formulations.files import plain_name
 from formulations.grid import UNITS_PER_NAT
 from formulations.messages import counted
@@ -22,7 +24,7 @@ from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.errors import describe
 from ilpinfer.pipelines.trellises import ScoredExample
-from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file
+from ilpinfer.solvers.solution_files import SolutionFile, read_solution_file, values_of_variables
 
 ENDS = (".sol", ".txt")
 AGREES = 1e-6
@@ -114,18 +116,37 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(file: Path, item: ScoredExample, rules: RuleSet, options: ExportOptions) -> CheckedSolution:
-    claim = read_solution_file(file)
     trellis = known_trellis(item)
     program = options.program.formulate(trellis, rules)
     about = _map(file, program)
+    format_ = options.format or about.get("format", "lp")
+    if format_ == "wcsp":
+        return _of_network(file, program, trellis, rules, options)
+    claim = read_solution_file(file)
     x = program.read(claim.of_columns(program))
     objective = program.integer.value(x) / UNITS_PER_NAT
     units = options.units or about.get("units", "nats")
-    sense = 1 if (options.format or about.get("format", "lp")) == "lp" else -1
-    worth, best = _worth(trellis, program, x, rules, options)
+    sense = 1 if format_ == "lp" else -1
+    worth, best = _worth(trellis, program.integer.labelling(x), rules, options)
     return CheckedSolution(
         str(file), claim, worth, objective, best, _agrees(claim.objective, sense * objective, units)
     )
+
+
+def _of_network(
+    file: Path, program: Program, trellis: Trellis, rules: RuleSet, options: ExportOptions
+) -> CheckedSolution:
+    """A solution of toulbar2: on its last line, the value of each variable."""
+    network = program.network
+    values = values_of_variables(file, network.sizes)
+    cost = network.cost(values)
+    if cost is None:
+        raise InputError("the values are forbidden: it is a solution of another program, or of other options")
+    worth, best = _worth(trellis, np.array(values[: network.tokens], np.int64), rules, options)
+    names = (variable.name for variable in network.meanings())
+    claim = SolutionFile("toulbar2", "", None, dict(zip(names, map(float, values), strict=True)), True)
+    objective = (network.best - cost) / UNITS_PER_NAT
+    return CheckedSolution(str(file), claim, worth, objective, best, None)
 
 
 def _agrees(claimed: float | None, objective: float, units: str) -> bool | None:
@@ -157,9 +178,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
     return known
 
 
-def _worth(
-    trellis: Trellis, program: Program, x: Integers, rules: RuleSet, options: ExportOptions
-) -> tuple[Solution, float]:
+def _worth(trellis: Trellis, ids: LabelIds, rules: RuleSet, options: ExportOptions) -> tuple[Solution, float]:
     """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
     from ilpinfer.decoding.decode import decode
     from ilpinfer.decoding.evaluation import evaluate_labelling
@@ -169,7 +188,7 @@ def _worth(
     bound = best.bound
     if options.program.program == "two-phase":
         bound = -options.program.two_phase(trellis, rules).cost_bound
-    worth = evaluate_labelling(trellis, own, program.integer.labelling(x), bound=best.bound)
+    worth = evaluate_labelling(trellis, own, ids, bound=best.bound)
     return replace(worth, certificate=best.certificate), bound
 
 

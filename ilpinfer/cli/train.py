@@ -17,7 +17,7 @@ from ilpinfer.cli.arguments import Group, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
-from ilpinfer.cli.labelled import held_out_of_file, read_labelled
+from ilpinfer.cli.labelled import check_whole, held_out_of_file, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
 from ilpinfer.cli.rule_files import files_read, read_rules
@@ -60,7 +60,7 @@ class TrainOptions:
     )
     documents: str = EVALUATION.option(
         "",
-        "FILE: File with the document of each sequence, one name per line; a document is never split between training and evaluation.",
+        "FILE: File with the name of the document of each sequence, one name per line. A document is never split between training and evaluation.",
     )
     rules: Annotated[
         Sequence[str],
@@ -95,7 +95,13 @@ def train(options: TrainOptions) -> None:
     outputs = Outputs(options.as_json, inputs, output=options.output)
     with about(source):
         pairs = read_labelled(
-            source, options.column, scheme, options.first, options.label_names, options.never
+            source,
+            options.column,
+            scheme,
+            options.first,
+            options.label_names,
+            options.never,
+            partly=KINDS[kind].partly,
         )
     notice_scheme([labels for _, labels in pairs], scheme)
     rules = read_rules(options.rules)
@@ -103,6 +109,8 @@ def train(options: TrainOptions) -> None:
     with about(options.held_out or None):
         training, held_out = _held_out(options, pairs, scheme, documents)
     folds = _folds(options, documents)
+    if folds or held_out:
+        check_whole(pairs if folds else held_out, "--cross-validate" if folds else "--held-out")
     warnings.simplefilter("ignore", RuleNotice)
 
     def make(

@@ -60,7 +60,7 @@ class TrainingInput:
     def read(self, scheme: str) -> "TrainingScores":
         """Sequences with their scores, or with the models that will score them."""
         source = self.source
-        sequences = read(source, reading(self.label_names), self.column, notice)
+        sequences = read(source, reading(self.label_names, self.column), self.column, notice)
         sequences = self._without_helpers(sequences)
         pairs = rewrite(require_labels(sequences), scheme)
         data = training_digest(pairs)
@@ -95,7 +95,7 @@ class TrainingInput:
 
     def _without_helpers(self, sequences: list[Example]) -> list[Example]:
         """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
-        labellings = [labels for _, labels in require_labels(sequences)]
+        labellings = [labels for _, labels in require_labels(sequences, never=self.never)]
         kept = places_with_labels(labellings, self.never)
         result = []
         for example, places, labels in zip(sequences, kept, labellings, strict=True):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL, SOLVED, COMMON = "all", "solved", "common"
-"""Groups of columns: over all sequences with a known optimum, and over those of them that the method solves, or that every
+"""Groups of columns: over all sequences with a known optimum, over the ones that the method solves, and over the ones that every
 method solves."""
 UNITS = {
     "percent": "%",
@@ -67,7 +67,7 @@ class Column:
         return f"{self.heading} {self.measure}".strip()
 
     def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
-        """Its values in their unit; with an end, "_low" or "_high", that of their interval."""
+        """Its values in their unit; with an end, "_low" or "_high", the end of their interval."""
         values = lines[self.field + end]
         return 100 * values if self.form in SHARES else values
 

@@ -39,7 +39,7 @@ class Comparison(ComparisonData):
     about : mapping of str to object
         Source, number of sequences, name, number and digest of the rules, version, and `limits`, the options of each method.
     cases : sequence of ScoredExample, optional
-        The sequences, for pictures of single ones; none where the comparison was loaded.
+        The sequences, for pictures of single ones; none if the comparison was loaded.
     rules : RuleSet, optional
         Their rules.
 
@@ -65,7 +65,7 @@ class Comparison(ComparisonData):
     def load(cls, path: str | Path) -> "Comparison":
         """The comparison that `ilpinfer compare --output` or `save` has written into a folder.
 
-        Its sequences are not there, so that its report has no pictures of single ones.
+        It does not contain the sequences, so its report has no pictures of single sequences.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Comparison(ComparisonData):
         columns : sequence of str, optional
             Columns of `summary()`, such as "method", "f1" and "mean_gap", for one table of methods.
         digits : int, optional
-            Decimals of numbers that are no counts; those of each unit if not given.
+            Decimal places of all numbers except counts; if not given, the default of each unit.
         preset : str, optional
             One table for one column of a two-column paper, with short heads, units, intervals and a caption. "paper": F1, its loss, gap
             and time. "gaps": gap, search errors, model errors, sequences solved to the optimum, and time.
@@ -264,7 +264,7 @@ class Comparison(ComparisonData):
         label : str, optional
             Label of one table in LaTeX; the name of the file, as in `tab:summary`, if not given.
         position : str, optional
-            Where LaTeX may place a table that floats, such as "tb"; "t" if not given.
+            Placement of a floating table in LaTeX, such as "tb"; "t" if not given.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class Comparison(ComparisonData):
         ValueError
             For another format or preset, an unknown column, and a place that cannot be written to.
         MissingLibrary
-            Where the library of the format is not installed.
+            If the library of the format is not installed.
         """
         return write_tables(
             self.lines(), folder, format, Layout(columns, digits, caption, preset, label, position)
@@ -290,7 +290,7 @@ class Comparison(ComparisonData):
         name : str
             "gaps", "anytime", "profile" or "lengths".
         ax : Axes, optional
-            Axes of matplotlib to draw on; those of a new figure if not given.
+            Axes of matplotlib to draw on; if not given, axes of a new figure.
 
         Returns
         -------
@@ -395,7 +395,7 @@ ABOUT = ("source", "rules", "rule_count", "rules_digest", "sequences", "version"
 
 
 def save_rows(comparison: Comparison, folder: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Write `results.jsonl` into a folder, but over none of the inputs."""
+    """Write `results.jsonl` into a folder, but not over an input."""
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows_of(comparison.frame))
     write_atomically(Path(folder, RESULTS), lines, inputs)
 

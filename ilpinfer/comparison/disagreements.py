@@ -92,7 +92,7 @@ def disagreements(results: ComparisonData, most: int = MOST) -> list[PathPair]:
 
 
 def furthest(frame: "pd.DataFrame", cap: float) -> list[tuple[Any, Any]]:
-    """The best line of a sequence, and one of a lower score, or of none, which counts as the cap: for each method the furthest one."""
+    """For each method, the line furthest below the best line of its sequence, and that best line; a missing labelling counts as the cap."""
     labelled = frame[frame.labels.notna()].assign(proved=frame.status == "optimal")
     best = labelled.dropna(subset="score").sort_values(["score", "proved"], ascending=False, kind="stable")
     best = best.drop_duplicates("sequence").set_index("sequence", drop=False)
@@ -116,7 +116,7 @@ def _pair(case: ScoredExample, rules: RuleCompiler, first: Any, second: Any) -> 
 def window(
     differing: Sequence[int], tokens: int, marked: Iterable[int] = (), width: int = WIDTH
 ) -> tuple[int, int]:
-    """The stretch of at most `width` tokens with most that differ, of these with most that are marked, and of these the middle one."""
+    """The stretch of at most `width` tokens with the most differing tokens; of several, that with the most marked tokens, then the middle one."""
     if tokens <= width:
         return 0, tokens
     worth = np.zeros(tokens, np.int64)

@@ -66,7 +66,7 @@ class PlannedMethod:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every entry, in the order of the table; those of one name follow each other."""
+    """Every entry, in the order of the table; entries of one name are adjacent."""
 
     entries: tuple[PlannedMethod, ...]
 

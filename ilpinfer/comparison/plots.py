@@ -243,7 +243,7 @@ def write_plots(
     only: Sequence[str] | None = None,
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write plots into a folder, but over none of the inputs."""
+    """Write plots into a folder, but not over an input."""
     check_plots(kind, only, width)
     size = (width, SHAPE * width)
     contents = {f"{name}.{kind}": plot(draw, kind, size) for name, draw in drawings(comparison, only).items()}
@@ -271,7 +271,7 @@ def picture(draw: Drawing, size: tuple[float, float] = (WIDTH, SHAPE * WIDTH)) -
 
 
 def plot(draw: Drawing, kind: str, size: tuple[float, float]) -> bytes:
-    """What is drawn, as the content of a file of this width in inches; the height is that of the axes, to which a legend below them is added."""
+    """A drawing as the content of a file of this width in inches; its height is the height of the axes and of a legend below them."""
     width, height = size
     points = SMALL if width < NARROW else LARGE
 

@@ -111,7 +111,7 @@ def _counter(names: tuple[str, ...], scheme: str) -> LabelCounter:
 def row_of(
     sequence: int, entry: PlannedMethod, solution: Solution, gold: ScoredGold | None, scheme: str
 ) -> Row:
-    """The row of `results.jsonl` for one sequence and method; a failure has no account against gold."""
+    """The row of `results.jsonl` for one sequence and method; a failure has no measures against gold."""
     labels = list(solution.labels) if solution.has_labelling else None
     account = {**dict.fromkeys(COUNTS), "fields": None, "gold_score": None, "differs_by": ""}
     if gold is not None and not solution.error:

@@ -54,7 +54,7 @@ class ComparisonRun:
     watch: Callable[[Row, ScoredExample], None] = lambda row, case: None
 
     def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
-        """The rows after those of an earlier run, sequence by sequence; a row is given before it is found to disagree with others."""
+        """The rows that an earlier run lacks, sequence by sequence; a row is yielded before it is compared with others."""
         for entry in self.plan.entries:
             if entry.request is not None:
                 start_solver(entry.request, wait=True)
@@ -208,8 +208,8 @@ def compare(
         Gap in nats that stands for a missing labelling, in means over all sequences. Gaps of labellings are
         never cut.
     on_error : OnError, default "raise"
-        "raise" ends the comparison where a method raises an error. "record" records the error as a failure and
-        goes on: failures are counted for themselves, and are in no mean, no test and no account against gold.
+        "raise" ends the comparison if a method raises an error. "record" records the error as a failure and
+        continues: failures are counted separately, and no mean, test or measure against gold includes them.
     watch : callable, optional
         Function that is called with each row and its sequence, for example to show progress.
     given : iterable of (mapping of int to str, int or set) or None, optional

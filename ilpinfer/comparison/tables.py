@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from formulations.arguments import whole
 from ilpinfer.comparison.columns import COLUMNS, OF_METHODS, Column, readable, with_values
@@ -43,6 +43,13 @@ LIBRARIES = {
 """Extra and library of a format, as `require` takes them."""
 TEXT_FORMATS = ("markdown", "latex")
 """Formats with values as people read them, in which columns and lines without any value are left out."""
+FORMATS_OF = {
+    "caption": TEXT_FORMATS,
+    "preset": TEXT_FORMATS,
+    "label": ("latex",),
+    "position": ("latex",),
+}
+"""The formats that have a setting of `Layout`."""
 DIGITS = {"nats": 2, "relative": 2}
 """Decimals in text formats, where they are others than in the page."""
 PRESETS = {
@@ -92,16 +99,20 @@ class Layout:
     label: str = ""
     position: str = ""
 
-    def check(self, kind: str) -> None:
-        """Raise ValueError for an unknown format, column or preset, and MissingLibrary for a format whose library is not installed."""
-        if kind not in SUFFIXES:
-            raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
+    def check(self, *kinds: str) -> None:
+        """Raise ValueError for an unknown format, column or preset, and MissingLibrary for a format whose library is not installed.
+
+        One of the formats must have a caption, a label and a position that are given, and all must have a preset.
+        """
+        for kind in kinds:
+            if kind not in SUFFIXES:
+                raise ValueError(f"format is {kind!r}; expected one of {', '.join(SUFFIXES)}")
         if self.preset and self.preset not in PRESETS:
             raise ValueError(f"preset is {self.preset!r}; expected one of {', '.join(PRESETS)}")
-        for name in ("caption", "preset", "label", "position"):
-            allowed = TEXT_FORMATS if name in ("caption", "preset") else ("latex",)
-            if getattr(self, name) and kind not in allowed:
-                raise ValueError(f"format {kind} has no {name}; choose {' or '.join(allowed[::-1])}")
+        for name, allowed in FORMATS_OF.items():
+            odd = [kind for kind in kinds if kind not in allowed]
+            if getattr(self, name) and odd and (name == "preset" or odd == list(kinds)):
+                raise ValueError(f"format {odd[0]} has no {name}; choose {' or '.join(allowed[::-1])}")
         if self.label and not self.single:
             raise ValueError("label is for one table; give columns or a preset")
         if self.digits is not None:
@@ -112,8 +123,14 @@ class Layout:
                 raise ValueError(f"columns: no column {field!r}; expected some of {', '.join(known)}")
         if self.columns is not None and not self.columns:
             raise ValueError(f"columns is empty; expected some of {', '.join(known)}")
-        if kind in LIBRARIES:
-            require(f"format {kind}", *LIBRARIES[kind])
+        for kind in kinds:
+            if kind in LIBRARIES:
+                require(f"format {kind}", *LIBRARIES[kind])
+
+    def of(self, kind: str) -> "Layout":
+        """The layout without a caption, label or position that the format does not have."""
+        without: dict[str, Any] = {name: "" for name, allowed in FORMATS_OF.items() if kind not in allowed}
+        return replace(self, **without)
 
     @property
     def single(self) -> bool:
@@ -154,7 +171,7 @@ def write_tables(
     layout: Layout,
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write tables of the lines of each into a folder, but over none of the inputs."""
+    """Write tables of these lines into a folder, but not over an input."""
     layout.check(kind)
     writers: dict[str, Callable[..., str | bytes]] = {
         "csv": _csv,

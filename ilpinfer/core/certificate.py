@@ -43,7 +43,7 @@ class Rest(PlainRecord):
 class Certificate:
     """The proof, or the source, of the bound of a solution."""
 
-    kind: str  # "exact" for a tree that proves the bound, "solver" for a solver's word, "none" for a method's
+    kind: str  # "exact": a tree proves the bound; "solver": a solver claims it; "none": a method claims it
     source: str = ""  # the argument of the proof, or the solver with its version
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the solver
     tree: Leaf | Split | Phases | None = None

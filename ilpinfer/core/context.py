@@ -16,7 +16,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 
 
 def trials_of(rule: Rule, reading: Reading, lost: set[int]) -> list[Trial]:
-    """The trials of a rule but for those at tokens where an earlier rule overrules it."""
+    """The trials of a rule, except those at tokens where an earlier rule has priority."""
     return [t for t in rule.trials(reading) if not (lost and t.tokens and t.tokens[0] in lost)]
 
 
@@ -24,7 +24,7 @@ class Questions(Protocol):
     """Searches that explanations need, within the time limit of the call that is explained."""
 
     def conflict(self, context: "Context", known: Infeasibility | None) -> Infeasibility:
-        """The conflict where no labelling is feasible; the known one, unless more time is left for it now."""
+        """The conflict if no labelling is feasible: the known one, unless there is more time for a search now."""
 
     def changes(self, context: "Context", path: LabelIds, token: int | None) -> tuple[Any, ...]:
         """The runs of labels that are not Viterbi's, or the answer for one token, each a `Change`."""
@@ -63,7 +63,7 @@ class Context:
         return {name: rule for name, rule in pairs if isinstance(rule, Rule)}
 
     def overruled(self) -> dict[str, list[int]]:
-        """For each rule that an earlier one has priority over, the tokens where it has."""
+        """For each rule, the tokens where an earlier rule has priority over it."""
         return self.rules.compiled(self.trellis.labels).overruled(self.trellis.tokens)
 
     def broken(self, name: str, labels: Sequence[str]) -> list[Trial]:

@@ -12,7 +12,7 @@ STRETCH = 0.005
 
 
 class Deadline:
-    """A limit of seconds from now, or None, by some clock; seconds that are excused postpone the end."""
+    """A time limit in seconds from now, or None, by a given clock; excluded seconds postpone the end."""
 
     def __init__(self, limit: float | None = None, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or time.perf_counter
@@ -21,12 +21,12 @@ class Deadline:
         self.excused = 0.0
 
     def excuse(self, seconds: float) -> None:
-        """Do not count some seconds, such as those in which the process of a user's decoder starts."""
+        """Exclude some seconds, such as those in which the process of a user's decoder starts."""
         self.excused += seconds
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start, without those that are excused."""
+        """Seconds since the start, without excluded ones."""
         return self.clock() - self.began - self.excused
 
     @property

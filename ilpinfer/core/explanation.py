@@ -100,8 +100,8 @@ class Change(PlainRecord):
     viterbi: tuple[str, ...]
     breaks: dict[str, int]  # violations that Viterbi's labels there add while all other labels stay
     other: tuple[str, ...] | None  # T labels; of the fewest violations of hard rules if none keeps these
-    status: str  # of the search for it, as that of a solution
-    loss: float  # score of the labelling less that of the other, nats; inf where that breaks a hard rule
+    status: str  # of the search for `other`, as in a solution
+    loss: float  # score of the labelling minus score of the other, nats; inf if the other breaks a hard rule
     more: dict[str, int]  # violations that the other labelling has more
     differs: tuple[int, ...]  # tokens at which the other labelling differs
     TITLE: ClassVar = "change"
@@ -166,7 +166,7 @@ class Changes(PlainRecord):
         return "\n".join(map(str, self.changes)) or "every label is Viterbi's"
 
     def short(self) -> list[dict[str, Any]]:
-        """Tokens, Viterbi's labels, those in their place, and the rules that Viterbi's would break more, of each run."""
+        """For each run: its tokens, Viterbi's labels, the labels of the solution, and the rules that Viterbi's labels would break more often."""
         return [
             {
                 "tokens": list(each.tokens),

@@ -56,9 +56,9 @@ class Method:
 
 WHOLE_PROGRAM = "ilpinfer.exact.programs:whole_program"
 OUTSIDE_PROGRAM = "ilpinfer.exact.programs:outside_program"
-"""The runner of users' solvers and of those of PuLP."""
+"""The runner of users' solvers and solvers of PuLP."""
 PULP = "pulp:"
-"""What precedes PuLP's name of a solver in that of the method."""
+"""Prefix of methods that are solvers of PuLP."""
 
 
 def _solver(name: str, library: str) -> Method:
@@ -89,7 +89,7 @@ BUILT_IN = (
     Method(
         "auto",
         True,
-        "folds local rules; Viterbi; multipliers and products of machines on what it breaks; then a solver",
+        "Viterbi with local rules in its scores; multipliers and automata for the rules that it breaks; then a solver",
         "ilpinfer.exact.auto:auto",
         ("within",),
         functions="ilpinfer.search.listing:listed",
@@ -98,46 +98,48 @@ BUILT_IN = (
     _solver("cp-sat", "CP-SAT, through OR-tools"),
     _solver("highs", "HiGHS, through highspy"),
     _solver("scip", "SCIP, through OR-tools"),
-    _search("viterbi", "viterbi:plain_viterbi", "ignores the rules; exact where none is broken"),
+    _search("viterbi", "viterbi:plain_viterbi", "Viterbi without rules; exact where it breaks none"),
     _search(
         "constrained-viterbi",
         "viterbi:constrained_viterbi",
-        "Viterbi with the rules on single tokens and steps in its scores",
+        "Viterbi with the rules on single tokens and steps in its scores; ignores all other rules",
     ),
     _search(
         "post-correction",
         "viterbi:post_correction",
-        "Viterbi, then hard rules on single tokens overwrite labels",
+        "Viterbi; then hard rules on single tokens correct its labels",
     ),
     _search(
         "posterior",
         "posterior:posterior",
-        "the labelling with the most right tokens, or the best F1 of spans, to be expected under the rules",
+        "the labelling with the highest expected number of correct tokens, or expected F1 of spans, under the rules",
         "Posterior",
         functions=None,
     ),
-    _search("beam", "beam:beam_search", "the best few prefixes at every token", "", "width"),
+    _search(
+        "beam", "beam:beam_search", "beam search: keeps the best few prefixes at each token", "", "width"
+    ),
     _search(
         "greedy-spans",
         "greedy_spans:greedy_spans",
-        "candidate spans, the likeliest first, without overlaps; ignores the rules",
+        "takes candidate spans without overlaps, most probable first; ignores the rules",
     ),
     _search(
         "lds",
         "discrepancy:limited_discrepancy",
-        "limited discrepancy search: depth first, under limits that widen; admissible or as published",
+        "limited discrepancy search: depth first, under limits that are raised step by step; variant admissible, textbook or published",
         "Discrepancy",
     ),
     _search(
         "evolutionary",
         "evolution:evolutionary",
-        "an evolutionary algorithm on the runs of labellings, varied or as published",
+        "an evolutionary algorithm that changes the runs of labellings; variant varied or published",
         "Evolution",
     ),
     _search(
         "hybrid",
         "evolution:hybrid",
-        "lds for short sequences, evolutionary for long ones, strong or as published",
+        "lds for short sequences, evolutionary for long ones; variant strong or published",
         "Border",
     ),
 )

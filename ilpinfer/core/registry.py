@@ -1,4 +1,4 @@
-"""The methods by name: those of the package, and users' decoders and solvers."""
+"""The methods by name: methods of the package, and users' decoders and solvers."""
 
 import inspect
 import pickle
@@ -84,13 +84,13 @@ def register_solver(name: str, solver: Function) -> None:
     """Register a solver of integer programs as a method for `decode`, `decode_many`, `compare` and the command line.
 
     It is called as `solver(program, *, time_limit, threads)`: the `IntegerProgram` whose objective is maximised, the time
-    limit in seconds or None, and the number of threads. What a user sets in `solver_options` are further keyword arguments,
-    and the path `solver_log` is the argument `log`. It runs in this process and has to keep the time limit itself.
+    limit in seconds or None, and the number of threads. The `solver_options` of a user are passed as further keyword
+    arguments, and the path `solver_log` as the argument `log`. It runs in this process and has to keep the time limit itself.
 
     It returns values and a bound. The values are n numbers, one for each column, or None if it has found no solution; they are
     rounded. The bound is an upper bound on `program.value` of every solution, in grid units, or None if it has none, and -inf
     if there is no solution. The values have to keep every row, and the score of the labelling is computed by this package.
-    A bound below that score is an error; a bound that the score attains proves the labelling optimal, on the solver's word.
+    A bound below that score is an error; if the score attains the bound, the labelling is optimal, as the solver claims.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import WHOLE_PROGRAM, Method
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.result import Task
+from ilpinfer.core.watching import Watch
 from ilpinfer.system.posix import require_posix
 
 MOST = {
@@ -62,7 +63,7 @@ class Request:
         """Whether compiled rules may answer before the method is asked."""
         return self.method.name == "auto" and self.settings.get("within") is None
 
-    def task(self, top: int | None = None, watch: Callable[[float, int, float], None] | None = None) -> Task:
+    def task(self, top: int | None = None, watch: Watch | None = None) -> Task:
         """The task for one sequence, the time running from now; ValueError for an invalid `top`."""
         most = 1 if top is None else whole(top, "top", 1, MOST["top"])
         return Task(deadline_for(self.time_limit), top=most, watch=watch, **self.settings)

@@ -1,6 +1,5 @@
 """The result of a method, before it is valued and reported; and the task of a method."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,11 +9,12 @@ from ilpinfer.core.certificate import NONE, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.trees import Leaf
+from ilpinfer.core.watching import Watch
 
 
 @dataclass(frozen=True)
 class Result:
-    """One labelling, or none; its value and a bound on all that were not found before it, grid units, inf where unknown."""
+    """One labelling, or none, with its value and a bound on all labellings that were not found before it; grid units, inf if unknown."""
 
     path: LabelIds | None
     bound: float
@@ -34,8 +34,9 @@ class Result:
 class Start(NamedTuple):
     """What is known of a sequence before its method begins: a labelling, and a bound in grid units with its proof.
 
-    `tried` says that kernels have done their share of work with the machines and multipliers of the proof, `packed` is the sequence as they
-    read it, where that has all rules, and `declined` says why they have no answer. `deadline` is that of the sequence, if its time has begun.
+    `tried` says whether kernels have worked with the machines and multipliers of the proof, up to their limits. `packed` is the
+    sequence as they read it, if that has all rules. `declined` says why they have no answer. `deadline` is that of the sequence,
+    if its time has begun.
     """
 
     path: LabelIds | None = None
@@ -52,7 +53,7 @@ NOTHING_KNOWN = Start()
 
 @dataclass(frozen=True)
 class Task:
-    """Options of a method for one sequence; `within`, and what `watch` is called with beside seconds, are in grid units."""
+    """Options of a method for one sequence; `within` is in grid units, and `watch` hears what the method reports."""
 
     deadline: Deadline
     top: int = 1
@@ -61,4 +62,4 @@ class Task:
     within: int | None = None
     start: Start = NOTHING_KNOWN
     parameters: object = None
-    watch: Callable[[float, int, float], None] | None = None
+    watch: Watch | None = None

@@ -38,7 +38,7 @@ class RuleCompiler:
         return iter(self.rules)
 
     def fit(self, trellis: Trellis) -> Trellis:
-        """The trellis without the labels that the rules leave out; ValueError for what is none."""
+        """The trellis without the labels that the rules leave out; ValueError for an object that is not a trellis."""
         trellis = instance(trellis, Trellis, "trellis", "a Trellis")
         return trellis.with_never(self.rules.never, absent=True) if self.rules.never else trellis
 
@@ -46,10 +46,10 @@ class RuleCompiler:
         labels = self.rules.fit(labels)
         return self._compiled.find(
             lambda one: one.labels is labels or one.labels == labels,
-            lambda: self.anew(labels),
+            lambda: self.compiled_again(labels),
         )
 
-    def anew(self, labels: LabelSet) -> CompiledRules:
+    def compiled_again(self, labels: LabelSet) -> CompiledRules:
         """The rules for a label set, compiled for this call alone; errors as `compiled`."""
         labels = self.rules.fit(labels)
         if self.labels is not None and labels != self.labels:
@@ -71,7 +71,7 @@ class RuleCompiler:
         return alone
 
     def prepare(self) -> None:
-        """Compile for the only labels, where they are known and that is still to be done, as in another process."""
+        """Compile for the only labels, if they are known and this has not been done yet, as in another process."""
         if self.labels is not None:
             self.compiled(self.labels)
 
@@ -103,7 +103,7 @@ def stated(
     what: str,
     instead: str = "leave it out, or state it as a template, an inequality or a formula",
 ) -> RuleCompiler:
-    """The compiler of rules; ValueError where one of them is a Python function, which `what` does not take."""
+    """The compiler of rules; ValueError if one of them is a Python function, which `what` does not accept."""
     compiler = compiler_of(rules)
     for rule in compiler.rules.rules:
         if rule.statement.form == "function":

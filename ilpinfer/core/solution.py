@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from ilpinfer.core.explanation import Changes, Explanation
 
 LATER = ("violations", "certificate", "overruled", "context", "given")
-"""Fields that the record of a call makes when they are first read."""
+"""Fields that are computed from the record of a call when they are first read."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A labelling with its score and the proof of its bound. Scores are in nats, times in seconds.
 
-    Violations and the certificate of a solution by compiled rules are made of the kernels' numbers at first access.
+    With compiled rules, violations and certificate are computed from the numbers of the kernels at first access.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Solution:
     error : str, optional
         Type of the error that ended the method, if errors are reported as solutions.
     given : dict of int to str or tuple of str, optional
-        Known labels by position, which the scores include, or those that a token may have; see `Trellis.with_given`.
+        Known labels by position, or the labels that a token may have; the scores include them. See `Trellis.with_given`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Solution:
 
     @classmethod
     def _of(cls, known: dict[str, Any]) -> Self:
-        """A solution of a dict that it keeps: fields, and `_call`, a record and a number by which it makes the fields of `LATER` when first read."""
+        """A solution that keeps the given dict: fields, and `_call`, a record and a number from which it computes the fields of `LATER` when first read."""
         made = cls.__new__(cls)
         object.__setattr__(made, "__dict__", known)
         return made
@@ -153,9 +153,7 @@ class Solution:
 
     def _lines(self) -> list[str]:
         """Status and score, labels, broken rules, and the method."""
-        proof = {"exact": ", with proof", "solver": ", by the word of a solver"}.get(
-            self.certificate.kind, ""
-        )
+        proof = {"exact": ", with proof", "solver": ", claimed by a solver"}.get(self.certificate.kind, "")
         by = f"by {self.method} in {self.seconds:.3g} s"
         if self.path is None:
             return [f"{self.status}{proof}: no labelling", *([self.reason] if self.reason else []), by]
@@ -204,7 +202,7 @@ class Solution:
         Raises
         ------
         ValueError
-            Where there are some, and the trellis and the rules are not known any more.
+            If there are incumbents, but trellis and rules are no longer known.
         """
         if not self.has_labelling:
             return ()
@@ -231,13 +229,13 @@ class Solution:
     def explain(self, token: int | None = None, change: bool = False) -> "Explanation | Changes":
         """Why the labelling is as it is: the broken rules, or the labels that are not Viterbi's.
 
-        Where no labelling is feasible, the conflict. Searches for it have the time limit of the call, 10 s
-        without one, and a label that is not Viterbi's takes at most three decodings with that limit.
+        If no labelling is feasible, the rules that contradict each other. A search has the time limit of the call, or
+        10 s without one; to explain a label that is not Viterbi's takes at most three decodings with that limit.
 
         Parameters
         ----------
         token : int, optional
-            Position of a token: why its label is not that of Viterbi's algorithm, which follows the scores
+            Position of a token: why its label is not the label by Viterbi's algorithm, which follows the scores
             alone. The answer is about the run of changed labels that holds the token. It has the best labelling with
             Viterbi's labels there, or with any other label where the label is Viterbi's.
         change : bool, default False
@@ -252,8 +250,8 @@ class Solution:
         Raises
         ------
         ValueError
-            Where no labelling was found in time, for a position that is no token's, and for a solution that
-            was read from a file.
+            If no labelling was found in time, for a position without a token, and for a solution that was read
+            from a file.
 
         Examples
         --------
@@ -341,7 +339,7 @@ class Solution:
         ------
         ValueError
             For keys that are missing or unknown, values of another type, an unknown status, and values that
-            contradict each other. Claims are not checked here but by `ilpinfer.verify`.
+            contradict each other. Claims are checked only by `ilpinfer.verify`.
         """
         given, incumbents = solution_fields(values, cls.FURTHER)
         result = cls(**given)
@@ -389,9 +387,9 @@ class Solution:
         Raises
         ------
         FileNotFoundError
-            Where there is no such file.
+            If there is no such file.
         ValueError
-            For a file that is no solution; the message names file, place and value.
+            For a file that is not a solution; the message names file, place and value.
         """
         return read_values(path, LARGEST_FILE, cls.from_dict)
 

@@ -62,7 +62,7 @@ OWN = frozenset((*NEEDED, *OPTIONAL, *ROW_KEYS, *FURTHER_OWN, *OPTIONS)) - {*ABO
 def solution_fields(
     values: Any, further: Mapping[str, Callable[[Any, str], Any]]
 ) -> tuple[dict[str, Any], tuple[Incumbent, ...] | None]:
-    """Fields of a solution, and its incumbents where they are there; `further` reads the fields of a kind of solution."""
+    """Fields of a solution, and its incumbents if present; `further` reads the additional fields of a kind of solution."""
     if isinstance(values, dict) and not further and "floor_kind" in values:
         raise ValueError("the solution is of two-phase inference; read it as a TwoPhaseSolution")
     if isinstance(values, dict) and "sequence" in values:  # a row, which repeats further keys of its input

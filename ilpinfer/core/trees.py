@@ -12,7 +12,7 @@ from formulations.plain_values import READERS, PlainValues, of_type, repeated, t
 MachineKey = tuple[int, int]
 """A rule by its place among the compiled rules, and a component or machine of it by its own.
 
-A split above a leaf adds a rule after the last one, so that those of nested splits are numbered from the root.
+A split above a leaf adds a rule after the last one, so that rules of nested splits are numbered from the root.
 """
 
 DEEPEST, MOST_LEAVES = 200, 10_000
@@ -27,14 +27,14 @@ class TooManyCases(InferenceError, ValueError):
 class Leaf(PlainValues):
     """A bound that passes over the folded lattice recompute. Rules without a name in it are relaxed."""
 
-    # For each unit of weight of a `Sum` whose violations count singly, in units of 2^-30 nats: the lattice pays it, and the
-    # bound gets back the best future of the sum's machine.
+    # Price of each unit of weight of a `Sum` whose violations are counted one by one, in units of 2^-30 nats: the lattice
+    # pays it, and the bound gets back the best future of the sum's machine.
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
     # Machines that the lattice is multiplied with for the first backward pass.
     product: tuple[MachineKey, ...] = ()
-    # Further machines: those of a stage read what the stage before has left, and prune what cannot pass the bound.
+    # Further machines: those of a stage read what the previous stage has left, and prune what cannot exceed the bound.
     stages: tuple[tuple[MachineKey, ...], ...] = ()
-    # By stage, for an `Agreement` whose violations count singly, the scores (n, F), grid units, that its tokens give to the
+    # By stage, for an `Agreement` whose violations are counted one by one, the scores (n, F), grid units, that its tokens give to the
     # lattice for each kind; the shares of the last stage stay there.
     shares: tuple[Mapping[MachineKey, Sequence[Sequence[int]]], ...] = ()
 
@@ -89,7 +89,7 @@ def nodes(tree: Any) -> Iterator[tuple[int, Any]]:
 
 
 def as_plain(tree: Tree) -> dict[str, Any]:
-    """A tree as plain values, those of the two cases of a split inside its own; TooManyCases as `nodes`."""
+    """A tree as plain values; the values of a split contain the values of its two cases. TooManyCases as `nodes`."""
 
     def plain(node: Tree) -> dict[str, Any]:
         if isinstance(node, Leaf):

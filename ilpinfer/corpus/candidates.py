@@ -194,6 +194,11 @@ class CandidateSet:
         repeated = len(candidates) - len(chosen)
         return cls(tuple(tokens), tuple(chosen), tuple(levels), tuple(names), prior, tuple(own), repeated)
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The labels of candidates, and those that exist in any case."""
+        return tuple(dict.fromkeys(name[2:].partition("/")[0] for name in self.names[1:]))
+
     def _labels(self, number: int) -> list[str]:
         each, level = self.candidates[number], self.levels[number]
         size = each.end - each.start
@@ -212,9 +217,12 @@ class CandidateSet:
         """The candidates of a labelling (T,)."""
         return [self.candidates[n] for n in self._chosen(labels)]
 
-    def original(self, labels: Sequence[str]) -> tuple[Candidate, ...]:
-        """The candidates of a labelling (T,) with the offsets that were given."""
-        return tuple(self.given[n] for n in self._chosen(labels))
+    def original(self, labels: Sequence[str], *, nested: bool = False) -> tuple[Candidate, ...]:
+        """The candidates of a labelling (T,) with the offsets that were given; with `nested`, labels are paths."""
+        if not nested:
+            return tuple(self.given[n] for n in self._chosen(labels))
+        found, own = _nested_places(labels), zip(self.candidates, self.given, strict=True)
+        return tuple(given for each, given in own if (each.start, each.end, each.label) in found)
 
     def _chosen(self, labels: Sequence[str]) -> Iterator[int]:
         for n, each in enumerate(self.candidates):
@@ -238,6 +246,17 @@ class CandidateSet:
         transitions = np.where(goes_on | (ended[:, None] & begun), 0.0, -np.inf)
         start, end = np.where(begun, 0.0, -np.inf), np.where(ended, 0.0, -np.inf)
         return Scores(self.names, emissions, transitions, start=start, end=end, scheme="spans")
+
+
+def _nested_places(labels: Sequence[str]) -> set[tuple[int, int, str]]:
+    """Start, end and label of each span of labels that are paths, such as `I-firm/B-place`."""
+    found, around = set[tuple[int, int, str]](), list[tuple[int, str]]()
+    for t, label in enumerate([*labels, OUTSIDE]):
+        levels = [] if label == OUTSIDE else label.split("/")
+        goes_on = next((n for n, level in enumerate(levels) if level.startswith("B-")), len(levels))
+        found |= {(start, t, field) for start, field in around[goes_on:]}
+        around[goes_on:] = [(t, level[2:]) for level in levels[goes_on:]]
+    return found
 
 
 def _name(mark: str, field: str, level: int) -> str:

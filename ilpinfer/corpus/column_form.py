@@ -6,6 +6,8 @@ from itertools import islice
 
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.column_contents import ROWS, Cells, Contents
+from ilpinfer.corpus.column_labels import are_brackets
+from ilpinfer.corpus.column_names import GIVEN_NAMES, LABEL_NAMES, NO_ENDS, ROLES, TOKEN_NAMES, ColumnNames
 from ilpinfer.corpus.examples import InputError, Notify
 
 DOCUMENT = "-DOCSTART-"
@@ -29,7 +31,12 @@ def split(line: str, separator: str) -> Cells:
 
 
 def is_border(cells: Cells) -> bool:
-    return not cells or cells[0].split(" ")[0] == DOCUMENT
+    if not cells:
+        return True
+    first = cells[0].split(" ")[0]
+    return first == DOCUMENT or (
+        first in ("#begin", "#end") and " ".join(cells).startswith(f"{first} document")
+    )
 
 
 def _has_token(line: str) -> bool:
@@ -66,53 +73,10 @@ def excerpt(line: str) -> str:
     return repr(line if len(line) <= 60 else line[:57] + "...")
 
 
-TOKEN_NAMES = ("token", "tokens", "word", "words", "form")
-LABEL_NAMES = ("label", "labels", "tag", "tags", "ner", "ner_tag", "ner_tags", "gold")
-SEQUENCE_NAMES = ("sentence", "sentence #", "sentence_id", "sent_id", "sequence", "sequence_id")
-GIVEN_NAMES, UNKNOWN = ("given",), ("", "_")
-"""Names of columns in headers, in lower case; and the cells of tokens without a known label. A sequence begins where the cell of a sequence column changes."""
 AS_JSON = 'give tokens that hold spaces or commas as JSON lines, {"tokens": ["New York"]}'
 
 Row = tuple[int, Cells]
 """Number of a line, and its cells; no cells for a border between sequences."""
-
-
-@dataclass(frozen=True)
-class ColumnNames:
-    """Columns that a user names, each by its number from 1 or by its name in the header."""
-
-    label: str = ""
-    token: str = ""
-    unlabelled: bool = False
-    beside: bool = False
-    """Whether the file stands beside the one that they are of: where it has tokens and labels alone, these are read."""
-
-    @classmethod
-    def read(cls, text: str, beside: bool = False) -> "ColumnNames":
-        """From `LABEL`, `TOKEN,LABEL`, or `TOKEN,` to leave labels out."""
-        texts = [part.strip() for part in text.split(",")]
-        if len(texts) > 2 or (len(texts) == 2 and not texts[0]) or (text and not texts[0]):
-            raise InputError(f"--column {text}: expected LABEL, or TOKEN,LABEL, or TOKEN, for no labels")
-        label, token = (texts[0], "") if len(texts) == 1 else (texts[1], texts[0])
-        return cls(label, token, len(texts) == 2 and not label, beside)
-
-    def __bool__(self) -> bool:
-        return bool(self.label or self.token)
-
-    def fitting(self, cells: Cells) -> "ColumnNames":
-        """No names for a file with a token and a label a line that stands beside another, where it lacks one of them."""
-        low = [cell.strip().lower() for cell in cells]
-        known = (*low, *map(str, range(1, len(cells) + 1)))
-        lacking = any(name and name.lower() not in known for name in (self.token, self.label))
-        return ColumnNames() if self.beside and len(cells) == 2 and lacking else self
-
-    def occur_in(self, cells: Cells) -> bool:
-        low = [cell.strip().lower() for cell in cells]
-        own = [name for name in (self.token, self.label) if name and not name.isdecimal()]
-        if own:
-            return any(name.lower() in low for name in own)
-        token, label = (any(cell in known for cell in low) for known in (TOKEN_NAMES, LABEL_NAMES))
-        return token and (label or self.unlabelled or any(cell in GIVEN_NAMES for cell in low))
 
 
 @dataclass(frozen=True)
@@ -123,13 +87,50 @@ class Places:
     label: int | None
     sequence: int | None = None
     given: int | None = None
+    inner: tuple[int, ...] = ()
+    """The columns of further levels of nested labels."""
+    end: int | None = None
+    mark: str = ""
+    """The cell that marks the end of a sequence; empty where any text does that."""
+    brackets: frozenset[int] = frozenset()
+    """The columns of labels that are brackets of spans."""
     further: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The columns of labels, from the outermost level to the innermost."""
+        return () if self.label is None else (self.label, *self.inner)
+
+    def ends(self, cells: Cells) -> bool:
+        """Whether a row is the last one of its sequence."""
+        if self.end is None:
+            return False
+        cell = cells[self.end].strip()
+        return self.mark in cell.split("|") if self.mark else cell.lower() not in NO_ENDS
 
     def with_further(self, count: int, header: Cells) -> "Places":
         """With all other columns of a file, each under its number and under its name in the header."""
-        others = [at for at in range(count) if at not in (self.token, self.label, self.sequence, self.given)]
+        known = (self.token, *self.levels, self.sequence, self.given, self.end)
+        others = [at for at in range(count) if at not in known]
         names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
         return replace(self, further=tuple({**dict(names), **{str(at + 1): at for at in others}}.items()))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A kind of files of columns that its first line tells: columns that nobody named, and the number of those that each row has."""
+
+    names: ColumnNames
+    width: int
+
+
+DIALECTS = {"#begin document": Dialect(ColumnNames("11", "4"), 11)}
+"""Kinds by how their first lines begin: CoNLL-2012, whose rows go on with a column for each predicate."""
+
+
+def dialect_of(lines: list[str]) -> Dialect | None:
+    first = next((line for line in lines if line.strip()), "")
+    return next((dialect for begin, dialect in DIALECTS.items() if first.startswith(begin)), None)
 
 
 def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
@@ -159,9 +160,9 @@ def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Noti
     return " "
 
 
-def contents_of(lines: list[str], separator: str) -> Contents:
-    """The contents of the columns of some lines."""
-    cells = (split(line, separator) for line in without_comments(lines))
+def contents_of(lines: list[str], separator: str, most: int | None = None) -> Contents:
+    """The contents of the first columns of some lines."""
+    cells = (split(line, separator)[:most] for line in without_comments(lines))
     return Contents.of(list(islice((row for row in cells if not is_border(row)), ROWS)))
 
 
@@ -214,12 +215,14 @@ def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
 def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames, contents: Contents) -> bool:
     number, cells = first
     places = list(range(len(cells)))
-    if names.label.isdecimal():
-        places = [place for place in places if str(place + 1) == names.label]
+    named = names.levels(cells)
+    numbered = all(each.isdecimal() for each in named)
+    if numbered:
+        places = [place for place in places if str(place + 1) in named]
     if cells == contents.first and contents.begins_with_names([at for at in places if at]):
         return True
     at = next((place for place in places if cells[place].strip().lower() in LABEL_NAMES), None)
-    if len(cells) < 2 or not (names.occur_in(cells) or (at is not None and names.label.isdecimal())):
+    if len(cells) < 2 or not (names.occur_in(cells) or (at is not None and numbered)):
         return False
     if at is None or (names and names.occur_in(cells)):
         return True
@@ -251,19 +254,35 @@ def find_places(
         raise InputError(
             f"{where} has {len(cells) - 1} tabs; expected token<TAB>label, or --column {_proposed(contents, header)}"
         )
+
+    def place_of(role: str, name: str) -> int | None:
+        return _column_index(name, cells, low, where) if name else index_of(ROLES[role])
+
     named = index_of(TOKEN_NAMES)
     usual = named if named is not None else 1 if contents.numbered and len(cells) > 2 else 0
     token = _column_index(names.token, cells, low, where) if names.token else usual
-    sequence, given = index_of(SEQUENCE_NAMES), index_of(GIVEN_NAMES)
+    sequence, given = place_of("sequence", names.sequence), place_of("given", names.given)
+    column, _, mark = names.end.partition("=")
+    end = place_of("end", column)
+    result = Places(token, None, sequence, given, end=end, mark=mark)
     if names.unlabelled:
-        return Places(token, None, sequence, given)
-    label = _column_index(names.label, cells, low, where) if names.label else index_of(LABEL_NAMES)
+        return result
+    label, *inner = (place_of("label", each) for each in names.levels(cells))
     label = 1 if label is None and given is None else label
     if token == label:
         raise InputError(
             f"{where}: column {token + 1} is used for both tokens and labels; give --column TOKEN,LABEL"
         )
-    return Places(token, label, sequence, None if given == label else given)
+    result = replace(
+        result,
+        label=label,
+        inner=tuple(at for at in inner if at is not None),
+        given=None if given == label else given,
+    )
+    brackets = frozenset(
+        at for at in result.levels if at < len(contents.columns) and are_brackets(contents.columns[at])
+    )
+    return replace(result, brackets=brackets)
 
 
 def _proposed(contents: Contents, header: Cells) -> str:

@@ -10,11 +10,10 @@ from ilpinfer.corpus.column_contents import Cells, Contents
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
     SEPARATORS,
-    UNKNOWN,
-    ColumnNames,
     Places,
     Row,
     contents_of,
+    dialect_of,
     excerpt,
     find_places,
     find_separator,
@@ -24,6 +23,8 @@ from ilpinfer.corpus.column_form import (
     split,
     without_comments,
 )
+from ilpinfer.corpus.column_labels import CellError, joined, labels_of_brackets, labels_of_numbers
+from ilpinfer.corpus.column_names import UNKNOWN, ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.tokens import with_columns
@@ -38,14 +39,23 @@ def columns(
     notify: Notify,
     most: int | None = LOOK_AHEAD,
     longest: int | None = None,
+    label_names: Sequence[str] | None = None,
 ) -> Iterator[Example | Rejection]:
-    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole."""
+    """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
+
+    `label_names` are those of labels that are numbers.
+    """
     name = lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in without_comments(texts)))
-    separator = find_separator(head, name, names, notify)
-    contents = contents_of(head, separator)
+    width, dialect = None, dialect_of(head)
+    if dialect:
+        separator = "\t" if any("\t" in line for line in without_comments(head)) else " "
+        width, names = dialect.width, names or dialect.names
+    else:
+        separator = find_separator(head, name, names, notify)
+    contents = contents_of(head, separator, width)
     comments: dict[str, list[tuple[int, str]]] = {"comment": [], "border": []}
-    rows = _rows(lines, separator, contents, comments)
+    rows = _rows(lines, separator, contents, comments, width)
     first = None
     for row in rows:
         if isinstance(row, Rejection):
@@ -56,7 +66,7 @@ def columns(
     if first is None:
         return
     whole, names = lines.ended, names.fitting(first[1])
-    header = first[1] if is_header(first, head, separator, names, contents) else []
+    header = first[1] if not dialect and is_header(first, head, separator, names, contents) else []
     if header:
         line = head[first[0] - 1] if first[0] <= len(head) else separator.join(header)
         notify(f"{name}, line {first[0]}: {excerpt(line)} is read as a header{further_labels(header, names)}")
@@ -64,7 +74,7 @@ def columns(
     unlike = None
     if header and not whole and places.label is not None and not names:
         rows, unlike = _without_header(rows, first, places.label, name), header[places.label]
-    blocks = _Blocks(lines, separator, len(first[1]), places, longest, unlike)
+    blocks = _Blocks(lines, separator, len(first[1]), places, longest, unlike, label_names)
     if not lines.resume() and not header:
         rows = chain([first], rows)
     yield from _sequences(rows, places, separator, blocks)
@@ -77,9 +87,16 @@ def columns(
 
 
 def _rows(
-    lines: Lines, separator: str, contents: Contents, comments: dict[str, list[tuple[int, str]]]
+    lines: Lines,
+    separator: str,
+    contents: Contents,
+    comments: dict[str, list[tuple[int, str]]],
+    width: int | None,
 ) -> Iterator[Row | Rejection]:
-    """Lines as cells; each has as many as the first. Comments are left out, and listed where they could be taken for rows."""
+    """Lines as cells; each has as many as the first, or has `width` that are read.
+
+    Comments are left out, and listed where they could be taken for rows.
+    """
     first: Row | None = None
     begins = True
     for number, line in lines:
@@ -99,7 +116,7 @@ def _rows(
             if len(cells) > 1 or contents.width == 2:
                 comments[kind].append((number, line))
             continue
-        begins, cells = False, contents.trimmed(cells)
+        begins, cells = False, contents.trimmed(cells[:width])
         what = _fault(line, cells, first, separator)
         if what:
             yield Rejection(lines.name, number, f"{lines.name}, line {number}: {excerpt(line)} {what}")
@@ -148,9 +165,10 @@ class _Blocks:
     longest: int | None
     unlike: str | None
     """A label that no line may have, since the header has it."""
+    label_names: Sequence[str] | None = None
 
-    def __iter__(self) -> Iterator[Example]:
-        if self.places.sequence is not None:
+    def __iter__(self) -> Iterator[Example | Rejection]:
+        if self.places.sequence is not None or self.places.end is not None:
             return
         while True:
             number, texts = self.lines.block()
@@ -158,11 +176,11 @@ class _Blocks:
             if not cells:
                 return
             self.lines.take(texts)
-            yield _example(cells, number, self.places, self.lines.name)
+            yield self.example(cells, range(number, number + len(texts)))
 
     def _columns(self, texts: list[str]) -> list[tuple[str, ...]]:
         """The columns of lines; none where they have to be looked at one by one."""
-        separator, label = self.separator, self.places.label
+        separator, labels = self.separator, self.places.levels
         if not texts or (self.longest is not None and len(texts) > self.longest):
             return []
         text = "".join(texts)
@@ -177,13 +195,40 @@ class _Blocks:
             return []
         columns = list(zip(*rows, strict=True))
         checked = columns if separator == " " else [columns[self.places.token]]
-        if label is not None:
-            if self.unlike in columns[label]:
-                return []
+        if labels and self.unlike in columns[labels[0]]:
+            return []
+        for label in labels:
             checked.append(columns[label])
             if any(not cell.strip() for cell in {*columns[label]}):
                 return []
         return [] if any("" in cells for cells in checked) else columns
+
+    def of_rows(self, rows: Sequence[Row]) -> Example | Rejection:
+        return self.example(list(zip(*(cells for _, cells in rows), strict=True)), [n for n, _ in rows])
+
+    def example(self, columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> Example | Rejection:
+        """The sequence of columns, whose lines have these numbers."""
+        places, name = self.places, self.lines.name
+        tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
+        try:
+            labels = self._labels(columns)
+        except CellError as error:
+            number = numbers[error.at]
+            return Rejection(name, number, f"{name}, line {number}: {error}")
+        cells = () if places.given is None else columns[places.given]
+        given: dict[int, Known] = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
+        return Example(tokens, labels, f"{name}, line {numbers[0]}", file=name, line=numbers[0], given=given)
+
+    def _labels(self, columns: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
+        if not self.places.levels:
+            return None
+        levels = list[Sequence[str]]()
+        for at in self.places.levels:
+            cells: Sequence[str] = list(map(str.strip, columns[at]))
+            if at in self.places.brackets:
+                cells = labels_of_brackets(cells)
+            levels.append(labels_of_numbers(cells, self.label_names) if self.label_names else cells)
+        return joined(levels)
 
 
 def _sequences(
@@ -201,9 +246,7 @@ def _sequences(
             if not cells or (block and _begins(cells, block[-1][1], places)):
                 if block and not faulty:
                     blocks.lines.held = bool(cells)
-                    yield _example(
-                        list(zip(*(row for _, row in block), strict=True)), block[0][0], places, name
-                    )
+                    yield blocks.of_rows(block)
                     blocks.lines.held = False
                 block, faulty = [], False
             if not cells:
@@ -218,14 +261,18 @@ def _sequences(
         if fault is not None and not faulty:
             yield fault
         faulty = faulty or fault is not None
+        if not isinstance(row, Rejection) and places.ends(row[1]):
+            if not faulty:
+                yield blocks.of_rows(block)
+            block, faulty = [], False
         if faulty:
             block = block[-1:]
 
 
 def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection | None:
     number, cells = row
-    for what, place in (("token", places.token), ("label", places.label)):
-        if place is not None and not (cells[place] if what == "token" else cells[place].strip()):
+    for what, place in (("token", places.token), *(("label", at) for at in places.levels)):
+        if not (cells[place] if what == "token" else cells[place].strip()):
             line = (separator or " ").join(cells)
             return Rejection(
                 name,
@@ -241,11 +288,3 @@ def _begins(cells: Cells, before: Cells, places: Places) -> bool:
     if at is None or not cells[at]:
         return False
     return cells[at] != before[at]
-
-
-def _example(columns: Sequence[Sequence[str]], number: int, places: Places, name: str) -> Example:
-    tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
-    labels = None if places.label is None else tuple(map(str.strip, columns[places.label]))
-    cells = () if places.given is None else columns[places.given]
-    given: dict[int, Known] = {t: cell for t, cell in enumerate(cells) if cell not in UNKNOWN}
-    return Example(tokens, labels, f"{name}, line {number}", file=name, line=number, given=given)

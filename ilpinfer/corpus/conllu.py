@@ -7,7 +7,8 @@ from typing import Any
 
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted, suggestion
-from ilpinfer.corpus.column_form import ColumnNames, Row, excerpt
+from ilpinfer.corpus.column_form import Row, excerpt
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.lines import Lines, blocks
 from ilpinfer.corpus.passages import Passage

@@ -117,6 +117,8 @@ class Example:
         Known labels by token, or those that it may have, which decoding keeps; see `Trellis.with_given`.
     candidates : CandidateSet, optional
         Candidate spans that the scores are of; None where there are none.
+    predicted : bool, default False
+        Whether it is a row that `ilpinfer decode` wrote.
 
     Examples
     --------
@@ -135,6 +137,7 @@ class Example:
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     given: Mapping[int, Known] = field(default_factory=dict, repr=False)
     candidates: CandidateSet | None = field(default=None, repr=False, compare=False)
+    predicted: bool = field(default=False, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
         """The same sequence with other labels, such as predicted ones, or with none.
@@ -187,6 +190,13 @@ class Example:
             )
             raise InputError(f"{self.where}: no labels; {way_out}")
         return self.labels
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the file says about the sequence, keys of its metadata among the others."""
+        metadata = self.about.get("metadata")
+        own = metadata if isinstance(metadata, dict) else {}
+        return {**{key: value for key, value in self.about.items() if key != "metadata"}, **own}
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:

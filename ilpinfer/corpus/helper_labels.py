@@ -9,7 +9,19 @@ from formulations.arguments import names, texts
 from formulations.errors import stack_level
 from formulations.labels.schemes import OUTSIDE, OUTSIDES
 from formulations.messages import brief, counted
+from ilpinfer.corpus.column_names import NO_LABEL
 from ilpinfer.corpus.examples import InputNotice, Notify
+
+UNKNOWN_LABELS = (NO_LABEL, "?")
+"""Labels in files of tokens whose label is not known."""
+NOT_PARTLY = "only hidden Markov models and CODL learn from labels of some tokens; give all labels, or leave the sequence out"
+
+
+def check_labelled(labels: Any, where: str, error: type[ValueError] = ValueError) -> None:
+    """Raise an error for a token without a label, None."""
+    if isinstance(labels, list | tuple) and any(label is None for label in labels):
+        at = next(t for t, label in enumerate(labels) if label is None)
+        raise error(f"{where}: token {at} has no label; {NOT_PARTLY}")
 
 
 def without_helpers(
@@ -56,7 +68,7 @@ def without_helpers(
     if not helpers:
         return sequences
     for number, (tokens, labels) in enumerate(sequences):
-        texts(labels, f"sequence {number}: labels")
+        texts([name for name in labels if name is not None], f"sequence {number}: labels")
         if len(tokens) != len(labels):
             raise ValueError(
                 f"sequence {number} has {counted(len(labels), 'label')} for {counted(len(tokens), 'token')}; expected one label "

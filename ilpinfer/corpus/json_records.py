@@ -8,7 +8,7 @@ from typing import Any
 from formulations.messages import cut
 from formulations.plain_values import parse_json
 from ilpinfer.corpus import text_spans
-from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection, input_at
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions

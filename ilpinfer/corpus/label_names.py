@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from formulations.labels.names import label_names
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.errors import ModelError
 from ilpinfer.system.storage import read_bytes
+
+EXPECTED = "expected a config.json with id2label, or a list of names"
 
 
 def names_of_tags(
@@ -35,13 +38,15 @@ def feature_names(metadata: Mapping[bytes, bytes] | None, column: str) -> tuple[
     return label_names(names) if isinstance(names, list | dict) and names else None
 
 
-def read_label_names(path: str | Path) -> tuple[str, ...]:
-    """Read label names from JSON: a `config.json` with `id2label`, such a mapping alone, or a list.
+def read_label_names(path: str | Path, column: str = "") -> tuple[str, ...]:
+    """Read label names from JSON: a list, a `config.json` with `id2label`, a ClassLabel or a `dataset_info.json`.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    column : str, optional
+        Column of a `dataset_info.json` whose names are read; not needed if one column alone has names.
 
     Returns
     -------
@@ -70,11 +75,33 @@ def read_label_names(path: str | Path) -> tuple[str, ...]:
         raise ModelError(f"{path}: not JSON: {error}") from None
     if isinstance(record, dict):
         record = record.get("id2label", record)
+    if isinstance(record, dict) and isinstance(record.get("features"), dict):
+        record = _names_of_column(record["features"], column, path)
+    if isinstance(record, dict) and isinstance(record.get("names"), list | dict):
+        record = record["names"]
     if not isinstance(record, dict | list) or not record:
-        raise ModelError(f"{path}: no label names; expected a config.json with id2label, or a list of names")
+        raise ModelError(f"{path}: no label names; {EXPECTED}")
     try:
         return label_names(record, "id2label")
     except ValueError as error:
-        raise ModelError(
-            f"{path}: {error}; expected a config.json with id2label, or a list of names"
-        ) from None
+        raise ModelError(f"{path}: {error}; {EXPECTED}") from None
+
+
+def names_of(path: str | Path, column: str) -> tuple[str, ...]:
+    """Names of labels in a file, for the columns that a user names."""
+    return read_label_names(path, ColumnNames.read(column).label)
+
+
+def _names_of_column(features: dict[str, Any], column: str, path: str | Path) -> Any:
+    """The names of the labels of a column of a data set, or of the only one that has any."""
+    inner = {
+        name: each.get("feature", each) if isinstance(each, dict) else None for name, each in features.items()
+    }
+    known = {
+        name: each["names"] for name, each in inner.items() if isinstance(each, dict) and "names" in each
+    }
+    if column in known or len(known) == 1:
+        return known[column] if column in known else next(iter(known.values()))
+    if not known:
+        raise ModelError(f"{path}: no label names; {EXPECTED}")
+    raise ModelError(f"{path}: {', '.join(known)} have names of labels; name one of them with --column")

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, takewhile
 from typing import BinaryIO
 
@@ -18,6 +18,8 @@ GZIP = b"\x1f\x8b"
 LONGEST = 2**28
 """Bytes of the longest line that is read from a stream."""
 
+FEW = 1000
+"""Lines with a text that tell the format of a file."""
 Line = tuple[int, str | Rejection]
 """The number of a line from 1, and its text; a rejection where it is none."""
 
@@ -257,6 +259,11 @@ def blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
             block, fault = [], None
     if block or fault:
         yield fault or block
+
+
+def few(lines: Iterable[str], most: int = FEW) -> list[str]:
+    """The first lines with a text."""
+    return list(islice((line for line in lines if line.strip()), most))
 
 
 def _length(line: str | Rejection) -> int:

@@ -14,6 +14,7 @@ from formulations.score_numbers import one_notice, score_array
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.corpus.archives import scores_of
 from ilpinfer.corpus.candidates import EXAMPLE, read_candidates
+from ilpinfer.corpus.column_names import NO_LABEL
 from ilpinfer.corpus.examples import Example, input_at
 from ilpinfer.corpus.label_names import names_of_tags
 from ilpinfer.corpus.logits import LogitsOptions
@@ -62,7 +63,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
     rank = whole(record.get("rank", 1), "rank", shown=kind_of)
     scores = _scores(record, reading) if scored else None
     known = {} if output else read_given(record.get("given", {}))
-    return Example(tokens, labels, where, scores, rank, about=about_of(record), given=known)
+    return Example(tokens, labels, where, scores, rank, about=about_of(record), given=known, predicted=output)
 
 
 def _labels(record: dict[str, Any], reading: LogitsOptions | None) -> tuple[str, ...]:
@@ -71,9 +72,9 @@ def _labels(record: dict[str, Any], reading: LogitsOptions | None) -> tuple[str,
     if not isinstance(names, list | tuple | dict | None):
         raise ValueError(f"label_names is {kind_of(names)}; expected a list of texts")
     known = None if names is None else label_names(names)
-    return strings(
-        list(names_of_tags(items(record["labels"], "labels"), known, "labels", NAME_TAGS)), "labels"
-    )
+    tags = items(record["labels"], "labels")
+    found = iter(names_of_tags([tag for tag in tags if tag is not None], known, "labels", NAME_TAGS))
+    return strings([NO_LABEL if tag is None else next(found) for tag in tags], "labels")
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:
@@ -95,8 +96,15 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
     return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
 
-@one_notice
 def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
+    try:
+        return _forbidden_as_infinity(record, reading)
+    except ValueError as error:  # JSON has no infinity
+        raise ValueError(str(error).replace("-inf to forbid", "null to forbid")) from None
+
+
+@one_notice
+def _forbidden_as_infinity(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
     allowed, _ = FORMS[form_of(record)]
     values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
     given, what = record.get("label_names"), "label_names"

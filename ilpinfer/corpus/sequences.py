@@ -1,12 +1,14 @@
 """Reading sequences of all formats, and plain text, from files or standard input."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from formulations.arguments import one_of
 from formulations.score_numbers import OneNotice
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, Rejection
+from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS, check_labelled
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
 from ilpinfer.corpus.streams import CorpusForm, open_stream, opened_lines
@@ -29,12 +31,14 @@ def read(
     ----------
     source : str or Path
         File with `token<TAB>label` columns, JSON (also texts with spans), an `.npz`, `.parquet`, `.arrow` or `.conllu` file,
-        BRAT documents, `.txt` with `.ann`; or a folder or pattern of such files.
+        BRAT documents, `.txt` with `.ann`, slots, `seq.in` with `seq.out`, XML, FASTA or data of CRFsuite; or a folder or
+        pattern of such files.
     reading : LogitsOptions, optional
         Options for reading logits.
     column : str, optional
         Column of the labels, by number from 1 or by name in the header; of JSON and Parquet by its key. `TOKEN,LABEL` names
-        both columns, and `TOKEN,` ignores labels. Cells of further columns are kept with the tokens; see `Example.columns`.
+        both columns, `TOKEN,` ignores labels, and `token=1,label=3+4,end=5` names columns by their roles, where `+` joins levels
+        of nested labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
         Function that is called with each notice about inferred settings; by default they are `InputNotice` warnings.
     unit : {"line", "document"}, default "line"
@@ -85,8 +89,8 @@ def _all(source: str | Path, form: CorpusForm, notify: Notify) -> list[Example]:
 
 
 def require_labels(
-    examples: Sequence[Example], *, wordless: bool = False
-) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    examples: Sequence[Example], *, wordless: bool = False, partly: bool = False, never: Collection[str] = ()
+) -> list[tuple[tuple[str, ...], tuple[Any, ...]]]:
     """Tokens and labels of all examples.
 
     Parameters
@@ -95,28 +99,40 @@ def require_labels(
         Sequences of a file.
     wordless : bool, default False
         Whether sequences may lack tokens.
+    partly : bool, default False
+        Whether tokens may lack labels; None stands for these. In files, such labels are `_` or `?`, and null in JSON.
+    never : collection of str, optional
+        Helper labels, which may have these names.
 
     Returns
     -------
-    list of tuple of (tuple of str, tuple of str)
+    list of tuple of (tuple of str, tuple of str or None)
         Tokens and labels of each sequence.
 
     Raises
     ------
     InputError
-        If a sequence has no labels, or no tokens although it needs them.
+        If a sequence has no labels, no tokens although it needs them, or a token without a label.
 
     Examples
     --------
     >>> from ilpinfer.corpus.examples import Example
     >>> require_labels([Example(("Ada",), ("name",), "line 1")])
     [(('Ada',), ('name',))]
+    >>> require_labels([Example(("Ada", "Lovelace"), ("name", "_"), "line 1")], partly=True)
+    [(('Ada', 'Lovelace'), ('name', None))]
     """
+    marks = [mark for mark in UNKNOWN_LABELS if mark not in never]
     pairs = []
     for example in examples:
-        if example.gold and not example.tokens and not wordless:
+        labels: tuple[Any, ...] = example.gold
+        if labels and not example.tokens and not wordless:
             raise InputError(f'{example.where}: labels without tokens; add "tokens"')
-        pairs.append((example.tokens, example.gold))
+        if any(mark in labels for mark in marks):
+            labels = tuple(None if label in marks else label for label in labels)
+            if not partly:
+                check_labelled(labels, example.where, InputError)
+        pairs.append((example.tokens, labels))
     return pairs
 
 

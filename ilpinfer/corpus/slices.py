@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from ilpinfer.corpus import brat
+from ilpinfer.corpus import brat, parallel
 from ilpinfer.system.storage import open_bytes, read_bytes
 
 READ = 2**16
@@ -27,6 +27,9 @@ def open_content(file: str) -> BinaryIO:
     if brat.is_brat(file):
         name = file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS)
         return io.BytesIO(b"".join(read_bytes(name + end, OSError) for end in (brat.TEXT, brat.ANNOTATIONS)))
+    if parallel.is_parallel(file):
+        names = [file, *parallel.files_beside(file)]
+        return io.BytesIO(b"".join(read_bytes(name, OSError) for name in names))
     return open_bytes(file)
 
 

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, Self
 
 from formulations.arguments import one_of
 from formulations.files import CHUNK_SIZE, plain_name
-from ilpinfer.corpus import brat
-from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus import brat, crfsuite_data, fasta, labelled_xml, parallel
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.columns import LOOK_AHEAD, columns
 from ilpinfer.corpus.conllu import SUFFIXES as CONLLU
 from ilpinfer.corpus.conllu import read_conllu
@@ -41,16 +41,17 @@ from ilpinfer.system.storage import (
 
 JSON = (".jsonl", ".ndjson", ".json")
 SUFFIXES = (
-    *(".tsv", ".txt", ".csv", ".conll", *CONLLU, ".bio", ".iob", ".iob2"),
+    *(".tsv", ".txt", ".csv", ".conll", "_conll", *CONLLU, ".bio", ".iob", ".iob2"),
     *(*JSON, ".npz"),
     brat.ANNOTATIONS,
     *TABLES,
+    *(parallel.TOKENS, *labelled_xml.SUFFIXES, *fasta.SUFFIXES, *crfsuite_data.SUFFIXES),
 )
 """Endings of the files that are read of a folder; `.gz` may follow."""
 ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """Files that `datasets` of Hugging Face writes beside Arrow files."""
-UNPACKED = (".npz", brat.ANNOTATIONS, *TABLES)
-"""Endings of files that cannot be read compressed: most are compressed themselves, and BRAT needs two files."""
+UNPACKED = (".npz", brat.ANNOTATIONS, "seq.in", *TABLES)
+"""Endings of files that cannot be read compressed: most are compressed themselves, and BRAT and slots need two files."""
 
 Found = Example | Rejection
 
@@ -74,6 +75,13 @@ class CorpusForm:
     @property
     def names(self) -> ColumnNames:
         return ColumnNames.read(self.column, self.beside)
+
+    def check_no_column(self, name: str) -> None:
+        """Raise InputError where a column is named; `name` is that of a file without columns."""
+        if self.column and not self.beside:
+            raise InputError(
+                f"{name}: --column {self.column}: a file of this format has no columns; leave it out"
+            )
 
 
 class ExampleStream:
@@ -217,11 +225,10 @@ class ExampleStream:
             )
         if name != file and name.endswith(UNPACKED):
             raise InputError(f"{file}: {Path(name).suffix} files are not read compressed; unpack it")
-        if form.column and not form.beside and (file.endswith(".npz") or brat.is_brat(file)):
-            raise InputError(
-                f"{file}: --column {form.column}: a file of this format has no columns; leave it out"
-            )
-        if name.endswith(UNPACKED) or brat.is_brat(file):
+        pair = brat.is_brat(file) or parallel.is_parallel(file)
+        if file.endswith(".npz") or pair:
+            form.check_no_column(file)
+        if name.endswith(UNPACKED) or pair:
             self._note_content(file, start)
         if file.endswith(".npz"):
             from ilpinfer.corpus.archives import read_logits
@@ -231,12 +238,15 @@ class ExampleStream:
                     yield replace(each, file=file, line=number)
         elif file.endswith(TABLES):
             rows, size = count_rows(file) if file.endswith(PARQUET) else 0, file_size(file)
+            form.names.check_no_roles(file)
             found = read_table(file, form.logits, form.names, self._notify, start.line)
             for number, row in enumerate(found, start.line + 1):
                 self._of_table = size * number // rows if rows else 0
                 yield row
         elif brat.is_brat(file):
             yield from (each for each in self._document(file) if each.line > start.line)
+        elif pair:
+            yield from (each for each in parallel.read_parallel(file) if each.line > start.line)
         elif len(self.files) > 1 and brat.lacks_annotations(file):
             raise InputError(
                 f"{file}: no {Path(file).stem}{brat.ANNOTATIONS} in the same folder, although other texts have one; create an empty file "
@@ -318,6 +328,7 @@ def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
         and not any(part.startswith((".", "_")) for part in each.split("/"))
     ]
     files = [each for each in files if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
+    files = [each for each in files if not each.endswith(parallel.TOKENS) or parallel.is_parallel(each)]
     if any(each.endswith(ARROW) for each in files):
         files = [each for each in files if os.path.basename(each) not in ABOUT_DATA_SETS]
     if not files:
@@ -352,12 +363,13 @@ def sequences_in(
 ) -> Generator[Found, None, None]:
     """The sequences of a text: of CoNLL-U or JSON by the name of the file, or of columns or JSON, which its first lines tell apart."""
     if name.endswith(CONLLU):
+        form.names.check_no_roles(lines.name)
         yield from read_conllu(lines, form.names, notify, form.most)
     else:
-        yield from _of_text(lines, form, notify, is_json=name.endswith(JSON))
+        yield from _of_text(lines, form, notify, name)
 
 
-def _of_text(lines: Lines, form: CorpusForm, notify: Notify, *, is_json: bool) -> Iterator[Found]:
+def _of_text(lines: Lines, form: CorpusForm, notify: Notify, name: str) -> Iterator[Found]:
     head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
     first = next((line for line in head if line.strip()), "")
     if not first and lines.ended:
@@ -369,16 +381,32 @@ def _of_text(lines: Lines, form: CorpusForm, notify: Notify, *, is_json: bool) -
     if foreign := foreign_format(head):
         raise InputError(f"{lines.name}: {foreign}")
     text = _json_text(lines, first.lstrip(), form)
-    if text is not None or is_json:
+    if text is not None or name.endswith(JSON):
+        form.names.check_no_roles(lines.name)
         if text:
             after = 0 if lines.start is None else lines.start[1]
             lines.resume()
             yield from json_array(text, lines.name, form.logits, notify, form.names, after)
         else:
             yield from json_lines(lines, form.logits, notify, form.names)
-        return
+    elif name.endswith(labelled_xml.SUFFIXES) or labelled_xml.is_xml(head):
+        form.check_no_column(lines.name)
+        text, after = lines.text(), 0 if lines.start is None else lines.start[1]
+        lines.resume()
+        yield from labelled_xml.read_xml(text, lines.name, after)
+    elif name.endswith(fasta.SUFFIXES) or fasta.is_fasta(head):
+        form.check_no_column(lines.name)
+        yield from fasta.read_fasta(lines, head)
+    elif name.endswith(crfsuite_data.SUFFIXES) or crfsuite_data.is_crfsuite(head, form.names):
+        yield from crfsuite_data.read_crfsuite_data(lines, head, form.names, notify)
+    else:
+        yield from _of_columns(lines, form, notify)
+
+
+def _of_columns(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
+    names = None if form.logits is None else form.logits.names
     empty = True
-    for each in columns(lines, form.names, notify, form.most, form.longest):
+    for each in columns(lines, form.names, notify, form.most, form.longest, names):
         empty = False
         yield each
     if empty and lines.start is None:

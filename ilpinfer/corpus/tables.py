@@ -7,7 +7,7 @@ from typing import Any
 
 from formulations.problem.known_labels import plain_given
 from ilpinfer.core.solution_fields import ABOUT
-from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.json_records import read_rows, takes
 from ilpinfer.corpus.label_names import feature_names

@@ -69,7 +69,7 @@ class Batch:
         self._solutions = dict[int, Solution]()
 
     def _enter_call(self, result: CallResult, places: NDArray[np.int64]) -> None:
-        """Enter what a call has found for the sequences of these places; `result` is that of one of them."""
+        """Enter what a call has found for the sequences of these places; `result` is the result of one of them."""
         call, every = result.call, len(places) == len(self)
         which: Any = slice(None) if every else places
         self._call[which], self._at[which] = len(self._calls), np.arange(len(places))
@@ -78,9 +78,9 @@ class Batch:
         self.status[which] = Status.OPTIMAL.value
         if self.rules:
             self.violations[which] = call.all_violations
-        cells, begins = self._rows.cells, self._rows.begins
+        cells = self._rows.cells
         if not every:
-            cells = np.concatenate([cells[begins[n] : begins[n + 1]] for n in places.tolist()])
+            cells = cells[call.rows]
         self.ids.reshape(-1)[cells if len(cells) < self.ids.size else slice(None)] = call.paths
 
     def _enter(self, n: int, solution: Solution) -> None:

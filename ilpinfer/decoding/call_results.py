@@ -34,7 +34,7 @@ from ilpinfer.kernels.tables import (
 
 
 class CallResult(NamedTuple):
-    """What a call has found for its sequence n, one of `items`, for solutions that refer to it by labelling k."""
+    """What a call has found for its sequence n, one of `items`; solutions refer to it by the number k of their labelling."""
 
     call: Call
     n: int
@@ -103,7 +103,7 @@ class CallResult(NamedTuple):
         return self.context_of(self.item)
 
     def certificate(self, k: int) -> Certificate:
-        """The proof. It excludes the labellings before this one; that of the last says whether there are more."""
+        """The proof. It excludes the labellings before this one; the proof of the last labelling says whether there are more."""
         call, result = self.call, self.call.result(self.n)
         leaf, rest, excluded = self._leaf(), None, tuple[tuple[int, ...], ...]()
         if call.top is not None:
@@ -124,7 +124,7 @@ class CallResult(NamedTuple):
         return one.leaf(taken, inside.intersection(taken), multipliers)
 
     def _folds(self, part: MachineKey) -> bool:
-        """Whether a rule that counts once fires at one token of the sequence at most, so that it folds."""
+        """Whether a rule that counts once fires at no more than one token of the sequence, so that it folds."""
         rule = self.tables.rules.rules[part[0]]
         if not rule.binary or rule.rule.hard:
             return False

@@ -19,8 +19,8 @@ from ilpinfer.decoding.runner import context_of
 def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: float | None = None) -> Solution:
     """Prove a solution of another method with the certifying engine.
 
-    The labelling is evaluated again under this trellis, the labels that the solution says are known, and these rules. The engine uses it as its incumbent, so that only
-    the bound is left to prove.
+    The labelling is evaluated again under this trellis, these rules and the known labels of the solution. The engine uses it
+    as its incumbent, so that only the bound has to be proved.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
     ------
     ValueError
         For a labelling that does not fit the trellis, a solution of two-phase inference, and an object that
-        is no solution.
+        is not a solution.
 
     Examples
     --------
@@ -78,12 +78,12 @@ def prove(trellis: Trellis, rules: Rules, solution: Solution, *, time_limit: flo
         "improvements": solution.improvements,
         "stages": (*solution.stages, *result.stages),
     }
-    if _keeps_word(solution, own):
+    if _keeps_claim(solution, own):
         common |= {name: getattr(solution, name) for name in ("status", "bound", "certificate", "method")}
     return replace(own, **common)
 
 
-def _keeps_word(solution: Any, own: Solution) -> bool:
+def _keeps_claim(solution: Any, own: Solution) -> bool:
     """Whether a solver's bound is lower than the engine's, and the figures of the solution are right."""
     figures = ("score", "model_score", "feature_score", "penalty", "violations")
     return (

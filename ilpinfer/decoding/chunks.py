@@ -27,7 +27,7 @@ from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 Item = Any
 """A trellis, or the reason why a sequence has none, which is raised in its place."""
 GROWTH = 4
-"""The first chunk has one sequence, and each has so many times as many as the one before, up to the largest."""
+"""The first chunk has one sequence, and each has this many times as many as the one before, up to the largest."""
 MOST_LISTED = 2**22
 """Labels and violations of the lists of one call."""
 STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
@@ -39,7 +39,7 @@ Answer = CallResult | Start | Exception
 
 
 class Chunk(NamedTuple):
-    """Sequences whose calls are prepared, each for some places. The answers are those of sequences without a call until the chunk ends."""
+    """Sequences with prepared calls, each for some of the places. Until the chunk ends, only sequences without a call have answers."""
 
     items: Sequence[Item]
     answers: list[Answer]
@@ -83,7 +83,7 @@ class Caller:
         return chunk.answers[0]
 
     def begin(self, items: Sequence[Item], top: int | None) -> Chunk:
-        """Prepare calls for sequences. An error of a sequence is its answer."""
+        """Prepare calls for sequences. If a sequence raises an error, the error is its answer."""
         chunk = Chunk(items, [NOTHING_KNOWN] * len(items), [], top)
         groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
         for place, item in enumerate(items):
@@ -114,7 +114,7 @@ class Caller:
 
     @staticmethod
     def run(chunk: Chunk, threads: int) -> Chunk:
-        """Run the calls of a chunk in so many threads. An error of a call is the answer for all of its sequences."""
+        """Run the calls of a chunk in this many threads. An error of a call is the answer for all of its sequences."""
         for each in tuple(chunk.calls):
             call, _, places = each
             try:
@@ -136,7 +136,7 @@ class Caller:
     def scores(
         self, rows: ScoreRows, threads: int, enter: Callable[[CallResult, Integers], None]
     ) -> dict[int, Answer]:
-        """Enter the results of sequences, and return the answers of those that calls leave open, by place."""
+        """Enter the results of sequences; returns, by place, the answers for those that calls leave open."""
         lengths, tables, left = rows.lengths, self._tables_for(rows.labels), dict[int, Answer]()
         if tables is None:
             return dict.fromkeys(range(len(rows)), NOTHING_KNOWN)
@@ -166,7 +166,7 @@ class Caller:
         return left
 
     def _tables(self, item: Item) -> Tables | None:
-        """The tables for a sequence; None for an object that the method has to refuse, as for rules whose tables would be too large."""
+        """The tables for a sequence; None if they would be too large, or for an object that the method then refuses."""
         if isinstance(item, Exception):
             raise item
         if not isinstance(item, Trellis) or not len(item):
@@ -174,7 +174,7 @@ class Caller:
         return self._tables_for(item.labels, item.token_scores)
 
     def _tables_for(self, labels: LabelSet, scores: TokenScores | None = None) -> Tables | None:
-        """The tables for labels, and for the scores of a model where it has some by token; None where they would be too large."""
+        """The tables for labels, and for the scores of a model that scores tokens; None if they would be too large."""
         kind, (latest, tables) = scores or labels, self._latest
         if kind is latest and not (tables and tables.full):
             return tables
@@ -185,7 +185,7 @@ class Caller:
         return tables
 
     def _call(self, chunk: Chunk, tables: Tables, places: list[int], meet: bool = False) -> Call | None:
-        """A call for some of the sequences; None where the tables decline it."""
+        """A call for some of the sequences; None if the tables refuse it."""
         items, began = [chunk.items[place] for place in places], time.perf_counter()
         call = tables.call(items, chunk.top, self.time_limit, meet=meet)
         if isinstance(call, str):
@@ -195,7 +195,7 @@ class Caller:
         return call
 
     def _read(self, chunk: Chunk, call: Call, tables: Tables, places: list[int], met: bool = False) -> None:
-        """Enter the answers of a call; sequences with unknown classes are decoded again when these are met."""
+        """Enter the answers of a call; sequences with unknown classes of tokens are decoded again with these."""
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
         self._warn(tables.rules)
         unknown = list[int]()
@@ -271,7 +271,7 @@ def paused(items: object) -> bool:
 
 
 class Source:
-    """Takes items in chunks that grow, until there are none or one cannot be taken; a chunk ends where the items pause."""
+    """Takes items in growing chunks, until there are none or one cannot be taken; a chunk ends when the items pause."""
 
     def __init__(self, items: Iterable[Item], largest: int, fit: Callable[[Item], Item]) -> None:
         self.items, self.size, self._largest, self._fit = iter(items), 1, largest, fit

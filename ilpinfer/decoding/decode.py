@@ -26,6 +26,7 @@ def decode(
     time_limit: float | None = None,
     top: None = None,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution: ...
@@ -40,6 +41,7 @@ def decode(
     time_limit: float | None = None,
     top: int,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> list[Solution]: ...
@@ -53,6 +55,7 @@ def decode(
     time_limit: float | None = None,
     top: int | None = None,
     callback: Callback | None = None,
+    keep_on_interrupt: bool = False,
     given: Given | None = None,
     **options: Unpack[Options],
 ) -> Solution | list[Solution]:
@@ -72,9 +75,12 @@ def decode(
     top : int, optional
         Number of different labellings to return, best first, as a list.
     callback : Callback, optional
-        Function of seconds, incumbent and bound, the latter two in nats. "auto" calls it each time it
-        improves one of them, and every method at the end; the arguments are -inf and inf where there is no
-        incumbent or bound yet.
+        Function of seconds, incumbent and bound, the latter two in nats. "auto", the searches and the
+        solvers call it each time they improve one of them, and every method at the end; the arguments are
+        -inf and inf where there is no incumbent or bound yet. Where it returns True, the search ends with
+        the incumbent.
+    keep_on_interrupt : bool, default False
+        Whether an interrupt (Ctrl-C) ends the search with the incumbent, rather than with KeyboardInterrupt.
     given : mapping of int to str, int or set, optional
         Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
     **options : Options
@@ -84,7 +90,8 @@ def decode(
     -------
     Solution or list of Solution
         A list if `top` is a number. It is empty if no labelling is feasible or none was found in time. The
-        status is "feasible" rather than "optimal" if a limit ended the method before its proof.
+        status is "feasible" rather than "optimal" if a limit, the callback or an interrupt ended the method
+        before its proof, and "unknown" if it had no labelling yet; `method` says what ended it.
 
     Raises
     ------
@@ -110,7 +117,9 @@ def decode(
         )
     else:
         runner = Runner(compiler, Request.of(method, time_limit, options))
-    result: Solution | list[Solution] = runner.one(trellis, top, callback)
+    result: Solution | list[Solution] = runner.one(
+        trellis, top, callback, keep_on_interrupt=keep_on_interrupt
+    )
     return result
 
 
@@ -243,7 +252,7 @@ def check_many(
     n_jobs: int = 1,
     on_error: OnError = "raise",
 ) -> None:
-    """Raise ValueError for invalid options, and for threads that have nothing to share."""
+    """Raise ValueError for invalid options, and for threads with a method that cannot share its work."""
     for value, name in ((top, "top"), (n_jobs, "n_jobs"), (threads, "threads")):
         if name != "top" or value is not None:
             whole(value, name, 1, MOST[name])
@@ -259,12 +268,12 @@ def check_many(
 
 
 def given_to(trellis: Any, given: Given | None) -> Any:
-    """A trellis with known labels; another object as it is."""
+    """A trellis with known labels; any other object unchanged."""
     return trellis.with_given(given) if given is not None and isinstance(trellis, Trellis) else trellis
 
 
 def given_to_each(items: Iterable[Any], given: Iterable[Given | None] | None) -> Iterable[Any]:
-    """Trellises with their known labels. Where these do not fit, the error takes the place of the trellis."""
+    """Trellises with their known labels. If these do not fit, the error takes the place of the trellis."""
     if given is None:
         return items
     return _pairs(items, iterable(given, "given", "a dictionary or None for each sequence"))

@@ -30,14 +30,14 @@ from ilpinfer.decoding.solver_start import start_solver
 class Decoder:
     """Rules, method and options of a decoder; immutable, picklable and thread-safe. The rules are compiled once.
 
-    Its solutions are those of `ilpinfer.decode` with the same rules and options.
+    Its solutions equal the solutions of `ilpinfer.decode` with the same rules and options.
 
     Parameters
     ----------
     rules : Rules
         Rules and features, or a rule set.
     labels : LabelSet or sequence of str, optional
-        K names or a label set, which all trellises then must have; those of the model if there is one. If
+        K names or a label set, which all trellises then must have; the labels of the model if there is one. If
         neither is given, rules are compiled for the labels of each trellis, and kept for the last few label
         sets.
     model : Scorer, str or Path, optional
@@ -47,16 +47,16 @@ class Decoder:
     time_limit : float, optional
         Time limit in seconds for each sequence.
     never : iterable of str, optional
-        Labels that are never predicted, such as `[PAD]`, beside those that the rules name. One that is no label is an
-        error where the labels are known, and else a notice.
+        Labels that are never predicted, such as `[PAD]`, in addition to those that the rules name. A name that is not a
+        label is an error if the labels are known, and otherwise gives a notice.
     **options : Options
         Options of the method; see `Options`.
 
     Raises
     ------
     ValueError
-        For an unknown method or option, numbers out of range, labels that are not the model's, and,
-        where the labels are known, for rules that do not fit them.
+        For an unknown method or option, numbers out of range, labels that are not the model's, and, if
+        the labels are known, for rules that do not fit them.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Decoder:
         Raises
         ------
         ValueError
-            Where the labels are known, for rules that do not fit them.
+            For rules that do not fit the labels, if these are known.
         """
         compiler = compiler_of(rules)
         compiler = compiler if self.labels is None else compiler.only(self.labels)
@@ -161,12 +161,19 @@ class Decoder:
         *,
         top: None = None,
         callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
         given: Given | None = None,
     ) -> Solution: ...
 
     @overload
     def decode(
-        self, trellis: Trellis, *, top: int, callback: Callback | None = None, given: Given | None = None
+        self,
+        trellis: Trellis,
+        *,
+        top: int,
+        callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
+        given: Given | None = None,
     ) -> list[Solution]: ...
 
     def decode(
@@ -175,6 +182,7 @@ class Decoder:
         *,
         top: int | None = None,
         callback: Callback | None = None,
+        keep_on_interrupt: bool = False,
         given: Given | None = None,
     ) -> Solution | list[Solution]:
         """The best labelling of a trellis, or a list of the best few; see `ilpinfer.decode`.
@@ -187,6 +195,8 @@ class Decoder:
             Number of different labellings to return, best first, as a list.
         callback : Callback, optional
             Function of seconds, incumbent and bound; see `ilpinfer.decode`.
+        keep_on_interrupt : bool, default False
+            Whether an interrupt (Ctrl-C) ends the search with the incumbent; see `ilpinfer.decode`.
         given : mapping of int to str, int or set, optional
             Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
@@ -195,7 +205,10 @@ class Decoder:
         Solution or list of Solution
             A list if `top` is a number.
         """
-        result: Solution | list[Solution] = self._runner.one(given_to(trellis, given), top, callback)
+        trellis = given_to(trellis, given)
+        result: Solution | list[Solution] = self._runner.one(
+            trellis, top, callback, keep_on_interrupt=keep_on_interrupt
+        )
         return result
 
     @overload
@@ -223,7 +236,7 @@ class Decoder:
     ) -> Solution | list[Solution]:
         """The best labelling of T texts, scored by the model, or a list of the best few.
 
-        The time limit starts after the texts have been scored. Parameters as for `decode`, but for the texts.
+        The time limit starts after the texts have been scored. Parameters as for `decode`, with texts instead of a trellis.
 
         Parameters
         ----------
@@ -386,9 +399,9 @@ class Decoder:
         transitions : array_like of shape (K, K), optional
             Scores of steps [from, to], the same for all.
         labels : LabelSet or sequence of str or mapping of object to str, optional
-            K names, where the decoder has none.
+            K names, if the decoder has none.
         lengths, mask : array_like of shape (N,) or (N, T), optional
-            Numbers of tokens of padded sequences, or where they have a token.
+            Numbers of tokens of padded sequences, or a mask that is true at tokens.
         start, end : array_like of shape (K,), optional
             Scores of first and last labels.
         tokens : iterable of sequence of str, optional

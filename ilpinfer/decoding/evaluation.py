@@ -39,10 +39,10 @@ def evaluate_labelling(
     labels : iterable of str, iterable of int or NDArray[np.integer]
         T label names or label ids.
     bound : float, optional
-        Upper bound on the score of every labelling, nats, such as that of an exact method; None if there is
+        Upper bound on the score of every labelling, nats, such as the bound of an exact method; None if there is
         none.
     given : mapping of int to str, int or set, optional
-        Known labels by position, or sets of allowed ones; see `Trellis.with_given`. A labelling with others takes a forbidden step.
+        Known labels by position, or sets of allowed ones; see `Trellis.with_given`. A labelling that contradicts them takes a forbidden step.
 
     Returns
     -------

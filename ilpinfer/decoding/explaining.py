@@ -18,7 +18,7 @@ class Searches:
     time_limit: float | None
 
     def conflict(self, context: Context, known: Infeasibility | None) -> Infeasibility:
-        """The conflict where no labelling is feasible; again, if the call left less time for it than its limit."""
+        """The conflict if no labelling is feasible; searched again if the call had less time left for it than its limit."""
         from ilpinfer.exact.infeasibility import explain_infeasibility
 
         if known is not None and (not known.unfinished or self.time_limit is None):

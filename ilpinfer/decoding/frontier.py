@@ -11,7 +11,7 @@ from ilpinfer.core.printing import broken_rules, in_runs, short
 
 @dataclass(frozen=True)
 class FrontierPoint(PlainRecord):
-    """A labelling such that no other one is at least as good in score and cost and better in one of them.
+    """A Pareto-optimal labelling: no other one is at least as good in score and cost, and better in one of them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Frontier(PlainRecord):
     Parameters
     ----------
     points : tuple of FrontierPoint
-        Points in the order of increasing cost, which is also that of increasing score.
+        Points in the order of increasing cost, which is also the order of increasing score.
     complete : bool
         Whether there are no other points.
     seconds : float
@@ -112,7 +112,7 @@ class Frontier(PlainRecord):
         Raises
         ------
         ValueError
-            Where there are no points, and for a negative weight.
+            If there are no points, and for a negative weight.
         """
         if not weight >= 0:
             raise ValueError(f"weight is {weight!r}; expected a number from 0")

@@ -93,7 +93,7 @@ def _best_score(first: Reply, problem: Problem) -> int:
 
 
 def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
-    """Search the gaps that are open by a solver, one least cost at a floor after the other, from the best score on."""
+    """Search the open gaps with a solver: from the best score on, one least cost at a floor after another."""
     gaps, search.open = search.open, []
     for low, high in gaps:
         if phases.deadline.passed or not _fill(search, phases, low, high):

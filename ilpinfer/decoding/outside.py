@@ -57,7 +57,7 @@ def _ids(trellis: Trellis, answer: Any, name: str) -> LabelIds:
 
 
 def _call(arguments: tuple[Trellis, RuleSet, int] | None, function: Function, limit: float | None) -> Any:
-    """The decoder's answer; None for no arguments, by which a process loads it."""
+    """The decoder's answer; None without arguments, a call that makes a process load the decoder."""
     if arguments is None:
         return None
     trellis, rules, seed = arguments

@@ -52,7 +52,7 @@ def _solutions(
 
 
 def _decode(trellis: Trellis, runner: Runner, top: int | None) -> list[Solution]:
-    """In another process: the solutions without trellis and rules, which need not travel back."""
+    """In another process: the solutions without trellis and rules, which are not sent back."""
     result = runner.one(trellis, top)
     solutions: list[Solution] = [result] if top is None else result
     return [

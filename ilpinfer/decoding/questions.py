@@ -38,7 +38,7 @@ class Question:
     entropy : float
         Entropy of these probabilities, nats.
     changes : float
-        Expected number of tokens whose label in the best labelling changes with the answer, this one included.
+        Expected number of tokens, including this one, whose label in the best labelling changes with the answer.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def next_question(
         Labels that are less probable count as a change of their own token only, so that they need no decoding; 0
         for the exact expectation.
     labellings : int, optional
-        Number of best labellings that stand for all, with their probabilities among themselves, for rules whose sums
-        over all labellings take too many states; None for these sums, as in `marginals`.
+        Number of best labellings from which probabilities are estimated, for rules under which exact ones need too many
+        states; None for exact probabilities, as in `marginals`.
     budget : int, default BUDGET
         Limit on joint states, as for `marginals`.
     time_limit : float, optional
@@ -205,7 +205,7 @@ def _changes(belief: _Belief, tokens: Sequence[int], least: float) -> dict[int, 
 
 
 def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: float | None) -> _Belief:
-    """By sums over all labellings."""
+    """From sums over all labellings."""
     try:
         chances = marginals(trellis, rules, budget=budget).labels
     except TooManyStates as error:
@@ -220,7 +220,7 @@ def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: flo
 
 
 def _of_labellings(trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None) -> _Belief:
-    """By the best labellings, which stand for all."""
+    """From the best labellings instead of all."""
     [few] = decode_many([trellis], rules, time_limit=limit, top=number)
     if not few:
         raise NoLabelling(

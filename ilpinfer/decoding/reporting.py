@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -14,8 +14,9 @@ from formulations import Trellis
 from formulations.arguments import choice, function, instance
 from formulations.grid import FORBIDDEN, nats
 from formulations.problem.problem import Problem, Value
+from formulations.programs.loss_bounds import best_score
 from formulations.time_limits import OutOfTime
-from ilpinfer.core.certificate import NONE, Certificate, Rest, proof
+from ilpinfer.core.certificate import NONE, VITERBI_BOUND, Certificate, Rest, proof
 from ilpinfer.core.context import Context
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Method
@@ -24,10 +25,11 @@ from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf
+from ilpinfer.core.watching import Best, Stopped
 from ilpinfer.errors import describe
 
-Callback = Callable[[float, float, float], None]
-"""Seconds, the best score so far and the bound so far, in nats."""
+Callback = Callable[[float, float, float], object]
+"""Seconds, the best score so far and the bound so far, in nats; the search ends where True is returned."""
 OnError = Literal["raise", "row"]
 """An error is raised, or a solution takes its place."""
 Decoded = TypeVar("Decoded")
@@ -47,12 +49,15 @@ def run_method(
     top: int | None = None,
     callback: Callback | None = None,
     start: Start = NOTHING_KNOWN,
+    *,
+    keep_on_interrupt: bool = False,
 ) -> list[Solution]:
     """The solutions of a request's method. See `run_task`."""
     context.rules.prepare()
     if callback is not None:
         function(callback, "callback", "of seconds, incumbent and bound")
-    task = request.task(top, None if callback is None else _in_nats(callback))
+    best = Best(None if callback is None else _in_nats(callback), keep_on_interrupt)
+    task = request.task(top, None if callback is None and not keep_on_interrupt else best)
     instance(context.trellis, Trellis, "trellis", "a Trellis")
     task = replace(task, start=start, deadline=start.deadline or task.deadline)
     solutions = run_task(context, request.method, task)
@@ -62,17 +67,27 @@ def run_method(
 
 
 def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
-    """The solutions of a method's results: at least one, and the last one without labels where there are no more."""
+    """The solutions of a method's results: at least one, and the last one without labels where there are no more.
+
+    Where the callback or an interrupt ends the method, those before, and the best that it has reported.
+    """
     problem: Problem | None = None
     results: list[Result] = []
-    deadline = task.deadline
+    deadline, stop = task.deadline, ""
+    best = task.watch if isinstance(task.watch, Best) else Best()
     try:
         with deadline.as_limit():
             problem = context.rules.problem(context.trellis)
             late = deadline.passed and len(context.trellis)
-            results = [] if late else _results(context, problem, method, task)
+            for result in () if late else _results(context, problem, method, task):
+                results.append(result)
     except OutOfTime:
-        pass
+        results = []
+    except (Stopped, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt) and not best.interruptible:
+            raise
+        stop = "stopped by the callback" if isinstance(error, Stopped) else "interrupted"
+        results = _until_then(results, best, problem, f"{method.name}: {stop}")
     context = replace(context, known_problem=problem)
     if not results:
         start, why = task.start, f"{method.name}: no time left"
@@ -84,8 +99,29 @@ def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
         why = f"not by compiled rules: {task.start.declined}"
         results = [replace(each, method=f"{each.method}; {why}") for each in results]
     solutions = [solution_of(Solution, result, context, deadline) for result in results]
-    solutions[0] = with_reasons(solutions[0], deadline)
+    if stop and not solutions[0].has_labelling:
+        words = f"the method was {stop} before it reached a labelling that keeps the hard rules"
+        solutions[0] = replace(solutions[0], reason=words)
+    try:
+        solutions[0] = with_reasons(solutions[0], deadline)
+    except KeyboardInterrupt:
+        if not best.interruptible:
+            raise
+        words = "no labelling keeps the hard rules; the search for the reason was interrupted"
+        solutions[0] = replace(solutions[0], reason=words)
     return solutions
+
+
+def _until_then(results: list[Result], best: Best, problem: Problem | None, words: str) -> list[Result]:
+    """The results so far and the best labelling that was reported, with the bound of the scores where no other is known."""
+    bound, certificate = best.bound, best.certificate
+    if bound == math.inf and problem is not None:
+        bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
+    last = Result(best.path, bound, words, certificate, tuple(best.improvements))
+    if not results:
+        return [last]
+    known = {each.path.tobytes() for each in results if each.path is not None}
+    return results if last.path is None or last.path.tobytes() in known else [*results, last]
 
 
 def with_any_labelling(result: Result, problem: Problem) -> Result:
@@ -99,22 +135,22 @@ def with_any_labelling(result: Result, problem: Problem) -> Result:
     return replace(result, path=path, method=f"{result.method}; {outside} for all tokens")
 
 
-def _results(context: Context, problem: Problem, method: Method, task: Task) -> list[Result]:
+def _results(context: Context, problem: Problem, method: Method, task: Task) -> Iterable[Result]:
     if not len(context.trellis):
         return [EMPTY]
     if method.function is None:
-        return list(method.run(problem, task))
+        return method.run(problem, task)
     from ilpinfer.decoding import outside
 
-    return list(outside.run(method, context.trellis, context.rules.rules, problem, task))
+    return outside.run(method, context.trellis, context.rules.rules, problem, task)
 
 
-def _in_nats(callback: Callback) -> Callable[[float, int, float], None]:
+def _in_nats(callback: Callback) -> Callable[[float, int, float], object]:
     return lambda seconds, incumbent, bound: callback(seconds, nats(incumbent), nats_of_bound(bound))
 
 
 def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
-    """The solution; where there is no labelling, with the reasons."""
+    """The solution; without a labelling, with the reasons."""
     if solution.status is Status.UNKNOWN and not solution.reason:
         within = "" if deadline.remaining is None else f" within {deadline.limit:g} s"
         return replace(solution, reason=f"the method reached no labelling that keeps the hard rules{within}")
@@ -134,7 +170,7 @@ def solution_of(
     status: Status | None = None,
     **own: object,
 ) -> Kind:
-    """The solution of a result, of some class with further fields `own`; a status where the bound does not decide it.
+    """The solution of a result, of a class with further fields `own`; `status` is given if the bound does not decide it.
 
     The engine's value is compared with that under the rules: ArithmeticError where they differ.
     """
@@ -178,7 +214,7 @@ def solution_of(
 
 
 def with_digest(certificate: Certificate, context: Context) -> Certificate:
-    """The certificate with the digest of the problem that it is about, where it holds a proof."""
+    """The certificate with the digest of its problem, if it contains a proof."""
     digest = partial(attrgetter("digest"), context)
     return certificate if certificate.tree is None else replace(certificate, make_digest=digest)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from formulations import Trellis
-from formulations.arguments import whole
+from formulations.arguments import flag, whole
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.context import Context
 from ilpinfer.core.request import MOST, Request, deadline_for
@@ -26,7 +26,7 @@ from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
 LARGEST, SHARED = 128, 8
-"""Sequences of the largest chunk; and of that of several threads, in multiples of it, as threads wait at its end."""
+"""Sequences of the largest chunk, and factor for several threads, which wait at the end of a chunk."""
 handovers: Counter[str] = Counter()
 """Number of sequences that compiled rules have left to a method, by the reason."""
 
@@ -43,11 +43,20 @@ class Runner:
     def __reduce__(self) -> Any:
         return Runner, (self.rules, self.request)
 
-    def one(self, item: Item, top: int | None = None, callback: Callback | None = None) -> Any:
+    def one(
+        self,
+        item: Item,
+        top: int | None = None,
+        callback: Callback | None = None,
+        *,
+        keep_on_interrupt: bool = False,
+    ) -> Any:
         """The best labelling of a sequence, or a list of at most `top`, best first."""
         if top is not None:
             whole(top, "top", 1, MOST["top"])
         item = self.rules.fit(item) if isinstance(item, Trellis) else item
+        if flag(keep_on_interrupt, "keep_on_interrupt"):
+            return self._finish(item, NOTHING_KNOWN, callback, top, keep_on_interrupt=True)
         return self._finish(item, self._alone(item, top, callback), callback, top)
 
     def _fit(self, item: Item) -> Item:
@@ -112,7 +121,15 @@ class Runner:
         """The context of solutions of a trellis."""
         return context_of(trellis, self.rules, self.request.time_limit)
 
-    def _finish(self, item: Item, answer: Answer, callback: Callback | None, top: int | None) -> Any:
+    def _finish(
+        self,
+        item: Item,
+        answer: Answer,
+        callback: Callback | None,
+        top: int | None,
+        *,
+        keep_on_interrupt: bool = False,
+    ) -> Any:
         if isinstance(answer, CallResult):
             return answer.best() if top is None else answer.solutions()
         if isinstance(answer, Exception):
@@ -121,7 +138,10 @@ class Runner:
             raise item
         if answer.declined:
             handovers[answer.declined] += 1
-        solutions = run_method(self.context(item), self.request, top, callback, answer)
+        context = self.context(item)
+        solutions = run_method(
+            context, self.request, top, callback, answer, keep_on_interrupt=keep_on_interrupt
+        )
         return solutions[0] if top is None else [each for each in solutions if each.has_labelling]
 
     def _chunks(self, source: Source, top: int | None) -> Iterator[Chunk]:

@@ -31,7 +31,7 @@ from ilpinfer.kernels.native import kernels
 from ilpinfer.system.threads import thread_pool
 
 MOST_ALONE = 2**17
-"""Numbers that one thread takes to the grid: for fewer, others would not be worth the time that they take to begin."""
+"""Up to this many numbers, one thread converts scores to the grid: it would take longer to start others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +70,13 @@ class ScoreRows:
         """Some of the sequences as arrays of a call."""
         lengths = self.lengths[places]
         ends = np.append(0, np.cumsum(lengths))
-        node = self.node
+        rows = np.arange(ends[-1])
         if len(places) < len(self):
-            node = node[np.repeat(self.begins[places] - ends[:-1], lengths) + np.arange(ends[-1])]
+            rows += np.repeat(self.begins[places] - ends[:-1], lengths)
         words = list[str]()
         if self.words is not None:
             words += chain.from_iterable(self.words[n] for n in places.tolist())
-        return Sequences(words, ends.tolist(), self.pool, emission=node)
+        return Sequences(words, ends.tolist(), self.pool, emission=self.node, rows=rows)
 
     def trellis(self, n: int) -> Trellis:
         """The trellis of one sequence."""
@@ -259,7 +259,7 @@ def _check_totals(node: Grid, begins: Integers, extra: dict[str, Grid]) -> None:
 def _words(
     tokens: Iterable[Sequence[str]], begins: Integers, cells: Integers, width: int
 ) -> list[Sequence[str]]:
-    """The tokens of each sequence: those of its rows, or as many as a padded array has places."""
+    """The tokens of each sequence: one for each of its rows, or one for each place of a padded array."""
     each = list(iterable(tokens, "tokens", "a list of texts for each sequence"))
     if len(each) != len(begins) - 1:
         raise ValueError(

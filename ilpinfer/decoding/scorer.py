@@ -22,7 +22,7 @@ class Scorer(Protocol):
 
 
 def scorer_of(model: Any) -> Scorer | None:
-    """The model, read where it is the path of one."""
+    """The model; read from a file if it is a path."""
     if isinstance(model, str | Path):
         files = import_module("ilpinfer.models.files")  # not an import: models stand above decoding
         return cast(Scorer, files.load_model(path(model, "model")))
@@ -34,7 +34,7 @@ def scorer_of(model: Any) -> Scorer | None:
 
 
 def known_labels(labels: LabelSet | Sequence[str] | None, model: Scorer | None) -> LabelSet | None:
-    """The labels that are known before a trellis is."""
+    """The labels that are known before the first trellis."""
     labels = None if labels is None else label_set(labels)
     own = getattr(model, "labels", None)
     own = own if isinstance(own, LabelSet) else None
@@ -44,7 +44,7 @@ def known_labels(labels: LabelSet | Sequence[str] | None, model: Scorer | None) 
 
 
 def trellis_of(model: Scorer, tokens: Sequence[str]) -> Trellis:
-    """The trellis of T texts, whose scores are made when they are first read where the model can do so."""
+    """The trellis of T texts; if the model can do so, its scores are computed when they are first read."""
     scores, labels = getattr(model, "token_scores", None), getattr(model, "labels", None)
     if scores is not None:
         return cast(Trellis, scores.trellis(tokens))

@@ -39,20 +39,20 @@ def decode_scores(
         Scores in nats of N sequences, padded or one by one: arrays and tensors of numpy, torch, jax or tensorflow, in any
         floating type, or lists.
     transitions : array_like of shape (K, K), optional
-        Scores of steps [from, to], the same for all; zeros where not given.
+        Scores of steps [from, to], the same for all sequences; zeros if not given.
     rules : Rules, optional
         Rules and features, a rule set, the path or name of a rule file, or TOML text.
     labels : LabelSet or sequence of str or mapping of object to str, optional
-        K names; `0`, `1`, … where not given.
+        K names; `0`, `1`, … if not given.
     lengths : array_like of shape (N,), optional
         Numbers of tokens of padded sequences.
     mask : array_like of shape (N, T), optional
-        True where padded emissions have a token, in place of `lengths`. It may have holes, as for all word pieces but
-        the first ones: the tokens that are left are neighbours.
+        True where padded emissions have a token; give either `mask` or `lengths`. It may have holes, such as the pieces
+        of a word after its first: the remaining tokens are neighbours.
     start, end : array_like of shape (K,), optional
         Scores of first and last labels.
     tokens : iterable of sequence of str, optional
-        Texts of each sequence, which rules may look at: of its tokens, or of all T places.
+        Texts of each sequence, which rules may look at: one for each of its tokens, or one for each of all T places.
     given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each sequence by place, from 0 to T - 1.
     threads : int, default 1
@@ -62,7 +62,7 @@ def decode_scores(
     time_limit : float, optional
         Time limit in seconds for each sequence.
     **options : object
-        Options of the method but `start` and `threads`; see `ilpinfer.decode`.
+        Options of the method except `start` and `threads`; see `ilpinfer.decode`.
 
     Returns
     -------

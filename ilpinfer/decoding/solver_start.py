@@ -8,9 +8,9 @@ from ilpinfer.exact.limits import IMPORT_SECONDS
 
 
 def start_solver(request: Request, *, wait: bool) -> None:
-    """Start the process of a request's solver, which else counts in the time limit of the first sequence.
+    """Start the process of a request's solver, so that its start does not count in the time limit of the first sequence.
 
-    Where it waits, it also imports the library of linear relaxations, for which a short limit leaves no time, and checks the solver's
+    If it waits, it also imports the library of linear relaxations, for which a short limit leaves no time, and checks the solver's
     options: SolverOptionError comes before any sequence. A user's solver and one of PuLP run in this process: there is nothing to start.
     """
     if wait and request.direct and request.time_limit is not None and request.time_limit < IMPORT_SECONDS:

@@ -75,7 +75,7 @@ class TwoPhaseSolution(Solution):
     }
 
     def _lines(self) -> list[str]:
-        """With the floor in place of the score's bound, which it has none of."""
+        """With the floor instead of a bound on the score, which it does not have."""
         first, *others = super()._lines()
         if self.path is None:
             return [first, *others]
@@ -138,7 +138,7 @@ def decode_two_phase(
     floor: float | None = None,
     given: Given | None = None,
 ) -> TwoPhaseSolution | list[TwoPhaseSolution]:
-    """The labelling of least violation cost among those with a score near the best.
+    """The labelling with the lowest violation cost among those whose score is close to the best score.
 
     minimise Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), then maximise the score at that cost. The
     floor applies to model_score + feature_score. Z* is the best such score of a labelling that keeps the hard rules.
@@ -150,7 +150,7 @@ def decode_two_phase(
     rules : Rules
         Rules and features, or a rule set.
     tau : float, default 0.9
-        Parameter of the floor from 0 to 1; 1 accepts optimal scores only.
+        Parameter of the floor from 0 to 1; 1 accepts only optimal scores.
     bound : Floor, default "relative"
         "relative" for the floor Z* - (1 - tau)·`abs(Z*)`, or "odds" for the floor Z* + log tau; rounded up to the
         grid.
@@ -163,7 +163,7 @@ def decode_two_phase(
     threads : int, default 1
         Threads of the solver.
     floor : float, optional
-        The floor itself, nats, in place of tau and bound; rounded up to the grid.
+        The floor itself, nats, instead of tau and bound; rounded up to the grid.
     given : mapping of int to str, int or set, optional
         Known labels by position, names or ids, or sets of allowed ones; see `Trellis.with_given`.
 
@@ -215,7 +215,7 @@ def decode_two_phase(
 def _floor(
     search: TwoPhaseSearch, best: LabelIds, tau: float, kind: str, given: int | None
 ) -> tuple[int | None, dict[str, Any]]:
-    """The floor in grid units, and the figures of it; a floor that is given wins over tau."""
+    """The floor in grid units, and its parameters; a given floor has priority over tau."""
     score = search.score(best)
     floor = score_floor(score, tau, kind) if given is None else given
     if given is not None and given > search.best:
@@ -248,7 +248,7 @@ def _solution(
 
 
 def _as_far_as_proved(reply: Reply) -> Certificate:
-    """The reply's certificate; none if it does not prove the whole claim."""
+    """The certificate of the reply; none if it does not prove the whole claim."""
     certificate = reply.certificate
     if reply.status == "unknown":
         return Certificate("none", certificate.source)

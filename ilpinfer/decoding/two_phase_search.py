@@ -20,7 +20,7 @@ from ilpinfer.exact.programs import FASTEST, Reply, solve
 
 @dataclass
 class TwoPhaseSearch:
-    """Both phases over one problem: by the engine where the method is auto and it reaches a proof, else by programs."""
+    """Both phases over one problem: by the engine if the method is auto and the engine reaches a proof, else by programs."""
 
     problem: Problem
     method: str
@@ -140,7 +140,7 @@ class TwoPhaseSearch:
         return reply, cost_bound
 
     def _better(self, reply: Reply, incumbent: LabelIds) -> Reply:
-        """The reply, with the incumbent in place of a labelling that costs more, or as much for a lower score."""
+        """The reply, with the incumbent instead of a labelling that costs more, or costs as much and scores less."""
         own = self.problem.value(incumbent).penalty, -self.score(incumbent)
         if reply.path is None:
             return replace(reply, path=incumbent, status="feasible")
@@ -152,7 +152,7 @@ class TwoPhaseSearch:
     def _until(
         self, program: IntegerProgram, excluded: Sequence[LabelIds], accepts: Callable[[Value], bool]
     ) -> Reply:
-        """Solve, with a no-good row for every answer that a tolerance let through, until one is accepted."""
+        """Solve until an answer is accepted; an answer that only a tolerance allows gets a no-good row."""
         for path in excluded:
             program = exclude_labelling(program, path)
         while True:
@@ -166,7 +166,7 @@ class TwoPhaseSearch:
 
 
 def _as_both_phases(result: Result) -> Certificate:
-    """The certificate of the first phase as one of both, which holds where the second adds nothing."""
+    """The certificate of the first phase as one for both phases, which is valid if the second adds nothing."""
     tree = result.certificate.tree
     if tree is None or isinstance(tree, Phases):
         return result.certificate

@@ -1,4 +1,4 @@
-"""A pool of processes that call one function: the side of the parent, and that of the children."""
+"""A pool of processes that call one function: the side of the parent, and the side of the children."""
 
 import contextlib
 import pickle
@@ -44,7 +44,7 @@ class Reply(Generic[Value]):
 class Workers:
     """Processes that call `function(item, *common)`; each is started with its first item.
 
-    A process that dies costs the item that it was at; the next one goes to a new process. Unlike those of
+    If a process dies, its current item is lost, and the next item goes to a new process. Unlike those of
     `multiprocessing`, they can be started in a daemon of a pool, and do not import the program's own module, unless
     the objects that they receive are defined there.
     """
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _read(pipe: "Connection", requests: "SimpleQueue[bytes | None]") -> None:
-    """Take every request at once, so that the parent never waits for this process to read while it waits to be read."""
+    """Read every request at once; otherwise parent and child could wait for each other."""
     with contextlib.suppress(EOFError, OSError):
         while True:
             requests.put(pipe.recv_bytes())

@@ -1,4 +1,4 @@
-"""Labels of gold and of predictions, read alike: the one definition of what reports compare."""
+"""Gold and predicted labels in one notation: the only definition of what reports compare."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
     """The sides, gold first, in one notation; their labels, None where there is none; and notices.
 
     `scheme="plain"` removes prefixes; so does a side without prefixes when another one has some. BIO beside a scheme that marks the
-    ends of runs is read as that one. Sides in different forms, such as `B-x` and `x-B`, have that of the first. Marks alone, such
+    ends of runs is read as that scheme. Sides in different forms, such as `B-x` and `x-B`, get the form of the first. Marks alone, such
     as `B I O`, are runs of one field. Helper labels, such as `[PAD]` beside BIO labels, are fields of their own. ValueError for labels
     that do not fit the scheme.
     """

@@ -113,10 +113,17 @@ def check_rules(
 ) -> list[RuleReport]:
     """Check every rule, but no feature, against at least one labelled sequence with the plain checker."""
     rules = rule_set(rules)
+    return relate(count_breaches(rules, gold, labels, advance), rules, gold, labels)
+
+
+def count_breaches(
+    rules: RuleSet, gold: Sequence[Example], labels: LabelSet, advance: Callable[[], None] = lambda: None
+) -> list[RuleReport]:
+    """The reports of `check_rules` without relations between rules."""
     names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
     compiled = compiler_of(rules).compiled(labels)
-    for rule in rules.rules:
+    for rule in rules.rules if gold else ():
         rule.ground(labels, gold[0].tokens)
     for sequence in gold:
         overruled = compiled.overruled(sequence.tokens)
@@ -124,8 +131,7 @@ def check_rules(
         for tally in tallies:
             tally.add(sequence, reading, set(overruled.get(tally.name, ())))
         advance()
-    reports = [tally.result(len(gold)) for tally in tallies]
-    return relate(reports, rules, gold, labels)
+    return [tally.result(len(gold)) for tally in tallies]
 
 
 class _Tally:
@@ -164,7 +170,7 @@ class _Tally:
             penalty=None if self.rule.hard else self.rule.penalty,
             sequences=sequences,
             broken=len(self.broken),
-            share=len(self.broken) / sequences,
+            share=len(self.broken) / max(1, sequences),
             violations=self.violations,
             applies=self.applies,
             holds=self.applies - self.breaks,

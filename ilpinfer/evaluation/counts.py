@@ -12,7 +12,7 @@ from formulations.dtypes import Booleans, Floats, Integers
 from formulations.labels.schemes import OUTSIDE
 from ilpinfer.corpus import NEWLINE
 
-UNITS = ("spans", "tokens", "lines", "characters")
+UNITS = ("spans", "tokens", "lines", "characters", "sequences")
 COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
 """The totals of one sequence: its tokens, those in the gold field, spans predicted, in gold and in both, and 1 where all spans are right."""
 
@@ -28,7 +28,7 @@ Totals = Integers
 class FieldTable:
     """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
 
-    With hierarchical labels every prefix path is a field. Under BIO, runs are those of the script of the CoNLL shared tasks: an
+    With hierarchical labels every prefix path is a field. Under BIO, runs are as in the script of the CoNLL shared tasks: an
     `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 
@@ -105,6 +105,25 @@ class LabelCounter:
         places = {name: place for place, name in enumerate(dict.fromkeys(innermost))}
         self.field_of = np.array([places[name] for name in innermost], np.int64)
 
+    def span_confusion(self, predicted: LabelRuns | None, gold: LabelRuns) -> Integers:
+        """Pairs (F+1, F+1) of gold and predicted spans that share a token, on one level of hierarchical labels; last, spans without any."""
+        sides = []
+        for runs in (gold, predicted):
+            spans = [] if runs is None else [span for span in sorted(runs.spans) if span[0] in self.kept]
+            sides.append(np.array(spans, np.int64).reshape(-1, 3))
+        (f, first, last), (g, begin, end) = sides[0].T, sides[1].T
+        paths = self.labels.scheme == "paths"
+        level = np.array([name.count("/") if paths else 0 for name in self.table.names], np.int64)
+        shared = (first[:, None] <= end) & (begin <= last[:, None]) & (level[f][:, None] == level[g])
+        place = np.full(len(self.table.names), -1)
+        place[self.kept] = np.arange(len(self.kept))
+        counts = np.zeros((len(self.kept) + 1, len(self.kept) + 1), np.int64)
+        one, other = np.nonzero(shared)
+        np.add.at(counts, (place[f[one]], place[g[other]]), 1)
+        np.add.at(counts, (place[f[~shared.any(axis=1)]], -1), 1)
+        np.add.at(counts, (-1, place[g[~shared.any(axis=0)]]), 1)
+        return counts
+
     def labelling(self, names: Sequence[str]) -> LabelRuns:
         return LabelRuns(self.labels.ids(names), self.table)
 
@@ -141,6 +160,13 @@ class LabelCounter:
         }
 
 
+def sequence_counts(spans: Counts) -> Counts:
+    """Sequences (..., 3) that have spans of a field, predicted and in gold, and those in which all of them are right, of counts of spans."""
+    predicted, gold, both = (spans[..., i] for i in range(3))
+    right = (both > 0) & (predicted == both) & (gold == both)
+    return np.stack([predicted > 0, gold > 0, right], axis=-1).astype(np.int64)
+
+
 def shares(totals: Totals, sequences: int = 1, beta: float = 1.0) -> Floats:
     """(..., 3) token accuracy, F measure of spans (1 where neither side has some), share of whole sequences, of sums (..., 6) of totals."""
     accuracy = _share(totals[..., 1], totals[..., 0])
@@ -161,7 +187,7 @@ def recall(counts: Counts) -> Floats:
 def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Floats:
     """The F measure (1 + β²) P R / (β² P + R) (Trompper 2016; for β = 1 Stokman 2011, eq. 70).
 
-    It is 0 where precision or recall is 0.
+    It is 0 if precision or recall is 0.
 
     Parameters
     ----------
@@ -170,7 +196,7 @@ def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Float
     beta : float, default 1.0
         Weight of recall relative to precision.
     empty : float, default 0.0
-        The measure where nothing is predicted and there is no gold.
+        The measure if nothing is predicted and there is no gold.
 
     Returns
     -------

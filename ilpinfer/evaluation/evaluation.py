@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formulations import LabelSet
-from formulations.arguments import names
+from formulations.arguments import choice, names
 from formulations.dtypes import Booleans, Floats, Integers
 from formulations.errors import RuleNotice, stack_level
 from formulations.labels.schemes import OUTSIDE
@@ -19,7 +19,16 @@ from ilpinfer.corpus.helper_labels import (
     tell_helpers,
 )
 from ilpinfer.evaluation.alike import Side, read_alike
-from ilpinfer.evaluation.counts import UNITS, Counts, LabelCounter, f_measure, overlap, precision, recall
+from ilpinfer.evaluation.counts import (
+    UNITS,
+    Counts,
+    LabelCounter,
+    f_measure,
+    overlap,
+    precision,
+    recall,
+    sequence_counts,
+)
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,9 @@ class Evaluation:
         Tokens [gold, predicted].
     missing : int
         Number of sequences without a prediction; all of their tokens count as wrong.
+    overlaps : ndarray of int, shape (F+1, F+1)
+        Pairs of spans [gold, predicted] that share a token, on one level of hierarchical labels; the last row and column are for spans
+        that share none.
 
     Examples
     --------
@@ -89,6 +101,7 @@ class Evaluation:
     counts: Mapping[str, Counts]
     confusion: Integers
     missing: int
+    overlaps: Integers
 
     @property
     def accuracy(self) -> float:
@@ -116,7 +129,7 @@ class Evaluation:
         name : str
             The field.
         unit : str, default "spans"
-            "spans", "tokens", "lines" or "characters".
+            "spans", "tokens", "lines", "characters" or "sequences", in which all spans of the field are right.
 
         Returns
         -------
@@ -138,7 +151,7 @@ class Evaluation:
         Parameters
         ----------
         unit : str, default "spans"
-            "spans", "tokens", "lines" or "characters".
+            "spans", "tokens", "lines", "characters" or "sequences", in which all spans of the field are right.
 
         Returns
         -------
@@ -146,6 +159,40 @@ class Evaluation:
             (3,) predicted, gold and both.
         """
         return np.asarray(self.counts[unit].sum(axis=(0, 1)))
+
+    def field_confusion(self, unit: str = "tokens") -> tuple[tuple[str, ...], Integers]:
+        """Which fields are taken for which.
+
+        Parameters
+        ----------
+        unit : str, default "tokens"
+            "tokens", by innermost field, or "spans", for pairs of spans that share a token.
+
+        Returns
+        -------
+        tuple of str
+            F+1 names of fields, `O` last: tokens outside of all fields, or no span.
+        ndarray of int, shape (F+1, F+1)
+            Counts [gold, predicted].
+
+        Raises
+        ------
+        ValueError
+            For another unit.
+
+        Examples
+        --------
+        >>> result = evaluate([Pair(("Ada", "1815"), ("B-name", "I-name"), ("B-name", "B-year"))])
+        >>> names, counts = result.field_confusion()
+        >>> names, counts.tolist()
+        (('name', 'year', 'O'), [[1, 0, 0], [1, 0, 0], [0, 0, 0]])
+        """
+        if choice(unit, "unit", ("tokens", "spans")) == "spans":
+            return (*self.fields, OUTSIDE), self.overlaps
+        innermost = [self.labels.strip(name) for name in self.labels.names]
+        names = (*(name for name in dict.fromkeys(innermost) if name != OUTSIDE), OUTSIDE)
+        belongs = np.array([[own == name for own in innermost] for name in names], np.int64)
+        return names, belongs @ self.confusion @ belongs.T
 
     def to_dict(self, beta: float = 1.0) -> dict[str, Any]:
         """Every measure as plain values.
@@ -174,6 +221,11 @@ class Evaluation:
                 for f, name in enumerate(self.fields)
             },
             "confusion": {"labels": list(self.labels.names), "counts": self.confusion.tolist()},
+            "field_confusion": {
+                unit: {"fields": list(names), "counts": counts.tolist()}
+                for unit in ("tokens", "spans")
+                for names, counts in [self.field_confusion(unit)]
+            },
         }
 
 
@@ -207,7 +259,7 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
-    For BIO and IOBES, the numbers of spans are those of the script of the CoNLL shared tasks. With hierarchical labels, every
+    For BIO and IOBES, the numbers of spans are as in the script of the CoNLL shared tasks. With hierarchical labels, every
     level has its own spans, and "all" counts every level.
 
     Parameters
@@ -220,10 +272,10 @@ def evaluate(
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
     never : iterable of str, optional
-        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are not counted at all, with a notice; a helper label that
-        is predicted for another token counts as `O`.
+        Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are ignored, with a notice; a helper label that is
+        predicted for another token counts as `O`.
     labels : LabelSet, optional
-        Labels of both sides, which are then taken as they are.
+        Labels of both sides, which are then not converted.
 
     Returns
     -------
@@ -252,15 +304,18 @@ def evaluate(
         raise ValueError(f"no field {unknown[0]!r} to leave out; choose from {', '.join(labels.fields)}")
     counter, K = LabelCounter(labels, leave_out), len(labels)
     confusion = np.zeros((K, K), np.int64)
-    rows, units = [], []
+    rows, units, overlaps = [], [], []
     _check_lengths(pairs)
     for pair in pairs:
         gold = counter.labelling(pair.gold)
         predicted = None if pair.predicted is None else counter.labelling(pair.predicted)
         if predicted is not None:
             np.add.at(confusion, (gold.ids, predicted.ids), 1)
-        rows.append(counter.count(predicted, gold))
-        units.append({"spans": rows[-1].spans, **counter.count_units(pair.tokens, predicted, gold)})
+        row = counter.count(predicted, gold)
+        rows.append(row)
+        own = {"spans": row.spans, "sequences": sequence_counts(row.spans)}
+        units.append({**own, **counter.count_units(pair.tokens, predicted, gold)})
+        overlaps.append(counter.span_confusion(predicted, gold))
     return Evaluation(
         labels,
         counter.fields,
@@ -271,6 +326,7 @@ def evaluate(
         {unit: np.stack([each[unit] for each in units]) for unit in UNITS},
         confusion,
         sum(pair.predicted is None for pair in pairs),
+        np.sum(overlaps, axis=0),
     )
 
 

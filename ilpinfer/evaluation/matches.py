@@ -34,27 +34,28 @@ def span_matches(
 ) -> dict[str, Any]:
     """Count strict, exact, partial and type matches of spans.
 
-    Each predicted span, from left to right, takes one gold span with at least 1 % of which it overlaps: one that is right, else the first. A span is right
-    with "strict" where field and both ends agree, with "exact" and "partial" where both ends agree, and with "type" where the field
-    agrees. Another that overlaps is incorrect; with "partial" it is half right. What is left of either side is spurious or missed.
-    With hierarchical labels, spans of a level match those of the same level.
+    Predicted spans are matched from left to right, each with one gold span of which it covers at least 1 %: a right one if
+    there is one, else the first. A span is right with "strict" if field and both ends agree, with "exact" and "partial" if both
+    ends agree, and with "type" if the field agrees. Other matched spans are incorrect, or half right with "partial". Predicted
+    spans without a match are spurious, and gold spans without a match are missed.
+    With hierarchical labels, only spans of the same level match.
 
     Parameters
     ----------
     pairs : iterable of Pair
         N sequences.
     scheme : str, optional
-        Scheme of both sides' labels; inferred where not given.
+        Scheme of both sides' labels; inferred if not given.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`.
     labels : LabelSet, optional
-        Labels of both sides; those that occur where not given.
+        Labels of both sides; if not given, those that occur.
 
     Returns
     -------
     dict of str to object
         "all" and "fields", each with the counts correct, incorrect, partial, missed, spurious, predicted and gold, and with precision,
-        recall and F1, by way. Those of a field are of its own spans on both sides.
+        recall and F1, for each kind of match. Those of a field are of its own spans on both sides.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pictures as the content of files, without the messages of the library, and that of a confusion matrix."""
+"""Pictures as the content of files, without messages of the library; a picture of a confusion matrix."""
 
 import io
 import logging

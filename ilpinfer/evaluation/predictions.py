@@ -9,6 +9,7 @@ from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted
 from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.helper_labels import (
+    UNKNOWN_LABELS,
     at_places,
     counted_labels,
     tell_helpers,
@@ -18,6 +19,10 @@ from ilpinfer.corpus.sequences import read, read_beside, require_labels
 from ilpinfer.evaluation.alike import Side, read_alike
 from ilpinfer.evaluation.evaluation import Pair
 from ilpinfer.system.storage import source_name
+
+
+class DifferentSequences(InputError):
+    """Predictions and gold that are not labels of the same sequences."""
 
 
 def read_pairs(
@@ -35,16 +40,26 @@ def read_pairs(
     """
     notices = list[str]()
     gold_examples = read(gold, reading, column, notices.append)
-    golden = [tuple(labels) for _, labels in require_labels(gold_examples, wordless=True)]
+    without = next((each.where for each in gold_examples if each.labels is None), None)
+    if without is not None:
+        raise DifferentSequences(f"{without}: no labels in the gold file")
+    golden = [
+        tuple(labels) for _, labels in require_labels(gold_examples, wordless=True, never=UNKNOWN_LABELS)
+    ]
     examples = [
         [each for each in read_beside(path, column, notices.append, reading) if each.rank == 1]
         for path in predictions
     ]
     for path, result in zip(predictions, examples, strict=True):
         check_same(result, gold_examples, str(path), str(gold))
+        if any(each.predicted for each in gold_examples) and not any(each.predicted for each in result):
+            notices.append(
+                f"{source_name(gold)}, given as gold, is output of `ilpinfer decode`, and {source_name(path)} is not; are they swapped?"
+            )
     tokens = [each.tokens or ("",) * len(gold) for each, gold in zip(gold_examples, golden, strict=True)]
     predicted: list[Side] = [[each.labels for each in result] for result in examples]
-    if never := names(never, "never"):
+    unknown = {name for labels in golden for name in labels if name in UNKNOWN_LABELS}
+    if never := names(never, "never") | unknown:
         tell_helpers(golden, never, notices.append, absent=True)
         places, golden, predicted = counted_labels(golden, predicted, never)
         tokens = at_places(tokens, places)
@@ -69,22 +84,22 @@ def _check(path: str | Path, side: Side, scheme: str) -> None:
 
 
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
-    """Raise InputError unless both files hold the same sequences, and one of them labels."""
+    """Raise DifferentSequences unless both files hold the same sequences, and the first one labels."""
     if len(result) != len(gold):
         other = f"{source_name(gold_path)} has {len(gold)}"
-        raise InputError(f"{source_name(path)} has {counted(len(result), 'sequence')}, but {other}")
+        raise DifferentSequences(f"{source_name(path)} has {counted(len(result), 'sequence')}, but {other}")
     if all(each.labels is None for each in result):
-        raise InputError(
+        raise DifferentSequences(
             f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
         )
     for one, two in zip(result, gold, strict=True):
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}
         if len(lengths) > 1:
-            raise InputError(
+            raise DifferentSequences(
                 f"{one.where}: {counted(len(one.labels or one.tokens), 'token')}, but {len(two.labels or ())} in {two.where}"
             )
         if not any(one.tokens) or not any(two.tokens):
             continue
         for t, (token, right) in enumerate(zip(one.tokens, two.tokens, strict=True)):
             if token != right:
-                raise InputError(f"{one.where}: token {t} is {token!r}, but {right!r} in {two.where}")
+                raise DifferentSequences(f"{one.where}: token {t} is {token!r}, but {right!r} in {two.where}")

@@ -5,12 +5,14 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from formulations.arguments import texts, whole
+from formulations.arguments import choice, texts, whole
 from ilpinfer.evaluation.counts import f_measure, precision, recall
 from ilpinfer.evaluation.evaluation import Evaluation, Pair, evaluate
 
 MEASURES = ("precision", "recall", "f1-score")
 MICRO, MACRO, WEIGHTED = "micro avg", "macro avg", "weighted avg"
+
+LEVELS = ("span", "token", "sequence")
 
 Labelling = Sequence[str]
 FieldRows = dict[str, dict[str, Any]]
@@ -21,6 +23,7 @@ def classification_report(
     gold: Sequence[Labelling],
     predicted: Sequence[Labelling | None],
     *,
+    level: str = ...,
     digits: int = ...,
     output_dict: Literal[False] = ...,
     scheme: str = ...,
@@ -32,6 +35,7 @@ def classification_report(
     gold: Sequence[Labelling],
     predicted: Sequence[Labelling | None],
     *,
+    level: str = ...,
     digits: int = ...,
     output_dict: Literal[True],
     scheme: str = ...,
@@ -42,13 +46,14 @@ def classification_report(
     gold: Sequence[Labelling],
     predicted: Sequence[Labelling | None],
     *,
+    level: str = "span",
     digits: int = 2,
     output_dict: bool = False,
     scheme: str = "",
     leave_out: Sequence[str] = (),
     never: Iterable[str] = (),
 ) -> str | FieldRows:
-    """Precision, recall, F1 and support of the spans of each field, in the form of seqeval.
+    """Precision, recall, F1 and support of each field by spans, tokens or sequences, in the form of seqeval.
 
     Parameters
     ----------
@@ -56,6 +61,9 @@ def classification_report(
         N sequences of labels.
     predicted : sequence of sequence of str
         As many, of the same lengths; None where no labelling was found.
+    level : {"span", "token", "sequence"}
+        What is counted: spans with both ends right, tokens in the field, prefixes left out, or sequences that have the field, right
+        where all of its spans are.
     digits : int, default 2
         Digits after the point in the text.
     output_dict : bool, default False
@@ -90,6 +98,7 @@ def classification_report(
     weighted avg       0.50      0.50      0.50         2
     """
     whole(digits, "digits", 0)
+    unit = f"{choice(level, 'level', LEVELS)}s"
     if len(gold) != len(predicted):
         raise ValueError(
             f"{len(gold)} gold and {len(predicted)} predicted sequences; expected as many of each"
@@ -99,7 +108,7 @@ def classification_report(
         own = texts(right, f"gold[{number}]", "labels")
         found = None if labels is None else texts(labels, f"predicted[{number}]", "labels")
         pairs.append(Pair(own, found, own))
-    rows = field_rows(evaluate(pairs, scheme=scheme, leave_out=leave_out, never=never))
+    rows = field_rows(evaluate(pairs, scheme=scheme, leave_out=leave_out, never=never), unit)
     return rows if output_dict else report_text(rows, digits)
 
 

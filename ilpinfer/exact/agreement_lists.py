@@ -23,7 +23,7 @@ class AgreementLists(NamedTuple):
     begin: Integers  # (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
     before: Integers  # (N,) the entry before in the same list, -1 for none
     after: Integers  # (N,) the entry after
-    penalty: Integers  # (N,) where the kind differs from that of the entry before, grid units or `HARD`
+    penalty: Integers  # (N,) for a kind other than that of the entry before, grid units or `HARD`
     own: Integers  # (N, F) scores, less those moved to the lattice
     past: Integers  # (N, F) best score up to a kind, its own included
     future: Integers  # (N, F) best score after it
@@ -50,7 +50,7 @@ def lists_of(rules: Sequence[GroundRule], numbers: Sequence[int]) -> list[TokenL
 
 
 class Lists:
-    """All lists of a problem of T tokens, by places, which are in the order of their tokens; `label` (S,) is that of each state."""
+    """All lists of a problem of T tokens, by places, which are in the order of their tokens; `label` (S,) is the label of each state."""
 
     def __init__(self, lists: list[TokenList], label: Integers, T: int) -> None:
         self.lists, self.kind = lists, lists[0].component.kind[label]

@@ -44,7 +44,7 @@ class AgreementScores(NamedTuple):
 
 @dataclass
 class Case:
-    """A case: scores of the lattice (T, S) and of the lists (N, F), of which those of hopeless states are forbidden."""
+    """A case: scores of the lattice (T, S) and of the lists (N, F); scores of hopeless states are forbidden."""
 
     node: Integers
     own: Integers
@@ -58,8 +58,8 @@ class Case:
 class Decomposition:
     """The bound and the splits of a case; the first case is the problem itself.
 
-    The checker prunes states of the lattice without machines. So no state of one with machines is pruned, and these are of soft rules: all labels
-    stay possible.
+    The checker prunes states of the lattice without machines. So states of a lattice with machines are not pruned, and only
+    machines of soft rules are used: all labels stay possible.
     """
 
     def __init__(self, problem: GroundProblem, machines: Sequence[int] = ()) -> None:
@@ -78,7 +78,7 @@ class Decomposition:
         self.root = Case(self.lattice.node.copy(), self.lists.empty.copy())
 
     def broken(self, state: State) -> list[int]:
-        """The machines, but for those of lists, that the labelling of an open root breaks and that may be inside."""
+        """The machines, except those of lists, that the labelling of an open root breaks and that may be in the product."""
         root, one = self.root, state.problem.instance
         if root.path is None or root.bound < state.value or self.is_done(state, root):
             return []
@@ -189,7 +189,7 @@ class Decomposition:
     def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
-        The kind is that of the list. Of several tokens, the one at which both lose most by the kind of the other.
+        The kind is the list's. Of several tokens, the one where lattice and list lose most with the kind of the other.
         """
         assert case.kinds is not None
         scores, lists = self.pack(case)

@@ -23,7 +23,7 @@ def auto(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 
 
 def _solved(problem: GroundProblem, task: Task, seconds: Mapping[str, float]) -> Iterator[Result]:
-    """The results of the engine; `seconds` are those of stages so far."""
+    """The results of the engine; `seconds` are the times of stages so far."""
     state = State.of(problem, task.start, task.watch, seconds)
     state = best(state) if task.top == 1 else _listed(state, task)
     if state.closed:
@@ -68,7 +68,7 @@ def _rest(state: State, task: Task) -> Rest | None:
 
 
 def _open(state: State) -> Result:
-    """The result of a state that is open, by the lower one of its own bound and a solver's."""
+    """The result of an open state, with the lower of its own bound and a solver's."""
     words = f"auto: {state.words or 'no time left'}"
     if state.claim is not None and state.claim[0] < state.bound:
         bound, certificate = state.claim

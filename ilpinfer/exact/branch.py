@@ -36,7 +36,7 @@ def branch(state: State) -> State:
 
 
 def _bound(whole: State, case: Case) -> tuple[State, Bound]:
-    """The bound of a case by kernels and beams; that of the first case, which is the whole, is known."""
+    """The bound of a case by kernels and beams; the first case is the whole problem, whose bound is known."""
     if not case.used:
         return whole, Bound(whole.bound, None, whole.proof)
     state = replace(case.state, path=whole.path, value=whole.value)

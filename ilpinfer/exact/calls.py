@@ -131,7 +131,7 @@ class Call:
         return counts
 
     def place(self, n: int) -> slice:
-        """The tokens of a sequence among those of all."""
+        """The tokens of a sequence among all tokens."""
         return slice(self._ends[n], self._ends[n + 1])
 
     @property
@@ -141,7 +141,7 @@ class Call:
         return self._head[begin + CODE : begin + 7 * self.number : 7]
 
     def error(self, n: int) -> ArithmeticError | None:
-        """The error of a sequence with a labelling whose value is not that of its parts."""
+        """The error of a sequence with a labelling whose value is not the sum of its parts."""
         if self.result(n)[CODE] != WRONG_VALUE:
             return None
         parts = [self.labelling(n, k)[2] for k in range(self.width)]

@@ -48,7 +48,9 @@ class Sequences(NamedTuple):
     own: bool = False
     """Whether the pool has an entry for each step of a single sequence."""
     emission: Grid = np.zeros((0, 0), np.int64)
-    """(T, K) scores of labels; empty where tables have them by token."""
+    """(R, K) scores of labels; empty where tables have them by token."""
+    rows: Integers | None = None
+    """(T,) the row of the emission for each token; None where each has its own, in order."""
 
 
 class Tables:
@@ -136,7 +138,7 @@ class Tables:
         meet: bool = False,
     ) -> Call | str:
         """As `call`, for arrays."""
-        words, ends, pool, steps, own, emission = sequences
+        words, ends, pool, steps, own, *_ = sequences
         vocabulary = self.vocabulary
         with self._lock:
             tokens = self._rows(words) if words else np.zeros(ends[-1], np.int64)
@@ -150,7 +152,7 @@ class Tables:
                 return STATES
             except TooManyClasses:
                 return CLASSES
-            emission, rows = self._emission(emission, tokens)
+            emission, rows = self._emission(sequences, tokens)
             growth = vocabulary.changes + len(vocabulary)
             if growth != self._growth:
                 self._growth, self.full = growth, self._is_full()
@@ -182,9 +184,10 @@ class Tables:
         emission = nodes[0] if len(nodes) == 1 else np.concatenate(nodes)
         return Sequences(words, ends, pool, steps, own, emission)
 
-    def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
+    def _emission(self, sequences: Sequences, tokens: Integers) -> tuple[Grid, Integers]:
         """Scores of labels, and the row of them for each token."""
-        return emission, np.arange(len(tokens))
+        rows = sequences.rows
+        return sequences.emission, np.arange(len(tokens)) if rows is None else rows
 
     def _kind(self, length: int) -> int:
         try:

@@ -1,7 +1,7 @@
 """The engine: stages that lower the bound and improve the labelling of a ground problem until both meet.
 
-Cheap stages come first. Where two have the same name, the second one has a turn if multipliers are new, or if a solver has found
-a labelling that only lacks a proof.
+Cheap stages come first. The second of two stages with the same name runs if multipliers are new, or if a solver has found a
+labelling that still needs a proof.
 """
 
 from collections.abc import Sequence

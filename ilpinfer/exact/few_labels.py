@@ -24,6 +24,7 @@ from ilpinfer.core.certificate import NONE
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
 from ilpinfer.exact.ground import pack_lattice
 from ilpinfer.kernels.native import kernels
@@ -129,6 +130,14 @@ def _rising(improvements: Iterable[Improvement]) -> tuple[Improvement, ...]:
 
 def _solved(problem: Problem, task: Task, kept: Integers, solve: Solve) -> Result:
     """The first result on some labels, with the ids of all."""
+    watch = task.watch
+
+    def heard(report: Report) -> None:
+        assert watch is not None
+        path = None if report.path is None else kept[report.path]
+        watch(report._replace(path=path, bound=math.inf, certificate=NONE))
+
+    task = replace(task, watch=None if watch is None else heard)
     result = next(solve(on_labels(problem, kept), task))
     improvements = tuple(
         Improvement(each.seconds, each.value, kept[each.path]) for each in result.improvements
@@ -137,7 +146,7 @@ def _solved(problem: Problem, task: Task, kept: Integers, solve: Solve) -> Resul
 
 
 def with_priced_machines(leaf: Leaf, problem: Problem) -> Leaf:
-    """A proof that also follows the sums with multipliers: it then holds for labels that were left out, whose scores are lower."""
+    """A proof that also follows the sums with multipliers; it is then valid for the omitted labels, too, whose scores are lower."""
     priced = [key for key, price in leaf.multipliers.items() if price]
     followed = {*leaf.product, *(key for stage in leaf.stages for key in stage)}
     machines = (_first_machine(problem, *component) for component in priced)

@@ -19,7 +19,7 @@ from ilpinfer.exact.auto import auto
 
 @dataclass(frozen=True)
 class Relaxation:
-    """Violations of hard rules that a labelling has, by rule; whether there are none with fewer, and none that is better with as many."""
+    """Violations of hard rules by a labelling, for each rule; whether no labelling has fewer, and no better one has as many."""
 
     violations: dict[str, int]
     path: LabelIds | None = None

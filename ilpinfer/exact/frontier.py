@@ -56,7 +56,7 @@ class FrontierSearch(WeightedSearch):
             self.open.append((-1, corner.cost))
 
     def may_be_dominated(self, point: Point, gaps: Sequence[Gap]) -> bool:
-        """Whether a labelling may be unknown, below the bounds and within gaps, that makes a point not Pareto-optimal."""
+        """Whether an unknown labelling, below the bounds and within the gaps, may dominate a point."""
         for low, high in gaps:
             cheaper = point.cost - 1 if high is None else min(point.cost, high) - 1
             if low < cheaper and self.best_score(cheaper) >= point.score:

@@ -44,13 +44,13 @@ class GroundProblem:
     packed: Packed | None = None
     """The problem for kernels; None to pack it when it is read."""
     contexts: tuple[int, ...] = ()
-    """The machines in whose context others are smaller."""
+    """Machines of hard rules that were used to shrink the others."""
 
     @classmethod
     def of(
         cls, problem: Problem, deadline: Deadline, threads: int = 1, packed: Packed | None = None
     ) -> "GroundProblem":
-        """With local rules folded; what is packed remains if its machines are those of the others."""
+        """With local rules folded; a packed problem is kept if its machines are exactly the machines of the other rules."""
         kept = [(place, rule) for place, rule in enumerate(problem.rules) if not rule.folds]
         numbers, rules = tuple(place for place, _ in kept), tuple(rule for _, rule in kept)
         if packed is not None:
@@ -86,7 +86,7 @@ class GroundProblem:
 
     @cached_property
     def in_contexts(self) -> "GroundProblem":
-        """With smaller machines in the context of the hard rules, where there are some. The places of machines stay."""
+        """With machines that are smaller in the context of the hard rules, if there are any. Machines keep their places."""
         rules, contexts = in_contexts(self.rules)
         if not contexts:
             return self
@@ -141,7 +141,7 @@ class GroundProblem:
         return Evaluation(value, tuple(machines), tuple(dict.fromkeys(missed)))
 
     def broken(self, paths: Iterable[LabelIds], apart: Iterable[int] = ()) -> list[int]:
-        """The machines that labellings break, but for some, with the other machines of the same components and marks."""
+        """The machines that labellings break, except given ones, with the other machines of the same components and marks."""
         one, known = self.instance, set(apart)
         new = {m for path in paths for m in self.evaluate(path).broken} - known
         components = {one.components[m] for m in new}

@@ -104,7 +104,7 @@ def _with_random_scores(problem: Problem) -> Problem:
 
 
 class _Conflict:
-    """The search for a conflict; `is_open` once a question was not answered in time, so that rules may be left out yet."""
+    """The search for a conflict; `is_open` once a question was not answered in time, so that the conflict may have more rules than needed."""
 
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
@@ -123,9 +123,9 @@ class _Conflict:
         return proved
 
     def conflict(self) -> tuple[list[Clash], bool]:
-        """Rules of which no labelling keeps all, and whether all are needed; with few components and tokens of them.
+        """Rules that no labelling keeps together, with few of their components and tokens, and whether all are needed.
 
-        That no labelling keeps all hard rules is known.
+        It is known that no labelling keeps all hard rules.
         """
         self.is_open = False
         needed = _minimal(

@@ -28,7 +28,7 @@ from ilpinfer.kernels.tables import (
 )
 
 Followed = tuple[tuple[int, ...], frozenset[int], dict[MachineKey, int]]
-"""Active machines, those of them in the product, and multipliers of components that are sums, grid units."""
+"""Active machines, the ones in the product, and multipliers of components that are sums, grid units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Instance:
 
 
 def work_within(work: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
-    """Limits of kernels for sequences of at most so many tokens, lower where a time limit for each demands it."""
+    """Limits of kernels for sequences of at most this many tokens; lower if a time limit for each sequence requires it."""
     if seconds is None:
         return work
     token, least, slots = work

@@ -22,7 +22,7 @@ from ilpinfer.kernels.tables import BOUND, CODE, DEAD, NO_LABELLING, NO_PATH, PR
 
 
 def call_kernels(state: State) -> State:
-    """One call, or several with more and more work where somebody watches."""
+    """One call, or with a callback several, with growing limits of work."""
     for share in limits.WATCHED_SHARES if state.progress.watch else (1.0,):
         state = by_kernels(state, share)
         if state.closed or state.machineless:

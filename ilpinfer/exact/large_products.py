@@ -3,7 +3,7 @@
 The first product has machines in the context of the hard rules, where they are smaller. Rules on the presence or the order of the same fields
 share joint states there: there are few more than sets of fields. The second one comes after the linear relaxation of sums: sums with
 multipliers are inside, where they are exact. Both apply where kernels and beams leave a problem open that has no lists of equal
-tokens. A product that fails leaves the machines and multipliers before it.
+tokens. A product that fails does not change machines and multipliers.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ def of_sums(state: State) -> State:
 
 
 def by_product(state: State, most: int | None = None) -> State:
-    """By a product of all machines that fit in; with `most`, of at most so many joint states of sums with multipliers."""
+    """By a product of all machines that fit in; with `most`, of at most this many joint states of sums with multipliers."""
     problem, one = state.problem, state.problem.instance
     first = list(problem.contexts) if most is None else _largest_sums(state, most)
     exact = {one.components[m] for m in first}
@@ -56,7 +56,7 @@ def by_product(state: State, most: int | None = None) -> State:
 
 
 def _largest_sums(state: State, most: int) -> list[int]:
-    """The sums with multipliers, those of most states first, as far as their product has at most so many joint states."""
+    """The sums with multipliers, largest numbers of states first, as far as their product has at most this many joint states."""
     chosen, joint, one = list[int](), 1, state.problem.instance
     priced = [m for m, component in enumerate(one.components) if state.multipliers.get(component)]
     for m in sorted(priced, key=lambda m: -one.states[m]):
@@ -120,7 +120,7 @@ def _missed(state: State, found: Prefixes, done: "list[int] | tuple[int, ...]") 
 
 
 def _too_large(found: Prefixes, machines: int) -> bool:
-    """Whether a search tells more apart than the checker of certificates does."""
+    """Whether a search has more distinct prefixes than the checker of certificates accepts."""
     size, left = machines + 2, found.left
     return size * max(left) > limits.KEYS_OF_TOKEN or size * sum(left) > limits.KEYS_OF_CHECK
 

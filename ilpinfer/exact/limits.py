@@ -1,4 +1,4 @@
-"""All limits and thresholds of the engine. Modules read them as `limits.NAME`; a change of one shows in speed, or in what is left open.
+"""All limits and thresholds of the engine. Modules read them as `limits.NAME`. They affect only speed, and which problems stay open.
 
 A pass is one of Viterbi's over a sequence; a step is one from a prefix, or a joint state, to the next token.
 """
@@ -17,7 +17,7 @@ LIST_PASSES, LIST_STEPS = EFFORT * PASSES, EFFORT * LEAST_STEPS
 FIRST_SHARE = 64
 """The first attempt of a list, before machines are multiplied, has 1 / FIRST_SHARE of the steps: many lists need no more."""
 WATCHED_SHARES = (0.0, *(2.0**-k for k in (16, 14, 12, 10, 8, 6, 4, 2, 0)))
-"""Shares of the limits, one call after the other, where somebody watches bound and labelling; else there is one call."""
+"""Shares of the limits in successive calls with a callback; without one there is a single call."""
 DIRECT = 2**17
 """Slots of the largest direct index of label setting; beyond, keys are hashed, since the index would leave the cache."""
 KERNEL_SHARE = 1 / 10

@@ -24,6 +24,7 @@ from formulations.time_limits import OutOfTime
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Result, Start, Task
 from ilpinfer.core.trees import Leaf, MachineKey
+from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
 from ilpinfer.exact.few_labels import can_be_reduced, check_time, on_few_labels
 from ilpinfer.exact.ground_problem import GroundProblem
@@ -32,7 +33,7 @@ IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zero
 
 
 class Idle(Machine):
-    """In place of each machine of a component that no labelling broke so far. The places of other machines stay."""
+    """Stands for each machine of a component that no labelling has broken so far; other machines keep their places."""
 
     is_local = False  # so that rules fold, or do not fold, as they do with their own components
 
@@ -48,7 +49,7 @@ class IdleComponent:
 
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
-    """Whether tables of steps between so many labels have too many entries to keep all of them."""
+    """Whether tables of steps between this many labels have too many entries to keep all of them."""
     return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 
@@ -97,7 +98,7 @@ class Rounds:
         """Results on few labels where these suffice, else on all."""
         known: Result | None = None
         if self.task.top == 1 and self.task.within is None and can_be_reduced(self.problem):
-            task = replace(self.task, start=NOTHING_KNOWN, watch=None)
+            task = replace(self.task, start=NOTHING_KNOWN)
             known = on_few_labels(self.problem, task, self._on_few)
         if known is None:
             yield from self._on_all()
@@ -118,7 +119,7 @@ class Rounds:
         return Rounds(problem, task, self.solve)._on_all()
 
     def _on_all(self) -> Iterator[Result]:
-        """Results of the last round, after which no component that a labelling breaks is idle, or of the end of time."""
+        """Results of the last round, when labellings break no idle component or time is over."""
         check_time(self.problem.lattice)
         self._prepare()
         seconds, start = dict[str, float](), self.task.start
@@ -193,7 +194,8 @@ class Rounds:
         path, value = (None, None) if self.best is None else (self.best.path, self.best.value)
         return [replace(results[0], path=path, value=value, method=f"{results[0].method}; no time left")]
 
-    def _watch(self, seconds: float, value: int, bound: float) -> None:
+    def _watch(self, report: Report) -> None:
         """Report bounds, and labellings by their value under all rules."""
         if self.task.watch is not None:
-            self.task.watch(seconds, FORBIDDEN if self.best is None else self.best.value, bound)
+            value, path = (FORBIDDEN, None) if self.best is None else (self.best.value, self.best.path)
+            self.task.watch(report._replace(value=value, path=path))

@@ -35,7 +35,7 @@ class NoLabelling(InferenceError, ValueError):
 class Marginals:
     """Probabilities p(y) ∝ exp(score(y)) over the labellings y of a sequence that keep the hard rules.
 
-    The score is that of `decode`: model and features minus penalties. Costly fields are computed at first
+    The score is as in `decode`: model and features minus penalties. Costly fields are computed at first
     access: `edges`, `entropy`, `probability_holds`.
 
     Parameters
@@ -188,7 +188,7 @@ class Marginals:
         Raises
         ------
         TooManyStates
-            Where the rules take more joint states than the budget.
+            If the rules need more joint states than the budget.
         """
         held, alone = (
             product_of(_alone(self.problem, rules), self.budget).log_sum for rules in (self.problem.rules, ())
@@ -197,7 +197,7 @@ class Marginals:
 
     @cached_property
     def entropy(self) -> float:
-        """-Σ p(y) log p(y), nats: log_partition less the expected score; rounded as much as that is."""
+        """-Σ p(y) log p(y), nats: log_partition minus the expected score, with the rounding of both."""
         node, pool, _, _ = (np.nan_to_num(scores, neginf=0.0) for scores in self.product.lattice.scores)
         score = float((self.labels * node).sum())
         for edges, which in zip(self.edges, self.product.lattice.groups.step, strict=True):
@@ -236,7 +236,7 @@ def marginals(
     """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
 
     p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
-    The sums are those of Rabiner 1989, section III, on the product of the labels with the rules' automata, in
+    The sums are as in Rabiner 1989, section III, on the product of the labels with the rules' automata, in
     double precision.
 
     Parameters

@@ -36,7 +36,7 @@ class SumTerm:
 
 
 def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
-    """The sums whose violations count singly and that do not fold, with their places."""
+    """The sums whose violations are counted one by one and that do not fold, with their places."""
     return [
         ((r, p), SumTerm(component, rule.penalty))
         for r, rule in enumerate(problem.rules)
@@ -121,7 +121,7 @@ def _box(term: SumTerm, largest: float) -> tuple[float, float]:
 def worth(total: Sum, penalty: int, multiplier: int) -> int:
     """max over N of multiplier·N - penalty·(violations of N): the multiplier's term of the dual function, grid units.
 
-    It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has the sides only;
+    It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has only the sides;
     `FORBIDDEN` where no sum lies within.
     """
     return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)

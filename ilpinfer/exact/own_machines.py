@@ -1,4 +1,4 @@
-"""Rules that look at the whole sequence: their machines are those of one sequence, and go beside the machines of compiled rules."""
+"""Rules that look at the whole sequence: their machines are made for one sequence, and added to the machines of compiled rules."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,7 +39,7 @@ def _fit(tables: Tables, T: int, rules: Mapping[int, GroundRule]) -> bool:
 
 
 def has_own_machines(rule: GroundRule) -> bool:
-    """Whether its machines can go beside others. Sums, circuits, and lists of equal tokens have better ways."""
+    """Whether its machines can be added to others. Sums, circuits and lists of equal tokens have better methods."""
     return (
         not rule.once
         and not rule.folds
@@ -55,7 +55,7 @@ def with_own_machines(
     rules: Mapping[int, GroundRule],
     time_limit: float | None,
 ) -> Call | str:
-    """A call for a sequence of another call, with the machines of rules of its own; or the reason why there is none."""
+    """A call for a sequence of another call, with added machines of rules that look at the whole sequence; or the reason why there is none."""
     at, known, classes = call.place(n), call.instance, call.classes(n)
     T = at.stop - at.start
     if not _fit(tables, T, rules):

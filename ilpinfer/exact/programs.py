@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from formulations import time_limits
 from formulations.dtypes import Integers, LabelIds
@@ -15,6 +16,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND, Certificate
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import Function
 from ilpinfer.core.result import Result, Task
+from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
 from ilpinfer.exact.solver_options import SolverOptions
 from ilpinfer.solvers import outside
@@ -47,22 +49,25 @@ def solve(
     labelling: Callable[[Integers], LabelIds] | None = None,
     choices: Choices = NO_CHOICES,
     function: Function | None = None,
+    heard: Callable[[Reply], None] | None = None,
 ) -> Reply:
     """Solve a program, and end before the deadline; the first start of the solver counts.
 
-    `labelling` reads the labelling of a vector, by default that of the program; `function` is a user's solver.
+    `labelling` reads the labelling of a vector, by default that of the program; `function` is a user's solver. `heard` gets the
+    reply so far each time a solver of the toolkit reports something better.
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
-    if function is None:
-        answer = solvers.solve(
-            solver, program, time_limit=limit, threads=threads, options=choices.options, log=choices.log
-        )
-    else:
-        answer = outside.solve(solver, function, program, limit, threads, choices)
-    path = None if answer.x is None else (labelling or program.labelling)(answer.x)
-    certificate = Certificate("solver", answer.version, answer.settings)
-    return Reply(answer.status, path, answer.bound, certificate)
+
+    def reply(answer: solvers.Answer) -> Reply:
+        path = None if answer.x is None else (labelling or program.labelling)(answer.x)
+        certificate = Certificate("solver", answer.version, answer.settings)
+        return Reply(answer.status, path, answer.bound, certificate)
+
+    if function is not None:
+        return reply(outside.solve(solver, function, program, limit, threads, choices))
+    listener = None if heard is None else lambda answer: heard(reply(answer))
+    return reply(solvers.watched(solver, program, limit, threads, choices, listener))
 
 
 def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
@@ -98,8 +103,16 @@ def best_of_program(
     except time_limits.OutOfTime:
         yield Result(None, bound, f"{solver}: no time left", VITERBI_BOUND)
         return
-    for _ in range(task.top):
-        reply = solve(solver, program, task.deadline, task.threads, None, options.choices, function)
+
+    def heard(reply: Reply) -> None:
+        assert task.watch is not None
+        value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
+        least, certificate = min((bound, VITERBI_BOUND), (reply.bound, reply.certificate), key=itemgetter(0))
+        task.watch(Report(task.deadline.elapsed, value, least, reply.path, certificate))
+
+    for place in range(task.top):
+        listener = heard if task.watch is not None and place == 0 else None
+        reply = solve(solver, program, task.deadline, task.threads, None, options.choices, function, listener)
         claimed = reply.bound
         if reply.status in ("feasible", "unknown") and bound < reply.bound:
             reply = replace(reply, bound=bound, certificate=VITERBI_BOUND)

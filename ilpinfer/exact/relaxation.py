@@ -26,7 +26,7 @@ class Prefixes:
     complete: bool = True
     costs: Sequence[int] = ()
     left: Sequence[int] = ()
-    """By token, the number of prefixes that a proof of the best value, or of what was left out, has to tell apart."""
+    """For each token, the number of distinct prefixes in a proof of the best value, or of what was left out."""
 
     def exact(self, floor: int) -> bool:
         """Whether the first labelling is the best one that reaches the floor, or there is none."""
@@ -64,7 +64,7 @@ class Relaxation:
         self.total, self.path, self.completion, self.tail = self.instance.complete(self.tokens)
 
     def expect(self, completion: Integers) -> None:
-        """Use other best completions (T, S), by which the bound of a prefix is not that of its labellings."""
+        """Use other best completions (T, S); the bound of a prefix is then no bound on its labellings."""
         S = completion.shape[1]
         self.completion[:, :S] = completion
         self.tail[:, :S] = np.maximum(self.tokens.emission + completion, FORBIDDEN)
@@ -149,7 +149,7 @@ class Relaxation:
 
 
 def cells_within(most: int, states: int, deadline: Deadline) -> int:
-    """At most so many values of a recursion, fewer where a time limit demands it."""
+    """The largest number of values of a recursion; smaller if a time limit requires it."""
     work = 0, most * states // kernels.VECTOR, limits.DIRECT
     return work_within(work, 1, deadline.remaining)[1] * kernels.VECTOR // states
 

@@ -1,15 +1,17 @@
-"""A solver: an integer program of what is still open, without the steps that labelling and bound rule out.
+"""A solver: an integer program of what is still open, without the steps that labelling and bound exclude.
 
-It applies to all problems that other stages leave open, and to rules without a machine. Its answer is a claim. Where its labelling attains the
-claim, kernels have another turn to prove it.
+It applies to all problems that other stages leave open, and to rules without a machine. Its answer is a claim. If its labelling attains the
+claimed bound, the kernels run again to prove it.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from formulations.programs.formulation import TooLarge, formulate
 from formulations.programs.loss_bounds import reduce
 from formulations.time_limits import OutOfTime
+from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
 from ilpinfer.exact.programs import FASTEST, Reply, solve
 from ilpinfer.exact.stage import Stage
@@ -22,8 +24,18 @@ def by_solver(state: State) -> State:
     """The state with a solver's labelling and claim."""
     if missing := missing_posix():
         return state.left_open(f"no solver without {missing}")
+
+    def heard(reply: Reply) -> None:
+        nonlocal state
+        if reply.path is not None:
+            state = state.with_labelling(reply.path)
+        if state.progress.watch is not None:
+            bound, certificate = max(reply.bound, float(state.value)), reply.certificate
+            report = Report(state.problem.deadline.elapsed, state.value, bound, state.path, certificate)
+            state.progress.watch(report)
+
     try:
-        reply = _solved(state)
+        reply = _solved(state, heard)
     except TooLarge:
         return state.left_open("too large for a solver")
     except OutOfTime:
@@ -40,7 +52,7 @@ def by_solver(state: State) -> State:
     return replace(state, tried=state.tried - {KERNELS}) if attained else state
 
 
-def _solved(state: State) -> Reply | None:
+def _solved(state: State, heard: Callable[[Reply], None]) -> Reply | None:
     """The reply to the program of the steps that are left; None where time is short."""
     problem, folded = state.problem, state.problem.folded
     left, columns = (
@@ -58,6 +70,7 @@ def _solved(state: State) -> Reply | None:
         problem.deadline,
         problem.threads,
         lambda x: program.labelling(reduced.expand(x)),
+        heard=heard,
     )
 
 

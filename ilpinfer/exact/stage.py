@@ -1,4 +1,4 @@
-"""The form of a stage of the engine, and one turn of it."""
+"""A stage of the engine, and one run of it."""
 
 import time
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from ilpinfer.exact.state import State
 
 
 class Stage(NamedTuple):
-    """A function that improves a state, its name, and whether it may apply; it has one turn with the same multipliers."""
+    """A function that improves a state, its name, and whether it may apply; it runs once with the same multipliers."""
 
     name: str
     applies: Callable[[State], bool]
     improve: Callable[[State], State]
 
     def run(self, state: State) -> State:
-        """The state after a turn, with its seconds; where time runs out within it, with the best that it has reported."""
+        """The state after a run, with its seconds; if time runs out during it, with the best state that it has reported."""
         began = time.perf_counter()
         try:
             after = self.improve(replace(state, tried=state.tried | {self.name}))

@@ -1,15 +1,16 @@
 """What the engine knows of a problem between two stages. A stage takes a state and returns a new one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Integers, LabelIds
 from formulations.grid import FORBIDDEN
-from ilpinfer.core.certificate import Certificate
+from ilpinfer.core.certificate import Certificate, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import NOTHING_KNOWN, Start
 from ilpinfer.core.trees import Leaf, MachineKey, Split
+from ilpinfer.core.watching import Report, Watch
 from ilpinfer.exact.ground_problem import GroundProblem
 
 KERNELS = "kernels"
@@ -20,19 +21,21 @@ KERNELS = "kernels"
 class Progress:
     """The last state with a better labelling or bound: it is reported at once, and remains when time runs out within a stage."""
 
-    watch: Callable[[float, int, float], None] | None = None
+    watch: Watch | None = None
     latest: "State | None" = None
 
     def report(self, state: "State") -> "State":
         self.latest = state
         if self.watch is not None:
-            self.watch(state.problem.deadline.elapsed, state.value, state.bound)
+            certificate = proof(state.words or "auto", state.proof)
+            seconds = state.problem.deadline.elapsed
+            self.watch(Report(seconds, state.value, state.bound, state.path, certificate))
         return state
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Bound and labelling of a problem, and what the next stage goes on from. Values are in grid units."""
+    """Bound and labelling of a problem, and what the next stage starts from. Values are in grid units."""
 
     problem: GroundProblem
     progress: Progress = field(default_factory=Progress)
@@ -56,7 +59,7 @@ class State:
     tried: frozenset[str] = frozenset()
     """The stages that have run with these machines and multipliers."""
     machineless: tuple[str, ...] = ()
-    """Rules without machines that the best labelling of all other rules breaks: a solver alone has them."""
+    """Rules without machines that the best labelling of all other rules breaks: only a solver can handle them."""
     answer: tuple[LabelIds, ...] | None = None
     """The best labelling, or several; empty where none is possible, or as good as `value`. None while the problem is open."""
     words: str = ""
@@ -70,7 +73,7 @@ class State:
         cls,
         problem: GroundProblem,
         start: Start = NOTHING_KNOWN,
-        watch: Callable[[float, int, float], None] | None = None,
+        watch: Watch | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> "State":
         """What is known at first. The machines of a proof that fold here are left out."""
@@ -145,7 +148,7 @@ class State:
     def impossible(self) -> "State":
         """With the proof that no labelling keeps the hard rules among the active machines and the sums with multipliers.
 
-        A multiplier of 0 names a sum that no labelling attains.
+        A multiplier of 0 marks a sum that no labelling can attain.
         """
         one, priced = self.problem.instance, {c for c, price in self.multipliers.items() if price}
         followed = {*self.active, *(m for m, c in enumerate(one.components) if c in priced)}

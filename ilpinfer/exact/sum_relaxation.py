@@ -1,7 +1,7 @@
 """The linear relaxation of all sums: multipliers and a bound, and contradictions of hard sums.
 
-Both stages apply to sums that kernels, beams and a large product leave open; contradictions are looked for where there is no labelling. The
-multipliers are new, so that products, kernels and beams have another turn.
+Both stages apply to sums that kernels, beams and a large product leave open; contradictions are searched for if there is no labelling. The
+multipliers are new, so products, kernels and beams run again.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from ilpinfer.exact.state import State
 
 
 def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> list[tuple[MachineKey, SumTerm]]:
-    """The sums of a linear program: all, or where they are too many, those of the active components."""
+    """The sums of a linear program: all, or if these are too many, the sums of active components."""
     sums = sums_of(problem)
     if len(sums) > limits.MOST_SUMS:
         chosen = frozenset(active)

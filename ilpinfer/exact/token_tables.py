@@ -60,7 +60,7 @@ class TokenTables(Tables):
             self._enter(self.vocabulary.tokens_from(self._entered))
         return rows
 
-    def _emission(self, emission: Grid, tokens: Integers) -> tuple[Grid, Integers]:
+    def _emission(self, sequences: Sequences, tokens: Integers) -> tuple[Grid, Integers]:
         return self._emissions, tokens
 
     def _enter(self, words: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from ilpinfer.learning.codl import CODL, CODLResult
 from ilpinfer.learning.codl_loop import Cycle
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.held_out import held_out_examples, held_out_models
+from ilpinfer.learning.learners import M_STEPS
 from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.mined_rules import DroppedCandidates, MinedRule, MinedRules
@@ -20,6 +21,7 @@ __all__ = [
     "CODL",
     "E_STEPS",
     "FAMILIES",
+    "M_STEPS",
     "UPDATES",
     "WAYS",
     "CODLResult",

@@ -17,11 +17,11 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.evaluation.counts import Totals, shares
 from ilpinfer.learning.codl_loop import Cycle, Data, Loop, Progress
 from ilpinfer.learning.expectation import E_STEPS
-from ilpinfer.learning.learners import Model, learner_of
+from ilpinfer.learning.learners import M_STEPS, Model, learner_of
 from ilpinfer.learning.measures import Measures
 from ilpinfer.learning.selection import MARGIN, Trial, Tried, select, tried
 from ilpinfer.models.files import record_of, text_of
-from ilpinfer.models.sequences import Labelled, check_texts, encode
+from ilpinfer.models.sequences import UNKNOWN, Labelled, PartlyLabelled, check_texts, encode
 from ilpinfer.pipelines.cross_validation import make_folds, without
 from ilpinfer.system.files import digest, write_atomically
 
@@ -88,7 +88,7 @@ class CODL:
 
     λ0 = learn(labelled) and λ = λ0. In each cycle, each unlabelled sequence gets its K best labellings by score minus penalties
     (eq. 1) with weight 1/K each, and λ = γ·λ0 + (1 - γ)·learn(these), where λ are the relative counts of a hidden Markov model, or
-    the scores of a conditional random field.
+    the scores of a conditional random field or a perceptron (section 5).
 
     Parameters
     ----------
@@ -102,6 +102,9 @@ class CODL:
     e_step : str, default "top-k"
         A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more than 200 000 joint states,
         and others as long, get 100 sampled labellings; the trace counts them.
+    m_step : str, default "likelihood"
+        How models are learnt from labellings, λ0 too, a name from `ilpinfer.learning.M_STEPS`. "perceptron" takes steps towards each
+        labelling and away from the best one without rules, the mean of which counts (Collins 2002); it learns from labellings only.
 
     Raises
     ------
@@ -123,9 +126,11 @@ class CODL:
     gamma: float | None = None
     cycles: int = 5
     e_step: str = "top-k"
+    m_step: str = "likelihood"
 
     def __post_init__(self) -> None:
         one_of(self.e_step, "E-step", E_STEPS)
+        one_of(self.m_step, "M-step", M_STEPS)
         if self.gamma is not None:
             number(self.gamma, "gamma", 0, 1)
         whole(self.k, "k", 1)
@@ -133,7 +138,7 @@ class CODL:
 
     def fit(
         self,
-        labelled: Iterable[Labelled],
+        labelled: Iterable[PartlyLabelled],
         unlabelled: Iterable[Sequence[str]],
         rules: Rules = (),
         *,
@@ -151,7 +156,8 @@ class CODL:
         Parameters
         ----------
         labelled : iterable of Labelled
-            Tokens and labels of each labelled sequence.
+            Tokens and labels of each labelled sequence, None for unknown labels. Sequences with such tokens join the unlabelled
+            ones, and keep their known labels there.
         unlabelled : iterable of sequence of str
             Tokens of each unlabelled sequence.
         rules : Rules, optional
@@ -179,16 +185,29 @@ class CODL:
             For no labelled or unlabelled sequences, a single label, rules that do not fit the labels, an E-step from which the
             kind does not learn, and models under which no unlabelled sequence has a labelling.
         """
-        learner, given = learner_of(kind, options or {}), compiler_of(rules)
+        learner, given = learner_of(kind, options or {}, self.m_step), compiler_of(rules)
         whole(seed, "seed", 0)
         if self.e_step == "posterior" and not learner.fractions:
-            raise ValueError(f"{kind} learns from labellings only: take the E-step top-k")
-        labels, texts, ids = encode(labelled, scheme)
+            learns = kind if kind == "crf" else f"the M-step {self.m_step}"
+            raise ValueError(f"{learns} learns from labellings only: take the E-step top-k")
+        labels, given_texts, given_ids = encode(labelled, scheme, partly=True)
         if len(labels) < 2:
             raise ValueError(f"every token is labelled {labels.names[0]!r}; expected at least two labels")
-        pool = self._pool(unlabelled)
+        whole_ones = [
+            (text, y) for text, y in zip(given_texts, given_ids, strict=True) if (y != UNKNOWN).all()
+        ]
+        if not whole_ones:
+            raise ValueError(
+                "every labelled sequence has tokens without a label; CODL begins with some in which all have one: label them, or "
+                "train a hidden Markov model"
+            )
+        texts, ids = [text for text, _ in whole_ones], [y for _, y in whole_ones]
+        partial = [(text, y) for text, y in zip(given_texts, given_ids, strict=True) if (y == UNKNOWN).any()]
+        pool = self._pool(unlabelled, others=bool(partial))
         given.compiled(labels).warn()
-        data = Data(labels, texts, ids, pool, given, learner, seed)
+        known = [{int(t): int(y[t]) for t in np.flatnonzero(y != UNKNOWN)} for _, y in partial]
+        of_pool = [*(text for text, _ in partial), *pool]
+        data = Data(labels, texts, ids, of_pool, given, learner, seed, [*known, *({} for _ in pool)])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuleNotice)
             codl, trials, choice = self._choose(data, progress)
@@ -196,11 +215,13 @@ class CODL:
             for _ in range(self.cycles):
                 loop.cycle()
         settings = {**asdict(codl), "kind": kind, "options": dict(options or {}), "seed": seed}
-        made = provenance(settings, [texts, [y.tolist() for y in ids], scheme], pool, given.rules)
+        content = [given_texts, [y.tolist() for y in given_ids], scheme]
+        made = provenance(settings, content, pool, given.rules)
         trace = tuple(loop.trace)
         return CODLResult(loop.model, loop.supervised, loop.before, trace, trials, made | {"choice": choice})
 
-    def _pool(self, unlabelled: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    def _pool(self, unlabelled: Iterable[Sequence[str]], *, others: bool) -> list[tuple[str, ...]]:
+        """The unlabelled texts; `others` says whether there are sequences with some labels, which may stand alone."""
         texts = list[tuple[str, ...]]()
         for place, text in enumerate(unlabelled):
             if isinstance(text, str):
@@ -208,7 +229,7 @@ class CODL:
                     f"sequence {place} of the pool is the text {text!r:.60}; expected a list of tokens"
                 )
             texts.append(tuple(text))
-        if not texts and self.cycles:
+        if not texts and self.cycles and not others:
             raise ValueError("the pool is empty: give unlabelled sequences, or take 0 cycles")
         return check_texts(texts) if texts else []
 
@@ -226,8 +247,10 @@ class CODL:
         if sequences < LEAST:
             few = f"{sequences} labelled sequences are too few for folds; {LEAST} are needed"
             return usual, (), f"default: {few}"
-        chosen = np.random.default_rng(data.seed).permutation(len(data.pool))[:POOL]
-        some = data._replace(pool=[data.pool[place] for place in sorted(chosen.tolist())])
+        chosen = sorted(np.random.default_rng(data.seed).permutation(len(data.pool))[:POOL].tolist())
+        some = data._replace(
+            pool=[data.pool[place] for place in chosen], known=[data.known[place] for place in chosen]
+        )
         candidates = {f"gamma {gamma:g}": replace(self, gamma=gamma) for gamma in GAMMAS}
         done = count(1)
 

@@ -67,6 +67,8 @@ class Data(NamedTuple):
     rules: RuleCompiler
     learner: Learner
     seed: int
+    known: list[dict[int, int]]
+    """For each unlabelled text the ids of known labels by position."""
 
     def named(self, ids: Integers) -> list[str]:
         return [self.labels.names[k] for k in ids]
@@ -87,6 +89,7 @@ class Loop:
         self.data, self.e_step, self.k, self.gamma = data, e_step, k, gamma
         self.held_out, self.progress = held_out, progress
         self.pool = dict(enumerate(data.pool, len(data.texts)))
+        self.known = {place: ids for place, ids in enumerate(data.known, len(data.texts)) if ids}
         self.learn = data.learner.prepare(data.labels, [*data.texts, *data.pool])
         self.supervised = self.learn(
             WeightedLabellings.alike(place, y[None]) for place, y in enumerate(data.ids)
@@ -103,7 +106,7 @@ class Loop:
 
     def cycle(self) -> None:
         number = len(self.trace) + 1
-        expectation = Expectation(self.e_step, self.k, self.compiled, (self.data.seed, number))
+        expectation = Expectation(self.e_step, self.k, self.compiled, (self.data.seed, number), self.known)
         made, ways = expectation.estimates(self.model, self.pool, self._advance(number))
         if not made:
             raise ValueError(

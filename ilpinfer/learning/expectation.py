@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -89,6 +89,8 @@ class Expectation:
     k: int
     rules: RuleCompiler
     seed: tuple[int, ...] = (0,)
+    known: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    """Known labels of some texts, by their places: ids by position."""
     budget: int = 200_000
     """Limit on the joint states of a sequence; those with more, and others as long, get sampled labellings."""
     samples: int = 100
@@ -112,11 +114,16 @@ class Expectation:
     ) -> Iterator[tuple[str, Estimate | None]]:
         decoder = Decoder(self.rules, model=model)
         if self.k == 1:
-            for place, solution in zip(texts, decoder.decode_texts(texts.values()), strict=True):
+            known = [dict(self.known.get(place, {})) for place in texts]
+            solutions = decoder.decode_texts(texts.values(), given=known if any(known) else None)
+            for place, solution in zip(texts, solutions, strict=True):
                 yield self._answer(place, [solution])
             return
         for place, text in texts.items():
-            yield self._answer(place, decoder.decode(model.trellis(tuple(text)), top=self.k))
+            yield self._answer(place, decoder.decode(self._trellis(model, place, text), top=self.k))
+
+    def _trellis(self, model: SequenceModel, place: int, text: Sequence[str]) -> Trellis:
+        return model.trellis(tuple(text)).with_given(dict(self.known.get(place, {})))
 
     def _answer(self, place: int, solutions: Sequence[Solution]) -> tuple[str, Estimate | None]:
         paths = [(s.path, s.score) for s in solutions if s.path is not None and s.score > -inf]
@@ -134,7 +141,7 @@ class Expectation:
         decoder = Decoder(self.rules, model=model)
         longest = inf
         for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
-            trellis = model.trellis(tuple(text))
+            trellis = self._trellis(model, place, text)
             if len(text) < longest:
                 try:
                     exact = self._probabilities(place, trellis)

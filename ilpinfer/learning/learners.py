@@ -12,6 +12,7 @@ from formulations import LabelSet
 from formulations.arguments import one_of
 from formulations.dtypes import Floats, Integers
 from ilpinfer.learning.expectation import Estimate, WeightedLabellings
+from ilpinfer.learning.perceptron import perceptron
 from ilpinfer.models.chain import Chain, summed
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.training import sorted_labels
@@ -21,10 +22,16 @@ from ilpinfer.models.hmm.model import of_weights
 from ilpinfer.models.hmm.smoothing import as_smoothing
 from ilpinfer.models.training import KINDS
 
+PERCEPTRON = "averaged-perceptron"
+"""The perceptron among CRFsuite's algorithms."""
 Model = HMM | SecondOrderHMM | CRF | Chain
 Texts = Sequence[Sequence[str]]
 Learn = Callable[[Iterable[Estimate]], Model]
 """Makes a model of estimates of the texts that the learner was prepared with."""
+M_STEPS: Mapping[str, str] = {
+    "likelihood": "smoothed counts; for a crf, the algorithm of its options",
+    "perceptron": "the averaged perceptron, for an hmm from the scores of its counts on",
+}
 
 
 class Learner(Protocol):
@@ -92,6 +99,27 @@ class CountingLearner:
 
 
 @dataclass(frozen=True)
+class PerceptronLearner:
+    """The averaged perceptron, from the scores of a hidden Markov model that was counted on the same labellings on."""
+
+    counting: CountingLearner
+    fractions: bool = False
+
+    def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
+        return partial(self._learn, self.counting.prepare(labels, texts), texts)
+
+    def _learn(self, count: Learn, texts: Texts, estimates: Iterable[Estimate]) -> Chain:
+        labellings = [each for each in estimates if isinstance(each, WeightedLabellings)]
+        counted = count(labellings)
+        assert isinstance(counted, HMM)
+        return perceptron(Chain.of(counted), texts, labellings)
+
+    def mix(self, supervised: Any, pool: Any, gamma: float) -> Model:
+        """The sum of the weighted scores."""
+        return summed([supervised, pool], [gamma, 1 - gamma])
+
+
+@dataclass(frozen=True)
 class DiscriminativeLearner:
     """Conditional random fields by CRFsuite, which has no weights of sequences: labellings are repeated in proportion instead."""
 
@@ -129,9 +157,21 @@ def repetitions(weights: Floats, copies: int) -> list[int]:
     return result
 
 
-def learner_of(kind: str, options: Mapping[str, Any]) -> Learner:
+def learner_of(kind: str, options: Mapping[str, Any], m_step: str = "likelihood") -> Learner:
     one_of(kind, "kind of model", KINDS)
+    one_of(m_step, "M-step", M_STEPS)
+    steps = m_step == "perceptron"
+    if steps and kind == "crf":
+        if options.get("algorithm", PERCEPTRON) != PERCEPTRON:
+            raise ValueError(
+                f"the M-step perceptron of a crf is the algorithm {PERCEPTRON}, not {options['algorithm']}; "
+                "leave algorithm or the M-step out"
+            )
+        options = {**options, "algorithm": PERCEPTRON}
     arguments = KINDS[kind].arguments(options)
     if kind == "crf":
         return DiscriminativeLearner(arguments)
-    return CountingLearner(HMM if kind == "hmm" else SecondOrderHMM, arguments)
+    if steps and kind == "hmm2":
+        raise ValueError("hmm2 has no perceptron: take the kind hmm or crf, or the M-step likelihood")
+    counting = CountingLearner(HMM if kind == "hmm" else SecondOrderHMM, arguments)
+    return PerceptronLearner(counting) if steps else counting

@@ -30,7 +30,9 @@ from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.system.files import digest
 
 FAMILIES = tuple(PROPOSERS)
-USUAL = tuple(name for name in FAMILIES if name != "conjunctions")
+OTHER = ("conjunctions", "maximum-length", "alternation", "spacing")
+"""Families that are mined where they are named: of few fields of application, or slow."""
+USUAL = tuple(name for name in FAMILIES if name not in OTHER)
 BLOCKS = 10
 """Stretches of neighbouring sequences in a fold."""
 PRUNING = ("cover", "none")
@@ -48,7 +50,8 @@ class RuleMiner:
     Parameters
     ----------
     families : sequence of str, optional
-        Names from `FAMILIES`; all but "conjunctions", which takes several times as long, if not given.
+        Names from `FAMILIES`; if not given, all but "conjunctions", which takes several times as long, and "maximum-length",
+        "alternation" and "spacing", which few fields need.
     support : int, default 10
         Least number of trials.
     confidence : float or {"cross-validated"}, default 0.95

@@ -10,10 +10,13 @@ from formulations import Rule
 from formulations import constraints as C
 from formulations.dtypes import Booleans, Integers
 from ilpinfer.learning.conjunctions import conjunctions
+from ilpinfer.learning.rule_trials import count_trials
 from ilpinfer.learning.sample import Candidates, Sample, gain
 
-LENGTHS = (2, 3, 4, 5, 6)
+LENGTHS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 """Least lengths of runs that are tried."""
+WIDTHS = (*range(2, 13), 16, 20, 24, 32)
+"""Widths of windows that are tried."""
 FIRST_FIELDS = 3
 """Most fields that a rule about the first or last token lists."""
 DELIMITERS = 12
@@ -144,6 +147,60 @@ def _minimum_length(sample: Sample) -> Candidates:
             yield C.min_run_length(name, best), _share(length >= best)
 
 
+def _maximum_length(sample: Sample) -> Candidates:
+    """Base: how often runs are as short that end after each token with the same probability (a geometric law)."""
+    for name in sample.names:
+        field = sample.table.field(name)
+        length = field.end - field.start + 1
+        going_on = 1 - 1 / float(length.mean())
+        base = {n: 1 - going_on**n for n in np.unique(length).tolist()}
+        reached = [n for n in base if _share(length <= n) >= sample.thresholds.confidence]
+        best = max(reached, key=lambda n: _gain(length <= n, base[n]))
+        yield C.max_run_length(name, best), base[best]
+
+
+def _alternation(sample: Sample) -> Candidates:
+    """Base: first runs, and how often a run would follow one of the other field if the two were mixed."""
+    for a, b in combinations(sample.names, 2):
+        if sample.related(a, b):
+            continue
+        one, two = sample.table.field(a), sample.table.field(b)
+        total = len(one.start) + len(two.start)
+        first = float((one.present | two.present).sum()) / total
+        p = len(one.start) / total
+        yield C.alternation(a, b), first + (1 - first) * 2 * p * (1 - p)
+
+
+def _spacing(sample: Sample) -> Candidates:
+    """At most some tokens between runs of a field, and one token of it in a window. Base: tokens or runs that are strewn at random."""
+    table, confidence = sample.table, sample.thresholds.confidence
+    for name in sample.names:
+        field = table.field(name)
+        tokens = int(table.lengths[field.present].sum())
+        later = np.append(False, field.run_sequence[1:] == field.run_sequence[:-1])
+        gaps = (field.start[1:] - field.end[:-1] - 1)[later[1:]]
+        miss = 1 - len(field.start) / tokens
+        reached = [n for n in np.unique(gaps).tolist() if _share(gaps <= n) >= confidence]
+        if reached:
+            best = max(reached, key=lambda n: _gain(gaps <= n, 1 - miss ** (n + 1)))
+            yield C.max_gap(name, name, best), 1 - miss ** (best + 1)
+        miss = 1 - int(field.member.sum()) / tokens
+        if miss and (width := _widest(sample, name)):
+            base = width * (1 - miss) * miss ** (width - 1) / (1 - miss**width)
+            yield C.at_most_in_window(name, 1, width=width), base
+
+
+def _widest(sample: Sample, name: str) -> int:
+    """The widest window that has one token of a field where it has any, as often as is asked for; 0 where none does."""
+    result = 0
+    for width in WIDTHS:
+        trials = count_trials(sample.table, C.at_most_in_window(name, 1, width=width).statement)
+        if _share(~trials.broken) < sample.thresholds.confidence:
+            break
+        result = width
+    return result
+
+
 def _ending(sample: Sample, places: Integers, rule: Callable[..., Rule]) -> Candidates:
     """The fewest fields that hold as many of these tokens as is asked for. Base: the share of all tokens in them."""
     member = {name: sample.table.field(name).member for name in sample.names}
@@ -174,6 +231,9 @@ FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "words": Sample.word_rules,
     "next-words": Sample.next_word_rules,
     "conjunctions": conjunctions,
+    "maximum-length": _maximum_length,
+    "alternation": _alternation,
+    "spacing": _spacing,
     "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
     "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }

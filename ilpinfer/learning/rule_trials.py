@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from formulations.constraints.counting import Bound, RunLength
+from formulations.constraints.counting import AtMostInWindow, Bound, MaxGap, RunLength
 from formulations.constraints.lexical import RightBefore, TagAt
 from formulations.constraints.local import Adjacency, Ending
 from formulations.constraints.order import Precedence, PresencePrecedence, RequiresBefore, StateChange
-from formulations.constraints.presence import BeginEnd, NeverTogether, RequiresPresent
+from formulations.constraints.presence import Alternation, BeginEnd, NeverTogether, RequiresPresent
 from formulations.constraints.template import TEMPLATES, Template
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.selectors import Selector, alternatives
@@ -113,6 +113,34 @@ def _run_length(table: LabelArrays, s: RunLength) -> Trials:
     return Trials(runs.run_sequence, np.maximum(0, s.sign * (runs.end - runs.start + 1 - s.n)))
 
 
+def _max_gap(table: LabelArrays, s: MaxGap) -> Trials:
+    runs, earlier = table.field(s.field), np.flatnonzero(table.field(s.earlier).member)
+    place = np.searchsorted(earlier, runs.start) - 1
+    last = earlier[place] if len(earlier) else np.zeros(len(place), np.int64)
+    applies = (place >= 0) & (last >= table.begin[runs.run_sequence])
+    return Trials(runs.run_sequence[applies], (runs.start - last - 1 > s.n)[applies].astype(np.int64))
+
+
+def _at_most_in_window(table: LabelArrays, s: AtMostInWindow) -> Trials:
+    until = np.append(0, np.cumsum(table.field(s.field).member))
+    places = np.arange(len(table.ids)) - table.begin[table.sequence]
+    starts = np.flatnonzero(places <= np.maximum(0, table.lengths - s.width)[table.sequence])
+    ends = np.minimum(starts + s.width, table.finish[table.sequence[starts]] + 1)
+    inside = until[ends] - until[starts]
+    applies = inside > 0
+    return Trials(table.sequence[starts[applies]], np.maximum(0, inside[applies] - s.n))
+
+
+def _alternation(table: LabelArrays, s: Alternation) -> Trials:
+    one, two = table.field(s.field), table.field(s.other)
+    kind = np.repeat([0, 1], [len(one.start), len(two.start)])
+    start = np.concatenate([one.start, two.start])
+    order = np.lexsort((kind, start))
+    kind, sequence = kind[order], table.sequence[start[order]]
+    again = (kind[1:] == kind[:-1]) & (sequence[1:] == sequence[:-1])
+    return Trials(sequence, np.append(np.zeros(min(1, len(kind)), bool), again).astype(np.int64))
+
+
 def _tag_at(table: LabelArrays, s: TagAt) -> Trials:
     here = table.matching(s.pattern_of_tokens)
     if s.previous is not None:
@@ -144,6 +172,9 @@ _COUNTED: Mapping[type[Template], Callable[[LabelArrays, Any], Trials]] = {
     StateChange: _state_change,
     TEMPLATES["min_run_length"]: _run_length,
     TEMPLATES["max_run_length"]: _run_length,
+    MaxGap: _max_gap,
+    AtMostInWindow: _at_most_in_window,
+    Alternation: _alternation,
     TagAt: _tag_at,
     RightBefore: _right_before,
 }

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from formulations.arguments import iterable
+from formulations.arguments import iterable, texts
 from formulations.errors import stack_level
 from formulations.messages import brief, counted
 from ilpinfer.corpus.examples import InputNotice
@@ -33,6 +33,14 @@ def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[
         apart = form == APART and len(each) > 0
         result.append(tuple(each) if apart else ([x for x, _ in each], [label for _, label in each]))
     return result
+
+
+def partly_labelled(labels: Any, what: str) -> tuple[tuple[str, ...], frozenset[int]]:
+    """The labels, with an empty text where there is none (None), and the positions of those."""
+    if not isinstance(labels, list | tuple) or not any(label is None for label in labels):
+        return texts(labels, what), frozenset()
+    unknown = frozenset(t for t, label in enumerate(labels) if label is None)
+    return texts(["" if label is None else label for label in labels], what), unknown
 
 
 def without_empty(pairs: Sequence[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:

@@ -12,20 +12,34 @@ from formulations.labels.notation import never_advice
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.conversion import convert_all, shown_scheme
-from ilpinfer.models.labelled_sequences import tokens_and_labels, without_empty
+from ilpinfer.corpus.helper_labels import check_labelled
+from ilpinfer.models.labelled_sequences import partly_labelled, tokens_and_labels, without_empty
 
 Labelled = tuple[Sequence[str], Sequence[str]]
 """Tokens and labels of a sequence."""
+PartlyLabelled = tuple[Sequence[str], Sequence[str | None]]
+"""Tokens of a sequence, and their labels, None where there is none."""
+UNKNOWN = -1
+"""The id of a label that is not known."""
 
 
 def encode(
-    sequences: Iterable[Labelled], scheme: str = "", names: Sequence[str] | None = None
+    sequences: Iterable[PartlyLabelled],
+    scheme: str = "",
+    names: Sequence[str] | None = None,
+    *,
+    partly: bool = False,
 ) -> tuple[LabelSet, list[tuple[str, ...]], list[Integers]]:
-    """Labels, tokens and label ids of labelled sequences."""
-    pairs = [
-        (check_list(tokens, f"sequence {number}: tokens"), check_list(labels, f"sequence {number}: labels"))
-        for number, (tokens, labels) in enumerate(tokens_and_labels(sequences))
-    ]
+    """Labels, tokens and label ids of labelled sequences; ids are `UNKNOWN` at tokens without a label, which `partly` allows."""
+    pairs = []
+    gaps = list[frozenset[int]]()
+    for number, (tokens, given) in enumerate(tokens_and_labels(sequences)):
+        if not partly:
+            check_labelled(given, f"sequence {number}")
+        labels, unknown = partly_labelled(given, f"sequence {number}: labels")
+        pairs.append((check_list(tokens, f"sequence {number}: tokens"), labels))
+        if labels:
+            gaps.append(unknown)
     for number, (tokens, labels) in enumerate(pairs):
         if len(tokens) != len(labels):
             raise ValueError(
@@ -33,7 +47,10 @@ def encode(
             )
     pairs = without_empty(pairs, "sequence")
     texts = check_texts(tokens for tokens, _ in pairs)
-    occurring = sorted({label for _, labels in pairs for label in labels})
+    stretches = [_known(labels, unknown) for (_, labels), unknown in zip(pairs, gaps, strict=True)]
+    occurring = sorted({label for labels in stretches for label in labels})
+    if not occurring:
+        raise ValueError("no token has a label; label some tokens of each kind")
     known = occurring if names is None else list(names)
     for label in occurring:
         if label not in known:
@@ -43,10 +60,16 @@ def encode(
             f"mixed label schemes: {mixture[0]!r} has a prefix and {mixture[1]!r} has none; {way_out_of_mixture(known)}"
         )
     label_set = LabelSet(tuple(known), scheme)
-    check_scheme([labels for _, labels in pairs], scheme)
+    check_scheme([labels for labels, unknown in zip(stretches, gaps, strict=True) if not unknown], scheme)
     index = {name: k for k, name in enumerate(label_set.names)}
-    ids = [np.array([index[label] for label in labels], np.int64) for _, labels in pairs]
+    ids = [np.array([index.get(label, UNKNOWN) for label in labels], np.int64) for _, labels in pairs]
+    for y, unknown in zip(ids, gaps, strict=True):
+        y[list(unknown)] = UNKNOWN
     return label_set, texts, ids
+
+
+def _known(labels: Sequence[str], unknown: frozenset[int]) -> Sequence[str]:
+    return [label for t, label in enumerate(labels) if t not in unknown] if unknown else labels
 
 
 def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -2,22 +2,25 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal, overload
 
-from formulations.arguments import names, one_of, texts
+from formulations.arguments import names, one_of
+from formulations.labels import schemes
 from formulations.messages import suggestion
-from ilpinfer.corpus.conversion import convert_all
+from ilpinfer.corpus.conversion import convert_all, in_form
 from ilpinfer.corpus.examples import Notify
 from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.models.crf import CRF
+from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.vocabulary import Vocabulary
-from ilpinfer.models.labelled_sequences import tokens_and_labels
+from ilpinfer.models.labelled_sequences import partly_labelled, tokens_and_labels
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 
-HMM_OPTIONS = ("emissions", "transitions", *(field.name for field in fields(Vocabulary)))
+HMM_OPTIONS = ("emissions", "transitions", "iterations", *(field.name for field in fields(Vocabulary)))
 CRF_OPTIONS = ("template", "algorithm")
 
 
@@ -29,6 +32,8 @@ class Kind:
     train: Callable[..., TrainedModel]
     arguments: Callable[[Mapping[str, Any]], dict[str, Any]]
     iterative: bool = False
+    partly: bool = False
+    """Whether it learns from labels of some tokens."""
 
     def make(
         self,
@@ -50,18 +55,23 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     for name, method in smoothings.items():
         if not isinstance(method, str):
             raise ValueError(f"{name} is {method!r}; expected the name of a smoothing")
-    words = {name: value for name, value in options.items() if name not in smoothings}
-    return {**smoothings, "vocabulary": Vocabulary(**words)}
+    own = {**smoothings, **({"iterations": options["iterations"]} if "iterations" in options else {})}
+    words = {name: value for name, value in options.items() if name not in own}
+    return {**own, "vocabulary": Vocabulary(**words)}
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
-    own: dict[str, Any] = {name: str(options[name]) for name in CRF_OPTIONS if name in options}
+    own: dict[str, Any] = {
+        name: value if isinstance(value := options[name], Path | Mapping | Template) else str(value)
+        for name in CRF_OPTIONS
+        if name in options
+    }
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
 KINDS: Mapping[str, Kind] = {
-    "hmm": Kind("first-order HMM", HMM.train, _hmm_arguments),
-    "hmm2": Kind("second-order HMM", SecondOrderHMM.train, _hmm_arguments),
+    "hmm": Kind("first-order HMM", HMM.train, _hmm_arguments, partly=True),
+    "hmm2": Kind("second-order HMM", SecondOrderHMM.train, _hmm_arguments, partly=True),
     "crf": Kind("linear-chain CRF", CRF.train, _crf_arguments, iterative=True),
 }
 
@@ -92,7 +102,7 @@ def train(
         "hmm", "hmm2" or "crf".
     pairs : sequence of Labelled
         Tokens and labels of each sequence, as a tuple of two lists; or, for all sequences, a list of tuples (word, tag). Sequences
-        without a token are left out, and counted in a notice.
+        without a token are left out, and counted in a notice. A label may be None, unknown, for hidden Markov models.
     scheme : str, optional
         Scheme that labels are converted to, as by `ilpinfer train --scheme`; if not given, they stay as they are.
     never : iterable of str, optional
@@ -103,8 +113,9 @@ def train(
     progress : Progress, optional
         Function that is called after each iteration, for such kinds.
     **options : object
-        Of hidden Markov models `emissions` and `transitions` (names of smoothings) and the fields of `Vocabulary`; of conditional
-        random fields `template`, `algorithm` and the algorithm's parameters, such as `c1`.
+        Of hidden Markov models `emissions` and `transitions` (names of smoothings), `iterations` where labels are unknown, and the
+        fields of `Vocabulary`; of conditional random fields `template` (a name, a file or what `load_template` and `with_rules`
+        return), `algorithm` and the algorithm's parameters, such as `c1`.
 
     Returns
     -------
@@ -146,7 +157,7 @@ def rewrite(
     pairs : iterable of Labelled
         Tokens and labels of each sequence.
     scheme : str
-        Name of the scheme; labels are unchanged if it is empty or has no form for them.
+        Name of the scheme; labels are unchanged if it is empty or has no form for them. Labels that are None, unknown, stay so.
     never : iterable of str, optional
         Helper labels; see `train`.
     notify : Notify, optional
@@ -165,6 +176,24 @@ def rewrite(
     [(['Ada', 'Lovelace'], ('B-name', 'E-name'))]
     """
     pairs = without_helpers(tokens_and_labels(pairs), never, notify, absent=absent)
-    given = [texts(labels, f"sequence {number}: labels") for number, (_, labels) in enumerate(pairs)]
-    labels = convert_all(given, scheme)
+    read = [partly_labelled(labels, f"sequence {number}: labels") for number, (_, labels) in enumerate(pairs)]
+    if any(unknown for _, unknown in read):
+        known = [[name for name in labels if name is not None] for _, labels in pairs]
+        names_in = _in_scheme(known, scheme)
+        return [(tokens, [name and names_in[name] for name in labels]) for tokens, labels in pairs]
+    labels = convert_all([labels for labels, _ in read], scheme)
     return [(tokens, own) for (tokens, _), own in zip(pairs, labels, strict=True)]
+
+
+def _in_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> dict[str, str]:
+    """Labels by their names in a scheme, of sequences with gaps; ValueError where they need the labels beside them."""
+    every = list(dict.fromkeys(name for labels in labellings for name in labels))
+    shown = schemes.infer(every)
+    wanted = in_form(schemes.scheme_name(scheme), shown)
+    if wanted in ("", shown):
+        return {name: name for name in every}
+    if wanted != "plain":
+        raise ValueError(
+            f"labels of some tokens only stay in their scheme, {shown}, or become plain; they cannot be converted to {wanted}"
+        )
+    return {name: schemes.strip(name, shown) for name in every}

@@ -1,7 +1,7 @@
 """Streams of scored sequences, and checks whether rules can be stated for their labels."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Self, TypeVar
 
@@ -22,8 +22,8 @@ from ilpinfer.pipelines.trellises import ScoredExample, score_example
 MOST_TRIALS = 3
 """Sequences of one set of labels for which rules are stated before they are said not to fit."""
 
-LabelKind = tuple[LabelSet, bool]
-"""Labels, and whether there are tokens."""
+LabelKind = tuple[LabelSet, bool, tuple[bool, ...]]
+"""Labels, whether there are tokens, and which rules hold where some have a condition."""
 
 
 class RuleCheck:
@@ -43,12 +43,7 @@ class RuleCheck:
     @property
     def absent(self) -> str:
         """A notice about names in rules that no text with candidates has; empty where there are none."""
-        if self._met is None:
-            return ""
-        fields = sorted(self._met)
-        lacking = [name for name in named_fields(self._rules, fields) if name not in self._met]
-        hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
-        return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
+        return "" if self._met is None else absent_names(self._rules, self._met)
 
     @property
     def settled(self) -> bool:
@@ -59,14 +54,16 @@ class RuleCheck:
         """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
         if item.trellis is None or not len(item.trellis):
             return
-        kind = (item.trellis.labels, any(item.trellis.tokens))
+        rules = self._rules.of(item.example.notes)
+        holding = self._rules.holding(item.example.notes) if self._rules.conditional else ()
+        kind = (item.trellis.labels, any(item.trellis.tokens), holding)
         if kind[0].scheme in OPEN:
             self._met = {*(self._met or ()), *kind[0].fields, *kind[0].names, *kind[0].optional_fields}
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
         try:
-            compiler_of(self._rules).quietly(item.trellis)
+            compiler_of(rules).quietly(item.trellis)
             self._fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
@@ -88,6 +85,14 @@ def check_rules(scored: Iterable[ScoredExample], rules: RuleSet) -> list[str]:
         check.add(item)
     check.finish()
     return [*check.remarks, *filter(None, [check.absent])]
+
+
+def absent_names(rules: RuleSet, met: Collection[str]) -> str:
+    """A notice about names in rules that are not among those of candidates; empty where there are none."""
+    fields = sorted(met)
+    lacking = [name for name in named_fields(rules, fields) if name not in met]
+    hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
+    return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
 
 
 def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
@@ -202,7 +207,8 @@ class ScoredStream:
         if self._sample is None:
             texts = self._check.remarks
         else:
-            texts = about_rules(self._sample, self._rules, self._check.remarks) if self._sample else []
+            rules = self._rules.of({})
+            texts = about_rules(self._sample, rules, self._check.remarks) if self._sample else []
             left_out = set(self._check.remarks).difference(texts)
             self._said.update(left_out)
             self._sample = None

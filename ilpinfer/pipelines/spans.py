@@ -1,17 +1,21 @@
-"""The best set of candidate spans under rules, proved, beside the greedy choice."""
+"""The best set of candidate spans under rules, flat or nested, beside the greedy choice."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from formulations.messages import counted
+from formulations.arguments import flag
+from formulations.grid import nats
+from formulations.messages import brief, counted
 from ilpinfer.core.printing import short
 from ilpinfer.core.rule_compiler import Rules
 from ilpinfer.core.solution import Solution
-from ilpinfer.corpus.candidates import Candidate, Prior, read_candidates
+from ilpinfer.corpus.candidates import Candidate, CandidateSet, Prior, read_candidates
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.evaluation import evaluate_labelling
+from ilpinfer.pipelines.nested_spans import greedy_choice, nested_problem, solve_nested, worth
+from ilpinfer.pipelines.span_rules import NestedSpans
 from ilpinfer.search.greedy_spans import choose_greedily
 
 
@@ -24,12 +28,14 @@ class SpanSelection:
     spans : tuple of Candidate
         The chosen candidates in the order of the text, with the offsets that were given.
     greedy : tuple of Candidate
-        Those of the greedy choice: of the candidates with positive log odds, the likeliest that overlaps none before it.
+        Those of the greedy choice: of the candidates with positive log odds, the likeliest that overlaps none before it; of
+        nested spans, that crosses none.
     loss : float
         Score of the best set less that of the greedy one under the same rules, nats; infinite where the greedy choice breaks a
         hard rule; NaN where there is no best set.
     solution : Solution
-        The labelling of the tokens, with bound, violations and certificate.
+        The labelling of the tokens, with bound, violations and certificate. Labels of nested spans are paths, such as
+        `I-ORG/B-PER`; their bound is that of the recursion, or a solver's word, and there is no proof to recheck.
     duplicates, below : int
         Numbers of candidates that repeat a place and label, and of those below the threshold.
 
@@ -70,8 +76,10 @@ def select_spans(
     fields: Iterable[str] = (),
     method: str = "auto",
     time_limit: float | None = None,
+    nested: bool = False,
+    depth: int | None = None,
 ) -> SpanSelection:
-    """Choose the best set of candidate spans that do not overlap, under rules.
+    """Choose the best set of candidate spans that do not overlap, or that do not cross, under rules.
 
     A set scores the sum of its log odds, log p/(1-p), less those of the prior, less the penalties of rules. Candidates of any detector
     are read: dictionaries with `start`, `end`, `score` and `label` (or `entity_group`, `entity`, `entity_type`), tuples of start,
@@ -97,7 +105,13 @@ def select_spans(
     fields : iterable of str, optional
         Further labels that "each field" speaks of, though no candidate has them.
     method, time_limit : str and float, optional
-        As of `ilpinfer.decode`.
+        As of `ilpinfer.decode`. With `nested`, "auto" solves by a recursion over intervals, and by a solver where rules are not
+        about counts alone or their counts have too many states; others are "greedy-spans" and the names of solvers.
+    nested : bool, default False
+        Whether one chosen span may contain another. Of spans at the same place at most one is chosen, as in GLiNER with
+        `multi_label=False`. Each span is a run, and a name `x/y` in rules means the spans y inside spans x.
+    depth : int, optional
+        With `nested`, the largest number of chosen spans that a token may lie in; any number where not given.
 
     Returns
     -------
@@ -107,7 +121,8 @@ def select_spans(
     Raises
     ------
     ValueError
-        For a candidate that cannot be read, whose number the message names, for an empty text, and as `ilpinfer.decode`.
+        For a candidate that cannot be read, whose number the message names, for an empty text, and as `ilpinfer.decode`; with
+        `nested`, for rules that are not for nested spans.
 
     Examples
     --------
@@ -115,10 +130,19 @@ def select_spans(
     >>> spans = [{"start": 0, "end": 3, "label": "PER", "score": 0.9}, {"start": 8, "end": 11, "label": "PER", "score": 0.8}]
     >>> [each.start for each in select_spans("Ada met Bob", spans, [C.at_most_runs("PER", 1)]).spans]
     [0]
+    >>> spans = [(0, 10, "ORG", 0.9), (0, 4, "LOC", 0.8)]
+    >>> select_spans("Bonn Times", spans, nested=True).solution.labels
+    ['B-ORG/B-LOC', 'I-ORG']
+    >>> [each.label for each in select_spans("Bonn Times", spans, [C.at_most_runs("ORG/LOC", 0)], nested=True).spans]
+    ['ORG']
     """
     group, below = read_candidates(
         text, candidates, offsets=offsets, threshold=threshold, prior=prior, fields=fields
     )
+    if flag(nested, "nested"):
+        return _nested(group, below, nested_problem(group, rules, depth), method, time_limit)
+    if depth is not None:
+        raise ValueError(f"depth is {brief(depth)}, and spans are flat; add nested=True, or leave depth out")
     trellis = group.scores.trellis(group.names, group.tokens)
     solution = Decoder(rules, method=method, time_limit=time_limit).decode(trellis)
     weights = [(each.start, each.end, each.log_odds(prior)) for each in group.candidates]
@@ -127,4 +151,16 @@ def select_spans(
     spans = group.original(solution.labels) if solution.has_labelling else ()
     loss = solution.score - worth if math.isfinite(solution.score) else math.nan
     first = group.original(group.labelling(greedy))
+    return SpanSelection(spans, first, loss, solution, group.duplicates, below)
+
+
+def _nested(
+    group: CandidateSet, below: int, problem: NestedSpans, method: str, time_limit: float | None
+) -> SpanSelection:
+    solution, chosen = solve_nested(problem, len(group.tokens), method=method, time_limit=time_limit)
+    greedy = greedy_choice(problem)
+    model, penalty, _ = worth(problem, greedy)
+    score = nats(model - penalty)
+    loss = solution.score - score if math.isfinite(solution.score) else math.nan
+    spans, first = (tuple(group.given[n] for n in each) for each in (chosen, greedy))
     return SpanSelection(spans, first, loss, solution, group.duplicates, below)

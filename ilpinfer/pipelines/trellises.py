@@ -69,10 +69,10 @@ class ScoredExample:
         return self.example.tokens if self.trellis is None else self.trellis.tokens
 
 
-def with_spans(example: Example, values: dict[str, Any]) -> dict[str, Any]:
+def with_spans(example: Example, values: dict[str, Any], *, nested: bool = False) -> dict[str, Any]:
     """The plain values of a solution, with the chosen spans of candidates."""
     if example.candidates is not None:
-        chosen = example.candidates.original(values["labels"]) if values["labels"] else ()
+        chosen = example.candidates.original(values["labels"], nested=nested) if values["labels"] else ()
         values["spans"] = [asdict(each) for each in chosen]
     return values
 

@@ -106,19 +106,19 @@ class Claims:
                 claims[f"violations of {name!r}"] = solution.violations[name], value.violations[name]
         for what, (claimed, result) in claims.items():
             if claimed != result:
-                yield f"{what}: {claimed!r} is claimed, and {result!r} found"
+                yield f"{what}: {claimed!r} is claimed, but {result!r} was found"
 
     def status(self) -> Iterator[str]:
         """Status, score and bound, which follow from each other."""
         score, bound = self.solution.score, self.solution.bound
         if not bound >= score:
-            yield f"bound: {bound!r} is not at least the score {score!r}"
+            yield f"bound: {bound!r} is below the score {score!r}"
         if score > -math.inf:
             expected = "optimal" if bound == score else "feasible"
         else:
             expected = "infeasible" if self.solution.path is None and bound == -math.inf else "unknown"
         if self.solution.status != expected:
-            yield f"status: {str(self.solution.status)!r} is claimed, but score {score!r} and bound {bound!r} make it {expected!r}"
+            yield f"status: {str(self.solution.status)!r} is claimed, but with score {score!r} and bound {bound!r} it is {expected!r}"
 
     def phases(self) -> Iterator[str]:
         """The figures of both phases."""
@@ -130,15 +130,15 @@ class Claims:
         floor = claim.floor if given else score_floor(claim.best, solution.tau, solution.floor_kind)
         if claim.floor != floor:
             result = -math.inf if floor is None else nats(floor)
-            yield f"floor: {solution.floor!r} is claimed, and {result!r} found"
+            yield f"floor: {solution.floor!r} is claimed, but {result!r} was found"
         if optimal and claim.score > claim.best:
-            yield f"best_score: the labelling scores {nats(claim.score)!r}, more than the {solution.best_score!r} claimed"
+            yield f"best_score: the labelling scores {nats(claim.score)!r}, more than the claimed {solution.best_score!r}"
         if claim.floor is not None and claim.score < claim.floor:
             yield f"floor: the labelling scores {nats(claim.score)!r}, less than the floor {solution.floor!r}"
         if not 0 <= cost_bound <= cost:
             yield f"cost_bound: {cost_bound!r} is not from 0 to the penalty {cost!r}"
         if optimal and cost_bound != cost:
-            yield f"cost_bound: {cost_bound!r} is claimed with status 'optimal', where it is the penalty {cost!r}"
+            yield f"cost_bound: {cost_bound!r} is claimed, but with status 'optimal' it has to be the penalty {cost!r}"
 
     def phases_claim(self, path: Path) -> PhasesClaim:
         value, solution = self.case.value(path), self.solution
@@ -150,9 +150,9 @@ class Claims:
         if self.path is None:
             yield "path: one of several solutions has no labelling"
         elif self.path in before:
-            yield f"path: it is the labelling of solution {before.index(self.path)} too"
+            yield f"path: solution {before.index(self.path)} has the same labelling"
         elif before and self.rank(self.path) < self.rank(before[-1]):
-            yield f"score: it is better than solution {len(before) - 1}, which is before it"
+            yield f"score: it is better than the score of solution {len(before) - 1}, which is listed before it"
 
     def rank(self, path: Path) -> tuple[int, int]:
         """Lower for better labellings. In two phases, cost comes first, and labellings below the floor come last."""

@@ -89,7 +89,7 @@ class Joint:
     def _enter(self, before: Integers, kind: Integers) -> None:
         """Work out moves."""
         R, count = len(self.states.values), len(before)
-        self.meter.make(count * R, f"{count} moves of {R} machines are")
+        self.meter.make(count * R, f"{count} moves of {R} machines")
         self.meter.spend(SORT * R * count, 0)
         cost, paid = np.zeros(count, np.int64), dict(self.paid)
         reached, symbols = self.states.values[:, before], self.symbols.values[:, kind]
@@ -109,7 +109,7 @@ class Joint:
         """Make room for moves by all states and kinds, and for some more."""
         (rows, columns), N, C = self.after.shape, len(self.states), len(self.symbols)
         if rows < N or columns < C:
-            self.meter.make(N * C, f"moves of {N} joint states are")
+            self.meter.make(N * C, f"moves of {N} joint states")
             shape, old = (N + N // 4 + 8, C + C // 4 + 8), (self.after, self.cost)
             self.after, self.cost = np.full(shape, -1), np.zeros(shape, np.int64)
             self.after[:rows, :columns], self.cost[:rows, :columns] = old

@@ -108,7 +108,7 @@ def check_leaf(
         if last and account is not None:
             _check_account(multipliers, gains)
             cheaper = remains(stage, account.scale_by(scale), sum(gains.values()))
-            what = "labellings that cost less, or score more at that cost"
+            what = "labellings that cost less, or score more at the same cost"
             need(not cheaper, f"leaf: {what}, are not excluded")
             return
         if number or not leaf.product:
@@ -116,8 +116,8 @@ def check_leaf(
         else:
             graph = stage.pruned(MOST_PRUNED) or Product(left, followers, meter)
     bound = int(graph.best[0][0]) + sum(gains.values())
-    words = f"claims {nats(claim)!r} nats, but labellings up to {nats(bound // scale)!r}"
-    need(bound <= limit, f"leaf: {words} are not excluded")
+    words = f"labellings with scores up to {nats(bound // scale)!r} nats are not excluded"
+    need(bound <= limit, f"leaf: the claimed bound is {nats(claim)!r} nats, but {words}")
 
 
 def _check_inside(rules: Rules, inside: Collection[MachineKey], multipliers: Sequence[Multiplier]) -> None:
@@ -127,10 +127,10 @@ def _check_inside(rules: Rules, inside: Collection[MachineKey], multipliers: Seq
         shared = is_shared(rules[key[0]])
         need(
             not shared,
-            f"leaf: {name!r} counts once for several machines, so none of them can be inside the product",
+            f"leaf: {name!r} counts once for several machines, so none of them can be in the product",
         )
         priced = any(multiplier.machine == key for multiplier in multipliers)
-        need(not priced, f"leaf: {name!r} has a multiplier and is also inside the product")
+        need(not priced, f"leaf: {name!r} has a multiplier and is also in the product")
 
 
 def _check_account(multipliers: Sequence[Multiplier], gains: Collection[Any]) -> None:
@@ -139,7 +139,7 @@ def _check_account(multipliers: Sequence[Multiplier], gains: Collection[Any]) ->
         late = not rule.hard and (machine or place) in gains
         need(
             not late,
-            f"leaf: {rule.name!r} has a multiplier, but its machine is not followed although costs are counted",
+            f"leaf: {rule.name!r} has a multiplier and no machine in a stage, which is needed where costs are counted",
         )
 
 
@@ -147,13 +147,13 @@ def _key(rules: Rules, key: Any, what: str) -> MachineKey:
     """The key of a rule's component or machine, which must exist."""
     need(
         isinstance(key, tuple) and len(key) == 2,
-        f"leaf: {key!r} is not a pair of a rule and one of its {what}",
+        f"leaf: {key!r} is not a pair of a rule and the index of one of its {what}",
     )
     rule = whole(key[0], "leaf: a rule", 0, len(rules) - 1)
     ground = rules[rule]
-    need(not ground.folds, f"leaf: {ground.name!r} has folded into the scores, and has no {what} left")
+    need(not ground.folds, f"leaf: {ground.name!r} is folded into the scores and has no {what}")
     last = len(getattr(ground, what)) - 1
-    return rule, whole(key[1], f"leaf: a place among the {what} of {ground.name!r}", 0, last)
+    return rule, whole(key[1], f"leaf: an index into the {what} of {ground.name!r}", 0, last)
 
 
 def _stages(rules: Rules, leaf: Leaf) -> list[list[MachineKey]]:
@@ -168,7 +168,7 @@ def _stages(rules: Rules, leaf: Leaf) -> list[list[MachineKey]]:
                 together = stage_of.setdefault(key[0], number) == number
                 need(
                     together,
-                    f"leaf: {rules[key[0]].name!r} counts once for several machines, but they follow apart",
+                    f"leaf: {rules[key[0]].name!r} counts once for several machines, but they are in different stages",
                 )
     return [stage for stage in result if stage]
 
@@ -185,11 +185,17 @@ def _multiplier(rules: Rules, key: Any, value: Any) -> Multiplier:
     what = f"leaf: the multiplier of {ground.name!r}"
     value = whole(value, what)
     single = isinstance(component, Sum) and not ground.once
-    need(single, f"leaf: {ground.name!r} has a multiplier, but is no sum whose violations count singly")
+    need(
+        single,
+        f"leaf: {ground.name!r} has a multiplier, but is not a sum whose violations are counted one by one",
+    )
     assert isinstance(component, Sum)
     value = value if ground.penalty else 0
     side = component.high if value > 0 else component.low
-    need(not value or side is not None, f"{what} is {value}: the wrong sign, as that side is open")
+    need(
+        not value or side is not None,
+        f"{what} is {value}, which has the wrong sign: the sum has no limit on that side",
+    )
     need(abs(value) <= FINE * ground.penalty, f"{what} is {value}, more than the penalty")
     machine = (rule, _first_machine(ground, place)) if component.machines else None
     return Multiplier(ground, component, machine, value)
@@ -202,8 +208,8 @@ def _shares(
     for key, rows in dict(named).items():
         rule, place = _key(rules, key, "components")
         name, machine = rules[rule].name, (rule, _first_machine(rules[rule], place))
-        need(machine not in followed, f"leaf: {name!r} has shares, and its machine is named too")
-        need(account is None, f"leaf: {name!r} has shares, which are not allowed where costs are counted")
+        need(machine not in followed, f"leaf: {name!r} has shares, and also a machine in a stage")
+        need(account is None, f"leaf: {name!r} has shares, which are not allowed if costs are counted")
         yield read_share(rules[rule], rules[rule].components[place], rows, scale)
 
 
@@ -217,7 +223,7 @@ def _check_size(
 ) -> None:
     """Refuse numbers of machines, multipliers and the account that 64 bits might not hold."""
     large = any(scale * rules[r].finite_penalty > LARGEST_PENALTY for r, _ in machines)
-    need(not large, "leaf: a penalty is larger than what can be checked without overflow")
+    need(not large, "leaf: a penalty is too large to be checked without overflow")
     more = sum(scale * rules[r].finite_penalty * rules[r].machines[m].most for r, m in machines)
     for rule, component, _, value in multipliers:
         more += abs(value) * len(lattice.node) * _largest(component.steps.values) * scale // FINE
@@ -232,9 +238,7 @@ def _check_size(
 def _check_total(lattice: Lattice, scale: int, more: int, what: str) -> None:
     """Refuse scores and further numbers that 64 bits might not hold, by adding up their sizes in Python integers."""
     total = scale * len(lattice.node) * (_largest(lattice.node) + _largest(lattice.pool)) + more
-    words = (
-        f"leaf: its {what} may add up to {total}, more than the {LARGEST} that are checked without overflow"
-    )
+    words = f"leaf: its {what} may add up to {total}; at most {LARGEST} can be checked without overflow"
     need(total <= LARGEST, words)
 
 

@@ -97,7 +97,7 @@ def machine_of(
 def acceptor(paths: Sequence[tuple[int, ...]], T: int, K: int, meter: Meter) -> Machine:
     """A machine that forbids these labellings at the end, and no others."""
     size = K * (2 + sum(map(len, paths)))
-    meter.make(size, f"{len(paths)} labellings are excluded")
+    meter.make(size, f"{len(paths)} excluded labellings")
     meter.spend(size)
     off, count = size // K - 1, 1
     after, final = np.full((off + 1, K), off), np.zeros(off + 1, np.int64)

@@ -33,9 +33,9 @@ class Meter:
     began: float = field(default_factory=time.monotonic)
 
     def need(self, steps: int) -> None:
-        """Refuse a check that would take so many further steps, where they are more than are left."""
+        """Refuse a check that would take more further steps than are left."""
         enough = self.steps + steps <= self.most
-        need(enough, f"the check would take more than {self.most} steps; max_steps allows more")
+        need(enough, f"the check would take more than {self.most} steps; allow more with max_steps")
 
     def spend(self, steps: int, tokens: int = 1) -> None:
         """Request steps of a pass over some tokens."""
@@ -46,8 +46,8 @@ class Meter:
 
     def keep(self, numbers: int) -> None:
         self.stored += int(numbers)
-        need(self.stored <= MOST_STORED, f"leaf: more than {MOST_STORED} numbers would have to be kept")
+        need(self.stored <= MOST_STORED, f"leaf: more than {MOST_STORED} numbers would have to be stored")
 
     def make(self, numbers: int, what: str) -> None:
         """Request memory for a temporary array."""
-        need(numbers <= MOST_CELLS, f"leaf: {what}, too many to check")
+        need(numbers <= MOST_CELLS, f"leaf: {what}: too many to check")

@@ -22,7 +22,7 @@ class Product:
         for t, steps in enumerate(graph.layers):
             used, kind = np.unique(joint.kinds(t, steps.arc), return_inverse=True)
             N = len(here)
-            meter.make(N * len(kind), f"the machines inside have {N} joint states at token {t}")
+            meter.make(N * len(kind), f"the machines of the product have {N} joint states at token {t}")
             meter.keep(len(kind) + 2 * N * len(used))
             reached, cost = joint.move(np.repeat(here, len(used)), np.tile(used, N))
             here, after = np.unique(reached, return_inverse=True)

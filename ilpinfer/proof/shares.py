@@ -63,7 +63,10 @@ class Share(NamedTuple):
 def read_share(rule: GroundRule, component: Any, rows: Any, scale: int) -> Share:
     """The share of a component, checked; in units `scale` times as fine as the grid's."""
     single = isinstance(component, Agreement) and not rule.once
-    need(single, f"leaf: {rule.name!r} has shares, but is no list of tokens whose violations count singly")
+    need(
+        single,
+        f"leaf: {rule.name!r} has shares, but is not a list of tokens whose violations are counted one by one",
+    )
     n, F = len(component.tokens), component.kinds
     fits = len(rows) == n and all(len(row) == F for row in rows)
     need(fits, f"leaf: the shares of {rule.name!r} are not {n} rows of {F}")

@@ -28,7 +28,7 @@ class Stage:
     def graph(self) -> Graph:
         """The graph of all prefixes that a labelling above the limit may have."""
         result = self.pruned(MOST_STORED // 6)
-        need(result is not None, f"leaf: more than {MOST_STORED // 6} steps are left")
+        need(result is not None, f"leaf: more than {MOST_STORED // 6} steps would have to be stored")
         assert result is not None
         return result
 

@@ -124,7 +124,7 @@ def verify(
         trellis = trellis.with_given(getattr(claim, "given", None))
     except ValueError as error:
         return Verdict(False, False, (f"the known labels cannot be read: {error}",))
-    compiled = compiler.anew(trellis.labels)
+    compiled = compiler.compiled_again(trellis.labels)
     case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
@@ -147,7 +147,7 @@ def verify(
 def _surplus(solutions: Sequence[Any], top: int | None, within: float | None, below: int | None) -> str:
     """Why a list has too many labellings; empty where it has not."""
     if top is not None and len(solutions) > top:
-        return f"the list has {counted(len(solutions), 'labelling')}, of which {top} at most were asked for"
+        return f"the list has {counted(len(solutions), 'labelling')}, but at most {top} were requested"
     for place, each in enumerate(solutions):
         if below is not None and units_of(each.score) < units_of(solutions[0].score) - below:
             return f"solution {place}: its score is more than {within} nats below the best"
@@ -195,11 +195,11 @@ def _baseless(solution: Any) -> Iterator[str]:
     """Claims without a proof or a source."""
     certificate = solution.certificate
     if certificate.kind not in KINDS:
-        yield f"certificate: no kind {certificate.kind!r}; there are {', '.join(KINDS)}"
+        yield f"certificate: unknown kind {certificate.kind!r}; expected one of {', '.join(KINDS)}"
     elif certificate.kind == "exact" and certificate.tree is None:
-        yield f"certificate: it is of kind 'exact', but holds no proof: {certificate.source or 'it names no argument'}"
+        yield f"certificate: its kind is 'exact', but it contains no proof: {certificate.source or 'no reason is given'}"
     elif certificate.kind != "exact" and not certificate.source and solution.bound < math.inf:
-        yield f"status: {solution.status!r} and bound {solution.bound!r} are claimed, but without any proof or source"
+        yield f"status: {solution.status!r} and bound {solution.bound!r} are claimed without a proof or a source"
 
 
 def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _unproved(claims: Claims, meter: Meter, before: Sequence[Path] | None) -> It
             certificate.rest is None, "certificate: two-phase inference has no proof that a list is complete"
         )
         if not decided:
-            yield f"the status is {solution.status}; a certificate of two-phase inference proves optimal labellings only"
+            yield f"the status is {solution.status}; a certificate of two-phase inference proves only optimal labellings"
             return
         claim = None if claims.path is None else claims.phases_claim(claims.path)
         check_phases(problem, certificate.tree, claim, excluded, meter)
@@ -273,5 +273,8 @@ def _excluded(claims: Claims, meter: Meter) -> tuple[Path, ...]:
     need(different, "certificate: it excludes a labelling twice, or the solution's own")
     for place, each in enumerate(excluded):
         worse = path is not None and claims.rank(each) > claims.rank(path)
-        need(not worse, f"certificate: labelling {place} of those it excludes is worse than the solution's")
+        need(
+            not worse,
+            f"certificate: it excludes labelling {place} of its list, which is worse than that of the solution",
+        )
     return excluded

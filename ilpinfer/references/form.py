@@ -21,7 +21,7 @@ def check_form(record: Any) -> None:
     """Raise ValueError, with the key, for plain values that are not of the form of a reference, as in its JSON Schema."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f'its "format" is not {FORMAT!r}')
-    table(record, KEYS, "it")
+    table(record, KEYS, "the object")
     for key in ("name", "rules"):
         text(record[key], key)
     choice(scheme_of(scheme_name(text(record["scheme"], "scheme"))), "scheme", SCHEMES)

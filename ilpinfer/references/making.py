@@ -59,7 +59,7 @@ def make(
     time_limit : float, optional
         Time limit in seconds for all decoding; None for no limit.
     top : int, optional
-        Least number of labellings that are listed, where there are that many.
+        Smallest number of labellings to list, if there are that many.
     max_steps : int, default checker.MAX_STEPS
         Limit on the steps of its check.
 

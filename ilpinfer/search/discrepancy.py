@@ -71,7 +71,7 @@ class Dive(NamedTuple):
 
 @dataclass(frozen=True)
 class Discrepancy(Parameters):
-    """Parameters of limited discrepancy search; the numbers are those of Stokman 2011, Table 6.
+    """Parameters of limited discrepancy search; the defaults are from Stokman 2011, Table 6.
 
     "admissible" drops prefixes that are α·T·m^i nats in round i below the best score without the rules, with bounds on
     completions, so that nothing better is lost; "published" drops those whose score lies below a floor, α·T·m^i nats, and
@@ -95,7 +95,7 @@ def run_time(deadline: Deadline) -> Deadline:
 
 
 def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labelling of rounds of depth-first search under wider and wider limits."""
+    """The best labelling of rounds of depth-first search under growing limits."""
     parameters = parameters_of(task, Discrepancy)
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
@@ -169,7 +169,7 @@ class Search:
         return False
 
     def _round_floor(self) -> int:
-        """The floor of an admissible round; that of others proves nothing."""
+        """The floor of an admissible round; the floors of other rounds prove nothing."""
         if self.parameters.variant != "admissible":
             return LIMIT * 4
         return self.best + self._distance()

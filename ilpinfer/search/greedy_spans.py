@@ -14,16 +14,26 @@ Weighted = tuple[int, int, float]
 """First token, the one after the last, and weight."""
 
 
-def choose_greedily(spans: Sequence[Weighted]) -> list[int]:
-    """Numbers of the spans with positive weight that are taken when the heaviest that overlaps none before it comes first."""
+def choose_greedily(spans: Sequence[Weighted], *, nested: bool = False) -> list[int]:
+    """Numbers of the chosen spans: the heaviest of positive weight, then repeatedly the heaviest that overlaps no chosen one.
+
+    With `nested`, a span may lie inside a chosen one or around it, as in GLiNER with `flat_ner=False`.
+    """
     positive = (n for n in range(len(spans)) if spans[n][2] > 0)
     taken, chosen = bytearray(max((end for _, end, _ in spans), default=0)), list[int]()
     for n in sorted(positive, key=lambda n: (-spans[n][2], *spans[n][:2], n)):
         start, end, _ = spans[n]
-        if not any(taken[start:end]):
+        if not any(taken[start:end]) or (nested and all(_nests(spans[n], spans[m]) for m in chosen)):
             taken[start:end] = b"\1" * (end - start)
             chosen.append(n)
     return sorted(chosen)
+
+
+def _nests(one: Weighted, other: Weighted) -> bool:
+    """Whether two spans do not overlap, or one of them is longer and contains the other."""
+    (start, end, _), (begin, last, _) = one, other
+    within, around = begin <= start and end <= last, start <= begin and last <= end
+    return end <= begin or last <= start or within != around
 
 
 def greedy_spans(problem: Problem, task: Task, name: str) -> Iterator[Result]:

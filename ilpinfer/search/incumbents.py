@@ -9,11 +9,12 @@ from ilpinfer.core.certificate import VITERBI_BOUND, Certificate, proof
 from ilpinfer.core.incumbents import Improvement
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import Leaf
+from ilpinfer.core.watching import Report
 
 
 @dataclass
 class Incumbents:
-    """The incumbents of one search, of each of which the task's `watch` hears."""
+    """The incumbents of one search; each is reported to the task's `watch`."""
 
     folded: Problem
     task: Task
@@ -35,15 +36,22 @@ class Incumbents:
         """The result with the best labelling and those before it; `bound` in grid units."""
         return Result(self.path, bound, method, certificate, tuple(self.improvements))
 
-    def offer(self, path: LabelIds, value: int, seconds: float, bound: float) -> None:
-        """Record a labelling if it is better than the incumbent. Where a rule has no machine, it is valued anew."""
+    def offer(
+        self,
+        path: LabelIds,
+        value: int,
+        seconds: float,
+        bound: float,
+        certificate: Certificate = VITERBI_BOUND,
+    ) -> None:
+        """Record a labelling if it is better than the incumbent. If a rule has no machine, the labelling is evaluated again."""
         if self.blind:
             value = self.folded.value(path).score
         if is_forbidden(value) or value <= self.value:
             return
         self.improvements.append(Improvement(seconds, value, path))
         if self.task.watch is not None:
-            self.task.watch(seconds, value, bound)
+            self.task.watch(Report(seconds, value, bound, path, certificate))
 
 
 def complete_search(

@@ -31,7 +31,7 @@ Ids = tuple[int, ...]
 
 
 def listed(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labellings. The list ends where one that is not on it cannot be better than those that are wanted.
+    """The best labellings. The list ends when no labelling outside it can be better than the wanted ones.
 
     An incomplete list leaves the best totals and a bound that it proves.
     """
@@ -157,7 +157,8 @@ class Listing:
             cost = sum(rule.finite_penalty * value.violations[rule.name] for rule in self.problem.functions)
             self.totals[ids] = value.score, cost
             if value.score > self.incumbents.value:
-                self.incumbents.offer(path, value.score, self.task.deadline.elapsed, self.bound)
+                seconds, certificate = self.task.deadline.elapsed, self._certificate(())
+                self.incumbents.offer(path, value.score, seconds, self.bound, certificate)
         return ids
 
     def _suffices(self) -> bool:

@@ -11,7 +11,7 @@ Kind = TypeVar("Kind", bound="Parameters")
 
 
 class Parameters:
-    """A record whose values are checked, and whose `variant`, where it has one, says what those are that are not given."""
+    """A record whose values are checked. If it has a `variant`, that determines the values that are not given."""
 
     def __post_init__(self) -> None:
         for each in fields(self):  # type: ignore[arg-type]
@@ -22,14 +22,14 @@ class Parameters:
 
 
 def parameters_of(task: Task, kind: type[Kind]) -> Kind:
-    """The parameters of a task, of this kind; the usual ones where it has none."""
+    """The parameters of a task, of this kind; the defaults if it has none."""
     result = task.parameters or kind()
     assert isinstance(result, kind)
     return result
 
 
 def by_variant(values: Mapping[str, Any], parameter: Any = None) -> Any:
-    """A parameter whose usual value depends on the `variant`, checked as `parameter` is; without one, true or false."""
+    """A parameter whose default depends on the `variant`, checked like `parameter`; without `parameter`, it is true or false."""
     metadata = {} if parameter is None else parameter.metadata
     return field(default=None, metadata={**metadata, "usual": values})
 
@@ -45,7 +45,7 @@ def one_of(usual: str, *others: str) -> Any:
 
 
 def within(usual: float, low: float, high: float) -> Any:
-    """A parameter from a number to another, whole where the usual value is."""
+    """A number in a range; a whole number if the default is one."""
 
     def check(value: Any, name: str) -> None:
         if isinstance(usual, int):

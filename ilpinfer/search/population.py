@@ -84,7 +84,7 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class Evolution(Parameters):
-    """Parameters of the evolutionary algorithm; the numbers are those of Stokman 2011, Tables 5 and 6.
+    """Parameters of the evolutionary algorithm; the defaults are from Stokman 2011, Tables 5 and 6.
 
     "varied" has ranked parents, borders that move both ways, and starts from Viterbi's labelling; "published" has uniform
     parents, borders that move backwards, and starts from the best-first labelling. Each can be given by itself, too.
@@ -94,7 +94,7 @@ class Evolution(Parameters):
     population: int = within(30, 1, 100_000)  # μ
     offspring: int = within(30, 1, 100_000)  # λ
     mutation_rate: float = within(0.25, 0, 1)  # β, of each offspring
-    shift_rate: float = within(0.9, 0, 1)  # ω, how often a mutation shifts a border, and relabels no run
+    shift_rate: float = within(0.9, 0, 1)  # ω, how often a mutation shifts a border, not a label
     selection_pressure: float = within(1.5, 1, 2)  # s of the linear ranking (eq. 66)
     start_weight: float = within(2.0, 0, 1e6)  # γs, nats a hard violation
     weight_increase: float = within(1.0, 0, 1e6)  # γδ, and more each generation (eq. 67)

@@ -25,17 +25,17 @@ from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.search.beam import beam_search
 from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 
-A_SECOND = 3_000_000  # joint states times machines that a second is enough for
+A_SECOND = 3_000_000  # joint states times machines that take about a second
 SHARE = 2**32  # grid units of a probability of 1, where expected tokens are decoded
 
 
 @dataclass(frozen=True)
 class Posterior(Parameters):
-    """Parameters of minimum-risk decoding: the most right tokens are expected, or the greatest F1 of spans.
+    """Parameters of minimum-risk decoding: it maximises the expected number of right tokens, or the expected F1 of spans.
 
-    The `top_k` best labellings stand for all for spans, and where sums over all take more than `budget` joint states times
-    machines; a time limit lowers the budget. Where there is no time for them, those of a beam do. Sums for spans have a
-    tenth of the budget, as they then only tell the share of the probability that the best few hold.
+    For spans, and if sums over all labellings take more than `budget` joint states times machines, the `top_k` best labellings
+    replace all; a time limit lowers the budget. If there is no time for them, a beam gives the labellings. Sums for spans have a
+    tenth of the budget, as they only tell the share of the probability that the best few have.
     """
 
     risk: str = one_of("tokens", "spans")
@@ -88,7 +88,7 @@ Worded = tuple[LabelIds | None, str]  # label ids (T,) or None, and a remark on 
 
 @dataclass(frozen=True)
 class _Sample:
-    """The best labellings, with their probabilities among themselves, in place of all labellings."""
+    """The best labellings, with probabilities that are normalised over them, instead of all labellings."""
 
     paths: Sequence[LabelIds]  # best first
     weights: Floats  # (n,), 1 in all
@@ -97,7 +97,7 @@ class _Sample:
 
     @classmethod
     def of(cls, problem: Problem, task: Task, size: int) -> "_Sample | Result":
-        """The `size` best labellings, or those of a beam where there is no time; the engine's result where there are none."""
+        """The `size` best labellings, or labellings of a beam if there is no time; the engine's result if there are none."""
         left, kind = task.deadline.remaining, "best"
         half = task.deadline if left is None else Deadline(left / 2)
         results = list(auto(problem, replace(task, top=size, deadline=half), "auto"))
@@ -130,7 +130,7 @@ class _Sample:
 
 
 def _tokens(folded: Problem, task: Task, product: Product | str, sample: _Sample | None) -> Iterator[Worded]:
-    """The labellings with the most right tokens to be expected, best first."""
+    """The labellings with the highest expected number of right tokens, best first."""
     T, K = folded.shape
     if sample is None:
         assert isinstance(product, Product)

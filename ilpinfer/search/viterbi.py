@@ -15,7 +15,7 @@ from ilpinfer.exact.viterbi import best_paths, viterbi
 
 
 def plain_viterbi(problem: Problem, task: Task, name: str) -> Iterator[Result]:
-    """The best labellings, the rules ignored; their scores bound those of all labellings that follow."""
+    """The best labellings without rules; their scores bound the scores of all labellings that follow."""
     yield from _best_of_lattice(problem, problem, task, name, VITERBI_BOUND)
 
 

@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 import math
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -56,20 +56,17 @@ class Service:
         running = Gauge("running", "Requests that threads work on.", **own)
         running.set_function(lambda: queue.running)
 
-    async def decode(self, body: bytes, deadline: Deadline) -> Row:
-        """The answer to a request for one sequence."""
-        request, record = read_request(DecodeRequest, body, self.limits)
+    async def answer(self, kind: type[RequestOptions], body: bytes, deadline: Deadline) -> Row:
+        """The answer to a request; Busy if no sequence is decoded in time."""
+        request, record = read_request(kind, body, self.limits)
         deadline.limit = request.deadline or self.limits.deadline
-        work = partial(self.records.row, record, "body", request, deadline)
-        row: Row = await self.queue.run(work, deadline)
-        self._count(row)
-        return row
-
-    async def batch(self, body: bytes, deadline: Deadline) -> dict[str, list[Row]]:
-        """The answer to a request for a batch; Busy if no sequence is decoded."""
-        request, _ = read_request(BatchRequest, body, self.limits)
+        if not isinstance(request, BatchRequest):
+            row: Row = await self.queue.run(
+                partial(self.records.row, record, "body", request, deadline), deadline
+            )
+            self._count(row)
+            return row
         rows = dict[int, Row]()
-        deadline.limit = request.deadline or self.limits.deadline
         try:
             work = partial(self.records.fill, rows, request.sequences, request, deadline)
             await self.queue.run(work, deadline)
@@ -92,11 +89,11 @@ def build(service: Service, examples: Iterable[dict[str, Any]] = (), rules_text:
 
     @app.post("/decode", summary="Decode one sequence", openapi_extra=_body_of(DecodeRequest))
     async def decode(request: Request) -> Response:
-        return await _answer(service, request, service.decode)
+        return await _answer(service, DecodeRequest, request)
 
     @app.post("/batch", summary="Decode many sequences", openapi_extra=_body_of(BatchRequest))
     async def batch(request: Request) -> Response:
-        return await _answer(service, request, service.batch)
+        return await _answer(service, BatchRequest, request)
 
     @app.get("/ready", summary="Whether requests are answered")
     async def ready() -> dict[str, str]:
@@ -120,14 +117,12 @@ def _body_of(kind: type[RequestOptions]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-async def _answer(
-    service: Service, request: Request, answer: Callable[[bytes, Deadline], Awaitable[dict[str, Any]]]
-) -> Response:
+async def _answer(service: Service, kind: type[RequestOptions], request: Request) -> Response:
     """The response to a request; the metrics count it."""
     deadline, path, content, headers = Deadline(), request.url.path, {}, {}
     try:
         body = await _body(request, service.limits.body, service.limits.longest_deadline)
-        status, content = 200, await answer(body, deadline)
+        status, content = 200, await service.answer(kind, body, deadline)
     except ClientDisconnect:
         status = GONE
     except InputError as error:

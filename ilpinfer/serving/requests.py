@@ -27,6 +27,7 @@ class LimitError(InputError):
 class RequestOptions:
     """Options of a request."""
 
+    TITLE: ClassVar = "the request"
     expected: ClassVar[str]
     deadline: Annotated[float | None, Field(gt=0, description="Seconds from arrival to answer.")] = None
     top: Annotated[
@@ -83,12 +84,9 @@ def read_request(kind: type[Asked], body: bytes, limits: Limits) -> tuple[Asked,
         except UnicodeDecodeError as error:
             raise ValueError(f"{error}; send UTF-8") from None
         if not isinstance(values, dict):
-            raise ValueError(f"it is {kind_of(values)}; expected {kind.expected}")
-        further: dict[str, Any] = {}
-        if kind is DecodeRequest:
-            further = {key: value for key, value in values.items() if key not in OPTIONS}
-        given = {key: value for key, value in values.items() if key not in further}
-        request = record(kind, given, "")
+            raise ValueError(f"{kind.TITLE} is {kind_of(values)}; expected {kind.expected}")
+        own = [key for key in values if kind is BatchRequest or key in OPTIONS]
+        request = record(kind, {key: values.pop(key) for key in own}, "")
         if request.deadline is not None:
             deadline, most = positive(request.deadline, "deadline", "seconds"), limits.longest_deadline
             if deadline > most:
@@ -97,7 +95,7 @@ def read_request(kind: type[Asked], body: bytes, limits: Limits) -> tuple[Asked,
             whole(request.top, "top", 1, limits.top)
         if isinstance(request, BatchRequest):
             _check_size(len(request.sequences), "sequence", limits.sequences, "body", "send several batches")
-    return request, further
+    return request, values
 
 
 def read_record(values: Any, where: str, limits: Limits) -> tuple[Example, int, list[str]]:

@@ -20,7 +20,7 @@ DOTTED = re.compile(r"""(?<![\w-])(?:([\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \
 
 
 def with_rules(decoder: Decoder, text: str, labels: int, longest: int) -> Decoder:
-    """A decoder with the rules of a text, which names no files, or of an entry of the catalogue, for scores with so many labels."""
+    """A decoder with the rules of a text, which names no files, or of an entry of the catalogue, for scores with this many labels."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if not longest:
         raise InputError("rules: this service takes no rules; leave them out")

@@ -24,7 +24,7 @@ class Busy(InferenceError):
 
 def late(deadline: Deadline) -> Busy:
     return Busy(
-        f"the deadline of {deadline.limit:g} s passed before it was decoded; try again later, or ask for more time"
+        f"the deadline of {deadline.limit:g} s passed before the sequence was decoded; try again later, or ask for more time"
     )
 
 

@@ -15,7 +15,7 @@ the caller. `tests/support/brute_force_solver.py` is an example to copy.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
@@ -103,13 +103,32 @@ def solve(
     """
     if name not in SOLVERS:
         raise ValueError(f'no solver "{name}"; choose from {", ".join(sorted(SOLVERS))}')
+    return watched(name, program, time_limit, threads, Choices(options or {}, log))
+
+
+def watched(
+    name: str,
+    program: IntegerProgram,
+    time_limit: float | None,
+    threads: int,
+    choices: Choices,
+    heard: Callable[[Answer], None] | None = None,
+) -> Answer:
+    """As `solve`; `heard` gets what the solver has so far, each time it reports something better. An error that it raises ends the solver."""
     require_posix(f"solver {name}", "run it on such a system")
-    program, choices = program.shifted(), Choices(options or {}, log)
-    claim = _claim(name, program, time_limit, threads, choices)
-    status, x, bound = check_claim(claim, program, gaps=bool(choices.options))
-    if status == "unknown" and time_limit is None and not options:
+    program = program.shifted()
+
+    def answer(claim: Claim) -> Answer:
+        return Answer(*check_claim(claim, program, gaps=bool(choices.options)), claim.version, claim.settings)
+
+    def reported(claim: Claim) -> None:
+        if heard is not None:
+            heard(answer(claim))
+
+    result = answer(_claim(name, program, time_limit, threads, choices, reported))
+    if result.status == "unknown" and time_limit is None and not choices.options:
         raise SolverError(f"{name}: ended without a labelling or a reason; try another solver")
-    return Answer(status, x, bound, claim.version, claim.settings)
+    return result
 
 
 def start(name: str, *, wait: bool = False) -> None:
@@ -128,7 +147,12 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 
 def _claim(
-    name: str, program: IntegerProgram, time_limit: float | None, threads: int, choices: Choices
+    name: str,
+    program: IntegerProgram,
+    time_limit: float | None,
+    threads: int,
+    choices: Choices,
+    heard: Callable[[Claim], None],
 ) -> Claim:
     if time_limit is not None and time_limit <= 0:
         return Claim("unknown", None, None, inf, name, {"time_limit": time_limit})
@@ -138,4 +162,4 @@ def _claim(
     with pool.borrow_worker(name, SOLVERS[name], deadline) as worker:
         if worker is None:
             return Claim("unknown", None, None, inf, name, {"no time": "to load the solver"})
-        return worker.solve(program, deadline, threads, choices)
+        return worker.solve(program, deadline, threads, choices, heard)

@@ -47,7 +47,7 @@ class Choices:
     def refused(self, solver: str, name: str, why: str = "") -> SolverOptionError:
         value = brief(self.options.get(name))
         return SolverOptionError(
-            f"{solver} does not take {value} for its option {name!r}{why and f': {why}'}"
+            f"{solver} does not accept {value} for its option {name!r}{why and f': {why}'}"
         )
 
 

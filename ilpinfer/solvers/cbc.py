@@ -151,7 +151,7 @@ def _run(folder: str, options: list[str], deadline: float) -> str | None:
             process.kill()
             process.wait()
         if code:
-            raise SolverError(f"cbc: its process ended with code {code}; try again or another solver")
+            raise SolverError(f"cbc: its process ended with code {code}; try again, or use another solver")
         log.seek(0)
         return log.read().decode(errors="replace")
 

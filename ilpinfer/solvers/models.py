@@ -24,6 +24,14 @@ CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
 """Without these CBC takes the second best of two labellings that are 10^-6 nats apart."""
 
 
+def _checked(program: Program) -> Program:
+    if isinstance(program, Program):
+        return program
+    kind = type(program).__name__
+    hint = ", not its part program.integer" if isinstance(program, IntegerProgram) else ""
+    raise TypeError(f"program is of type {kind}; expected a Program from ilpinfer.formulate{hint}")
+
+
 def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
@@ -39,6 +47,11 @@ def to_pulp(program: Program) -> "LpProblem":
     LpProblem
         The problem; its variables have the names `program.file_columns`.
 
+    Raises
+    ------
+    TypeError
+        For anything but a `Program`, such as its part `program.integer`.
+
     Examples
     --------
     >>> from ilpinfer import Trellis, constraints as C, formulate
@@ -52,7 +65,7 @@ def to_pulp(program: Program) -> "LpProblem":
     """
     import pulp
 
-    integer = program.integer.shifted()
+    integer = _checked(program).integer.shifted()
     problem, columns = pulp_model(
         integer, f"ilpinfer_{program.digest[:16]}", program.file_columns, program.file_rows
     )
@@ -122,6 +135,8 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
     ------
     ValueError
         For other units.
+    TypeError
+        For anything but a `Program`.
 
     Examples
     --------
@@ -143,7 +158,7 @@ def to_cp_sat(program: Program, *, units: str = "nats") -> "cp_model.CpModel":
     from ilpinfer.solvers.cp_sat import model_of
 
     model = cp_model.CpModel()
-    integer = program.integer.shifted()
+    integer = _checked(program).integer.shifted()
     model.proto.copy_from(model_of(integer))
     model.proto.objective.offset = float(-(integer.constant or 0))
     model.proto.objective.scaling_factor = -(2.0**-20) if units == "nats" else -1.0
@@ -179,7 +194,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
     check_units(units)
     from ortools.math_opt.python import mathopt
 
-    integer = program.integer.shifted()
+    integer = _checked(program).integer.shifted()
     model = mathopt.Model(name=f"ilpinfer_{program.digest[:16]}")
     boxes = zip(program.file_columns, integer.lower.tolist(), integer.upper.tolist(), strict=True)
     columns = [model.add_integer_variable(lb=low, ub=high, name=name) for name, low, high in boxes]

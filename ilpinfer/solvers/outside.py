@@ -26,7 +26,9 @@ def check(name: str, solver: Function, options: Mapping[str, Any]) -> None:
     try:
         inspect.signature(solver).bind(None, time_limit=None, threads=1, **options)
     except TypeError as error:
-        raise SolverOptionError(f"{name} does not take the solver options {dict(options)}: {error}") from None
+        raise SolverOptionError(
+            f"{name} does not accept the solver options {dict(options)}: {error}"
+        ) from None
     if isinstance(solver, PulpSolver):
         solver.made(None, 1, "", options)
 
@@ -51,16 +53,16 @@ def solve(
         values = None if values is None else np.asarray(values, float)
         bound = inf if bound is None else float(bound)
     except (TypeError, ValueError):
-        raise SolverError(f"{name} returned no numbers and a bound, but {brief(given)}") from None
+        raise SolverError(f"{name} returned {brief(given)}; expected values and a bound") from None
     if np.isnan(bound):
-        raise SolverError(f"{name}: its bound is not a number; None stands for no bound")
+        raise SolverError(f"{name}: its bound is not a number; return None for no bound")
     if values is None:
         status = "infeasible" if bound == -inf else "unknown"
         return Answer(status, None, bound, name, settings)
     x = exact_solution(values, program)
     if x is None:
         raise SolverError(
-            f"{name}: its values are not {program.n_columns} numbers within all rows and bounds"
+            f"{name}: its values are not {program.n_columns} numbers that satisfy all rows and bounds"
         )
     value = program.value(x)
     slack = max(1.0, 1e-9 * abs(value - (program.constant or 0)))

@@ -5,7 +5,7 @@ import os
 import pickle
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import inf
 from multiprocessing.connection import Connection
@@ -50,18 +50,24 @@ class Worker(Child):
         return bool(self.version)
 
     def solve(
-        self, program: IntegerProgram, deadline: float, threads: int, choices: Choices = NO_CHOICES
+        self,
+        program: IntegerProgram,
+        deadline: float,
+        threads: int,
+        choices: Choices = NO_CHOICES,
+        heard: Callable[[Claim], None] = lambda _: None,
     ) -> Claim:
-        """The solver's claim or, if it has to be stopped at the deadline, its last report."""
+        """The solver's claim or, if it has to be stopped at the deadline, its last report; `heard` gets each report as a claim."""
         with temporary_folders.temporary_folder() as folder:
             try:
-                claim, progress = self._request(Request(replace(program), deadline, threads, folder, choices))
+                request = Request(replace(program), deadline, threads, folder, choices)
+                claim, progress = self._request(request, heard)
             except BaseException:
                 self.end()  # before its folder is removed
                 raise
         return with_progress(claim, progress, program)
 
-    def _request(self, request: Request) -> tuple[Claim, Progress]:
+    def _request(self, request: Request, heard: Callable[[Claim], None]) -> tuple[Claim, Progress]:
         """The claim, and the best report before it."""
         self.errors.seek(0)
         self.errors.truncate()
@@ -89,6 +95,8 @@ class Worker(Child):
             if not isinstance(message, Progress):
                 raise self._error(message)
             progress = progress.followed_by(message)
+            x = None if progress.x is None else progress.x.astype(float)
+            heard(replace(self._unknown({}), x=x, bound=progress.bound))
 
     def _unknown(self, settings: dict[str, object]) -> Claim:
         return Claim("unknown", None, None, inf, self.version, settings)
@@ -111,7 +119,7 @@ class Worker(Child):
         return SolverError(f"{self.name}: {message}; try another solver")
 
     def _failure(self, code: int | None = None) -> SolverError:
-        return SolverError(f"{self.name}: {self.exit_report(code)}; try again or another solver")
+        return SolverError(f"{self.name}: {self.exit_report(code)}; try again, or use another solver")
 
 
 def _send(pipe: Connection, request: Request) -> bool:

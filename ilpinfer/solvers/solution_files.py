@@ -1,7 +1,7 @@
 """Solution files of CBC, HiGHS and SCIP, and lists of values."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +70,13 @@ class SolutionFile:
         columns, rows = set(program.file_columns), set(program.file_rows)
         foreign = next((name for name in self.values if name not in columns and name not in rows), None)
         if foreign is not None:
-            what = "it is a solution of another program, or of other options"
-            raise SolutionFileError(f"{brief(foreign)} is no column of this program: {what}")
+            what = "the solution belongs to another program, or to one written with other options"
+            raise SolutionFileError(f"{brief(foreign)} is not a column of this program: {what}")
         missing = [name for name in program.file_columns if name not in self.values]
         if missing and self.whole:
             raise SolutionFileError(
-                f"no value for {brief(missing[0])} ({len(missing)} of {len(columns)} columns): it is cut off, or a "
-                "solution of another program"
+                f"no value for {brief(missing[0])} ({len(missing)} of {len(columns)} columns): the file is cut off, or "
+                "belongs to another program"
             )
         return {name: self.values.get(name, 0.0) for name in program.file_columns}
 
@@ -108,15 +108,44 @@ def read_solution_file(path: str | Path) -> SolutionFile:
     ...     read_solution_file(path).values
     {'x': 1.0}
     """
+    text = _text(path)
+    try:
+        return parse_solution(text)
+    except ValueError as error:
+        raise SolutionFileError(f"{path}: {error}") from None
+
+
+def _text(path: str | Path) -> str:
     try:
         with open_bytes(path) as stream:
-            return parse_solution(read_text_bytes(stream).decode("utf-8-sig"))
+            return read_text_bytes(stream).decode("utf-8-sig")
     except OSError as error:
         raise SolutionFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise SolutionFileError(f"{path}: byte {error.start} is not UTF-8: it is no solution file") from None
+        raise SolutionFileError(
+            f"{path}: byte {error.start} is not UTF-8: it is not a solution file"
+        ) from None
     except ValueError as error:
         raise SolutionFileError(f"{path}: {error}") from None
+
+
+def values_of_variables(path: str | Path, sizes: Sequence[int]) -> list[int]:
+    """The values on the last line of a solution file of toulbar2, one of each variable; SolutionFileError for others."""
+    text = _text(path)
+    words = (text.strip().splitlines() or [""])[-1].split()
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise SolutionFileError(f"{path}: its last line, {brief(' '.join(words))}, is no list of values")
+    values = [int(word) for word in words]
+    if len(values) != len(sizes):
+        raise SolutionFileError(
+            f"{path}: {len(values)} values for {len(sizes)} variables: it is cut off, or a solution of another program"
+        )
+    for number, (value, size) in enumerate(zip(values, sizes, strict=True)):
+        if value >= size:
+            raise SolutionFileError(
+                f"{path}: variable {number} has the value {value}; expected one below {size}"
+            )
+    return values
 
 
 def parse_solution(text: str) -> SolutionFile:
@@ -128,10 +157,10 @@ def parse_solution(text: str) -> SolutionFile:
             solution = parse(lines)
             if not solution.values:
                 words = f": the solver says {solution.status!r}" if solution.status else ""
-                raise SolutionFileError(f"it holds no solution{words}")
+                raise SolutionFileError(f"it contains no solution{words}")
             return solution
-    kinds = "of CBC, HiGHS or SCIP, and no `name value`"
-    raise SolutionFileError(f"its first line, {brief(first)}, is none of a solution {kinds}")
+    kinds = "a solution of CBC, HiGHS or SCIP nor lines `name value`"
+    raise SolutionFileError(f"its first line, {brief(first)}, begins neither {kinds}")
 
 
 def _cbc(lines: list[str]) -> SolutionFile:
@@ -164,7 +193,7 @@ def _highs_table(lines: list[str]) -> SolutionFile:
     body = iter(lines)
     heading = _after(body, "Columns").split()
     if heading[:1] != ["Index"] or heading[-1:] != ["Name"] or "Primal" not in heading:
-        raise SolutionFileError("it begins as a table of HiGHS, but the table has other columns")
+        raise SolutionFileError("it begins like a table of HiGHS, but the table has other columns")
     values: dict[str, float] = {}
     for line in body:
         if line.strip() == "Rows":
@@ -173,7 +202,7 @@ def _highs_table(lines: list[str]) -> SolutionFile:
         # A status may stand first.
         numbers = words[1:] if len(words) > 1 and _is_number(words[1]) else words[2:]
         if len(numbers) < 4 or numbers[-1] in values:
-            raise SolutionFileError(f"line {brief(line.strip())} is cut off, garbled or given twice")
+            raise SolutionFileError(f"line {brief(line.strip())} is cut off, damaged or given twice")
         values[numbers[-1]] = _number(numbers[2])
     status = _field(body, "Model status:").strip()
     objective = _number(_field(body, "Objective value:"))
@@ -220,7 +249,7 @@ def _values(
     result: dict[str, float] = {}
     for words in rows:
         if len(words) != fields or not words[at[0]] or not last(words[-1]):
-            raise SolutionFileError(f"line {brief(' '.join(words))} is cut off or garbled")
+            raise SolutionFileError(f"line {brief(' '.join(words))} is cut off or damaged")
         name = words[at[0]]
         if name in result:
             raise SolutionFileError(f"{brief(name)} has two values")
@@ -232,7 +261,9 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise SolutionFileError(f"{brief(text.strip())} is no number: it is cut off or garbled") from None
+        raise SolutionFileError(
+            f"{brief(text.strip())} is not a number: the file is cut off or damaged"
+        ) from None
 
 
 def _is_number(text: str) -> bool:
@@ -247,7 +278,7 @@ def _after(lines: Iterator[str], title: str) -> str:
     for line in lines:
         if line.strip() == title:
             return next(lines, "").strip()
-    raise SolutionFileError(f"it is cut off: there is no line {title!r}")
+    raise SolutionFileError(f"it is cut off: line {title!r} is missing")
 
 
 def _field(lines: Iterator[str], begins: str) -> str:
@@ -255,7 +286,7 @@ def _field(lines: Iterator[str], begins: str) -> str:
     for line in lines:
         if line.startswith(begins):
             return line.removeprefix(begins)
-    raise SolutionFileError(f"it is cut off: there is no line {begins.strip()!r}")
+    raise SolutionFileError(f"it is cut off: line {begins.strip()!r} is missing")
 
 
 def _next(lines: Iterator[str], count: int) -> list[str]:

@@ -96,7 +96,7 @@ class PulpSolver:
                 solver = kind(msg=False, **{**ours, **options})
             except TypeError as error:
                 raise SolverOptionError(
-                    f"pulp:{self.name} does not take the solver options {dict(options)}: {error}"
+                    f"pulp:{self.name} does not accept the solver options {dict(options)}: {error}"
                 ) from None
             available = solver.available()
         if not available:

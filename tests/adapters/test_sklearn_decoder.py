@@ -11,19 +11,12 @@ import pycrfsuite
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.model_selection import GridSearchCV
 from sklearn_crfsuite import CRF
 
 import ilpinfer
 from formulations import constraints as C
-from ilpinfer.adapters.sklearn import (
-    ConstrainedTagger,
-    InfeasibleError,
-    SequenceError,
-    span_f1,
-)
+from ilpinfer.adapters.sklearn import ConstrainedTagger, SequenceError
 from ilpinfer.corpus.resumes import items
 from ilpinfer.models import crf as own
 from ilpinfer.models.external import LinearChain, tagger_weights
@@ -145,17 +138,6 @@ def test_grid_search_compares_rules_for_one_model(crf):
     search.fit(X[HELD_OUT], Y[HELD_OUT])
     assert search.best_params_["rules"] in ([], "resume")
     assert search.cv_results_["rank_test_score"][1] == 3
-    inner, grid = ConstrainedTagger("resume", CRF(max_iterations=5)), {"model__c2": [0.1, 100.0]}
-    nested = GridSearchCV(inner, grid, cv=2, scoring=span_f1, error_score="raise")
-    assert nested.fit(X, Y).best_params_["model__c2"] in (0.1, 100.0)
-
-
-def test_in_a_pipeline_and_cross_validated():
-    make = FunctionTransformer(lambda texts: [features(tokens) for tokens in texts])
-    pipeline = Pipeline([("features", make), ("crf", ConstrainedTagger([BRIEF], CRF(**OPTIONS)))])
-    predicted = cross_val_predict(pipeline, TEXTS, Y, cv=2)
-    assert [len(labels) for labels in predicted] == list(map(len, TEXTS))
-    assert sum(map(BRIEF.violations, predicted)) == 0
 
 
 def test_names_and_item_sequences_are_features_too():
@@ -175,14 +157,6 @@ def test_the_scheme_of_labels_is_read(crf):
     assert ConstrainedTagger([C.valid_scheme()], inner).fit().trellises(X[:1])[0].labels.scheme == "bio"
     plain = ConstrainedTagger([C.at_most_tokens("B-word", 0)], inner, scheme="plain").fit()
     assert "B-word" not in plain.predict(X[:1])[0]
-
-
-def test_infeasible_sequences(crf):
-    rules = [C.at_most_tokens(name, 0, name=f"no {name}") for name in crf.classes_]
-    decoder = ConstrainedTagger(rules, crf).fit()
-    with pytest.raises(InfeasibleError, match=r"X\[0\]: no labelling keeps the hard rules"):
-        decoder.predict(X[:2])
-    assert list(decoder.set_params(on_infeasible="none").predict(X[:2])) == [None, None]
 
 
 def test_weights_of_a_tagger_are_those_of_its_file(path):

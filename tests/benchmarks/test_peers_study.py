@@ -13,12 +13,7 @@ import ilpinfer
 from benchmarks.data.synthetic import document, document_rules, labels_of_size
 from benchmarks.methods import CannotState
 from benchmarks.report import Report
-from benchmarks.studies.peers import (
-    constrained_hmm,
-    constraint_program,
-    newcomer,
-    weighted_csp,
-)
+from benchmarks.studies.peers import constrained_hmm, constraint_program, newcomer, weighted_csp
 from benchmarks.studies.peers.report import report as write
 from benchmarks.study import Missing, require
 from formulations import LabelSet, RuleSet, Trellis, load_rules

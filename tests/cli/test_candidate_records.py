@@ -68,3 +68,32 @@ def test_names_of_rules_that_no_text_has_are_one_notice(files, cli, command):
 def test_names_that_some_texts_lack_are_no_notice(files, cli):
     Path("rules_some.py").write_text(PYTHON_RULES.format("ORG"))
     assert "notice" not in cli.done("decode in.jsonl --rules rules_some.py").err
+
+
+NESTED = [
+    {
+        "text": "Bonn Times of Bonn",
+        "candidates": [[0, 10, "ORG", 0.9], [0, 4, "LOC", 0.8], [5, 18, "LOC", 0.55]],
+    },
+    {"tokens": ["x"], "candidates": []},
+]
+NESTED_RULES = 'fields = ["LOC", "ORG/LOC"]\n[[rule]]\ntemplate = "at_most_runs"\nfield = "{}"\nn = 0\n'
+
+
+def test_rows_of_nested_spans(here, cli):
+    Path("in.jsonl").write_text("".join(json.dumps(record) + "\n" for record in NESTED))
+    assert not cli.done("decode in.jsonl --nested --output out.jsonl").err.count("notice")
+    first, second = rows(Path("out.jsonl"))
+    assert [(span["start"], span["end"], span["label"]) for span in first["spans"]] == [
+        (0, 4, "LOC"),
+        (0, 10, "ORG"),
+    ]
+    assert first["labels"] == ["B-ORG/B-LOC", "I-ORG", "O", "O"] and first["status"] == "optimal"
+    assert (second["spans"], second["labels"]) == ([], ["O"])
+    solution = ilpinfer.Solution.from_dict(first)
+    assert (solution.bound, solution.certificate.kind) == (solution.score, "none")
+    for name, chosen, notice in (("ORG/LOC", ["ORG"], False), ("PER", ["LOC", "ORG"], True)):
+        Path("rules.toml").write_text(NESTED_RULES.format(name).replace('["LOC"', f'["{name[-3:]}"'))
+        said = cli.done("decode in.jsonl --nested --depth 2 --rules rules.toml --output again.jsonl").err
+        assert [span["label"] for span in rows(Path("again.jsonl"))[0]["spans"]] == chosen
+        assert ("no text has a candidate for PER" in said) == notice

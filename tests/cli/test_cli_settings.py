@@ -165,8 +165,7 @@ def test_outside_a_terminal_there_is_a_line_each_minute(monkeypatch, quiet, tota
 
 
 @pytest.mark.parametrize(
-    ("total", "tells"),
-    [(40, "10 of 40 steps done, about 60 s left"), (None, "10 steps done, 0.5/s")],
+    ("total", "tells"), [(40, "10 of 40 steps done, about 60 s left"), (None, "10 steps done, 0.5/s")]
 )
 @pytest.mark.parametrize("bar", [True, False])
 def test_steps_have_lines_outside_a_terminal(monkeypatch, total, tells, bar):
@@ -230,4 +229,4 @@ def test_results_and_messages_have_their_own_streams(folder, cli):
     assert "held out" in out
     assert err == "m.json: first-order HMM, 8 labels (bio), 13 words, from 2 sequences of 19 tokens\n"
     _, out, err = cli.done("mine train.tsv --support 1 --output x.toml --folds 0 --gain 0")
-    assert out.startswith("rule") and "x.toml: " in err
+    assert "rule" in out and "x.toml: " in err

@@ -110,6 +110,27 @@ def test_tables_and_plots_of_a_paper_under_names(folder, cli):
     )
 
 
+def test_tables_and_plots_have_several_formats(folder, cli):
+    formats = "--format csv --format latex --caption Gaps --plots pdf --plots svg --only gaps"
+    cli.done(f"{BASE} --methods auto,viterbi {formats}")
+    assert Path("out/summary.csv").is_file() and r"\caption{Gaps" in Path("out/summary.tex").read_text()
+    assert Path("out/gaps.pdf").is_file() and Path("out/gaps.svg").is_file()
+    said = cli.refused(f"{BASE} --format csv --format parquet --caption Gaps")
+    assert said == "ilpinfer: format csv has no caption; choose latex or markdown\n"
+
+
+def test_tables_and_plots_of_an_earlier_run_are_removed(folder, cli):
+    own = {"results.jsonl", "summary.json", "report.html"}
+    cli.done(f"{BASE} --methods auto,viterbi --format latex --preset gaps --plots pdf --only gaps")
+    Path("out/mine.tex").write_text("mine")
+    cli.done(f"{BASE} --methods auto --format csv --columns method")
+    assert {path.name for path in Path("out").iterdir()} == own | {"mine.tex", "summary.csv"}
+    for listed in ('{"files": ["mine.tex", "../hmm.json", 3]}', '{"files": 3}', "[]", "no JSON"):
+        Path("out/summary.json").write_text(listed)
+        cli.done(f"{BASE} --methods auto")
+        assert Path("out/mine.tex").is_file() and Path("hmm.json").is_file()
+
+
 def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeypatch):
     cli.done(f"{BASE} --methods auto,viterbi")
     cli.done(f"{BASE.removesuffix('out')}other --methods auto,beam,lds")
@@ -122,7 +143,9 @@ def test_runs_are_joined_and_written_again_without_decoding(folder, cli, monkeyp
     assert [row["method"] for row in found] == ["auto", "viterbi", "Greedy", "lds"]
     assert "This comparison was read from its rows" in Path("both/report.html").read_text()
     cli.done("compare both --output again")
-    assert json.loads(Path("again/summary.json").read_text()) == both
+    again = json.loads(Path("again/summary.json").read_text())
+    assert again.pop("files") == ["report.html"] and "summary.csv" in both.pop("files")
+    assert again == both
     assert Path("again/results.jsonl").read_text() == Path("both/results.jsonl").read_text()
 
 

@@ -2,13 +2,12 @@
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from support.command_line import TRAIN, rows
-from support.processes import environment
+from support.command_line import SCORES, TRAIN, rows, rule_text
+from support.processes import started
 
 from ilpinfer.cli import decode
 from ilpinfer.core.solution import Solution
@@ -22,13 +21,7 @@ DECODE = "decode in.tsv --model hmm.json --rules rules.toml --output x.jsonl"
 def test_a_row_comes_while_the_writer_of_the_pipe_waits(folder, more):
     command = f"decode - --model hmm.json --rules rules.toml {more}"
     first, second = TRAIN.split("\n\n")
-    with subprocess.Popen(
-        [sys.executable, "-m", "ilpinfer", *command.split()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    ) as process:
+    with started("-m", "ilpinfer", *command.split(), stdin=subprocess.PIPE) as process:
         for number, text in enumerate((first, second, first)):
             process.stdin.write(f"{text}\n\n")
             process.stdin.flush()
@@ -98,3 +91,13 @@ def test_all_that_is_done_for_a_sequence_counts_in_its_seconds(folder, cli, monk
     monkeypatch.setattr(kind, method, slowly)
     cli.done(f"{DECODE.replace('in.tsv', 'train.tsv')} --explain --questions 1")
     assert all(row["seconds"] >= 0.2 for row in rows(Path("x.jsonl")))
+
+
+def test_a_file_of_labellings_is_named_with_its_counts(folder, cli):
+    Path("two.jsonl").write_text((json.dumps(SCORES) + "\n") * 2)
+    command = "decode two.jsonl --rules rules.toml --output x.jsonl"
+    assert cli.done(command) == (0, "", "x.jsonl: 2 sequences, 2 proved\n")
+    assert cli.done(f"{command} --top 3").err == "x.jsonl: 2 sequences, 2 proved\n"
+    Path("rules.toml").write_text(rule_text("at_most_runs", field="title", n=0, penalty=0.1))
+    assert cli.done(f"{command} --method viterbi").err == "x.jsonl: 2 sequences, 0 proved\n"
+    assert cli.done(f"{command} --quiet").err == cli.done("decode two.jsonl --rules rules.toml").err == ""

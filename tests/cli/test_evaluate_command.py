@@ -65,3 +65,26 @@ def test_one_column_for_both_sides(here, cli):
     assert "100.00" in cli.done("train gold.tsv --column NE --held-out out.jsonl --output m.json").out
     _, _, said = cli("mine gold.tsv --column NE --predictions out.jsonl --folds 0 --output mined.toml")
     assert "no key" not in said and "no column" not in said
+
+
+ORDER = "expected the same sequences in both files, first PREDICTED, then GOLD\n"
+
+
+def test_files_that_are_swapped_or_differ_are_named_with_their_order(files, cli):
+    Path("tokens.tsv").write_text("Ada\nLovelace\nNotes\n\nHopper\n1952\n")
+    said = cli.refused("evaluate found.tsv tokens.tsv")
+    assert said == f"ilpinfer: tokens.tsv, line 1: no labels in the gold file; {ORDER}"
+    Path("other.tsv").write_text(GOLD.replace("1952", "1953"))
+    said = cli.refused("evaluate other.tsv gold.tsv")
+    assert said == f"ilpinfer: other.tsv, line 5: token 1 is '1953', but '1952' in gold.tsv, line 5; {ORDER}"
+
+
+def test_output_of_decode_as_gold_is_noticed(files, cli):
+    cli.done("train gold.tsv --output hmm.json")
+    cli.done("decode gold.tsv --model hmm.json --output out.jsonl")
+    swapped = (
+        "out.jsonl, given as gold, is output of `ilpinfer decode`, and gold.tsv is not; are they swapped?"
+    )
+    assert cli.done("evaluate gold.tsv out.jsonl").err == f"ilpinfer: notice: {swapped}\n"
+    for fine in ("evaluate out.jsonl gold.tsv", "evaluate out.jsonl out.jsonl", "evaluate gold.tsv gold.tsv"):
+        assert cli.done(fine).err == ""

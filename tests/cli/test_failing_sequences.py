@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.command_line import SCORES, rows
+from support.trellises import random_trellis
 
 import ilpinfer
 from formulations import Trellis
@@ -197,14 +198,9 @@ def test_an_interrupt_that_becomes_an_error_is_no_row(folder, cli, monkeypatch):
     assert not list(Path().glob("x.jsonl*"))
 
 
-def trellis(seed):
-    rng = np.random.default_rng(seed)
-    return Trellis(rng.normal(size=3), rng.normal(size=(6, 3, 3)), labels=["a", "b", "O"])
-
-
 def deadly():
     """A trellis whose arrival ends a process."""
-    given = trellis(0)
+    given = random_trellis(0, 7)
     object.__setattr__(given, "bomb", Bomb())
     return given
 
@@ -216,7 +212,8 @@ class Bomb:
 
 def test_a_process_that_dies_costs_the_sequence_that_it_had():
     rules = [C.at_most_runs("a", 1)]
-    given = [trellis(1), deadly(), *(trellis(seed) for seed in range(2, 9)), deadly(), trellis(9)]
+    given = [random_trellis(n, 7) for n in range(11)]
+    given[1], given[9] = deadly(), deadly()
     result = list(ilpinfer.decode_many(given, rules, n_jobs=2, on_error="row"))
     bad = [number for number, solution in enumerate(result) if solution.error]
     assert bad == [1, 9]

@@ -73,16 +73,6 @@ def test_labels_that_leave_nothing_are_a_row(folder, cli):
     assert "labels are known at token 0 (Ada)" in row["reason"] and ended.code == 2
 
 
-def test_shards_and_comparisons_keep_them(folder, cli):
-    write_lines("in.jsonl", {**SCORES, "given": {"0": "b"}}, SCORES)
-    cli.done("reprocess in.jsonl --output shards --jobs 1")
-    table = pq.read_table("shards/part-00000.parquet").to_pylist()
-    assert [row["labels"] for row in table] == [["b", "b", "O"], ["a", "b", "O"]]
-    assert [row["given"] for row in table] == ['{"0": "b"}', None]
-    cli.done("compare in.jsonl --methods auto,beam --output compared")
-    assert [row["score"] for row in rows(Path("compared/results.jsonl"))] == [2, 2, 3, 3]
-
-
 @pytest.mark.parametrize("key", [pa.int64(), pa.string()])
 def test_a_column_of_a_table(folder, cli, key):
     """A map, or a struct with a field for each position."""

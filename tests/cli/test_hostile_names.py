@@ -130,7 +130,7 @@ def test_references_are_shown_with_escapes(folder, capsys):
     made = checked(["reference", "make", *RULED, "--output", path], capsys)
     assert f"out{SHOWN}.jsonl" in made and os.path.exists(path)
     shown = checked(["reference", "verify", path, "--verbose"], capsys)
-    assert f"out{SHOWN}.jsonl: reference 1 (in{SHOWN}" in shown and "2 references hold" in shown
+    assert f"out{SHOWN}.jsonl: reference 1 (in{SHOWN}" in shown and "2 references verified" in shown
     assert f"  t{SHOWN}/a{SHOWN} x/O t{SHOWN}/a{SHOWN}\n" in shown
     lines = Path(path).read_text().splitlines()
     false = json.loads(lines[0]) | {"digest": "0" * 64}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support.family import alive, marked, wait_until
 from support.places import ROOT
-from support.processes import python
+from support.processes import python, started
 
 from ilpinfer.cli import signals
 
@@ -251,11 +251,7 @@ entry()
 
 
 @pytest.mark.parametrize(
-    ("module", "number"),
-    [
-        ("typer", signal.SIGTERM),
-        ("ilpinfer.kernels.native", signal.SIGINT),
-    ],
+    ("module", "number"), [("typer", signal.SIGTERM), ("ilpinfer.kernels.native", signal.SIGINT)]
 )
 def test_an_interrupt_while_modules_are_imported(module, number, tmp_path):
     (tmp_path / "in.jsonl").write_text(hard_input(T=3, K=2))
@@ -285,9 +281,7 @@ cli.entry()
 def stubborn(answer: str, patience: float) -> subprocess.Popen[str]:
     """A command that answers interrupts in its own way, and how long it may clean up."""
     script = STUBBORN.replace("ANSWER", answer)
-    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-c", script, str(patience)], env=environment, **pipes)
+    return started("-c", script, patience, variables={"PYTHONUNBUFFERED": ""})
 
 
 @pytest.mark.parametrize(("patience", "times"), [(0.3, 1), (1000.0, 2)])

@@ -8,14 +8,13 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 from support.command_line import SCORES, TRAIN, CommandLine, rows, rule_text
-from support.processes import environment
+from support.processes import started
 
 from ilpinfer.system.checkpoint import RowCheckpoint
 from ilpinfer.system.files import reserve, write_atomically
@@ -29,11 +28,6 @@ DECODE = "decode in.jsonl --rules rules.toml --output x.jsonl"
 def lines(folder):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 4)
     return folder
-
-
-def child(*arguments, **more):
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, *arguments], env=environment(), **pipes, **more)
 
 
 def position(row):
@@ -59,7 +53,7 @@ with reserve(output_path(sys.argv[1])):
     ],
 )
 def test_a_second_run_on_one_output_ends_at_once_and_names_the_first(lines, cli, arguments):
-    with child("-c", HOLD, "x.jsonl", stdin=subprocess.PIPE) as other:
+    with started("-c", HOLD, "x.jsonl", stdin=subprocess.PIPE) as other:
         assert other.stdout.readline() == "held\n"
         err = cli.refused(arguments)
         assert f"x.jsonl: pid {other.pid} on {socket.gethostname()} is writing it" in err
@@ -109,7 +103,7 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
     lock.write_text("ilpinfer: pid 1 on elsewhere\n")
     with pytest.raises(OutputError, match="if that has ended, remove"):
         write_atomically(tmp_path / "x", "other")
-    with child("-c", "") as gone:
+    with started("-c", "") as gone:
         gone.wait()
     lock.write_text(f"ilpinfer: pid {gone.pid} on {host}\n")
     write_atomically(tmp_path / "x", "again")
@@ -181,7 +175,7 @@ def test_what_a_killed_run_leaves_is_cleared_by_the_next(lines, cli):
         "os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)\n"
         "f.write_atomically('x.jsonl', 'half')"
     )
-    with child("-c", code) as killed:
+    with started("-c", code) as killed:
         killed.wait()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.part").exists() and Path("x.jsonl.lock").exists()
@@ -323,7 +317,7 @@ def test_a_full_disk_leaves_whole_rows_to_go_on_from(lines, cli, monkeypatch):
     assert [row["sequence"] for row in rows(Path("x.jsonl.part"))] == [0, 1]
     monkeypatch.undo()
     os.chdir(lines)
-    cli.output(DECODE)
+    cli.done(DECODE)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == [0, 1, 2, 3]
 
 
@@ -382,7 +376,7 @@ def test_an_interrupted_journal_keeps_its_rows_and_frees_its_lock(tmp_path):
 def test_a_killed_run_goes_on_and_its_lock_is_free(lines, cli):
     Path("in.jsonl").write_text((json.dumps(SCORES) + "\n") * 300)
     decode = f"{DECODE} --method viterbi"
-    with child("-m", "ilpinfer", *decode.split()) as killed:
+    with started("-m", "ilpinfer", *decode.split()) as killed:
         until = time.monotonic() + 60
         part = Path("x.jsonl.part")
         while time.monotonic() < until and not (part.exists() and part.stat().st_size > 2000):
@@ -390,6 +384,6 @@ def test_a_killed_run_goes_on_and_its_lock_is_free(lines, cli):
         killed.kill()
     assert killed.returncode == -signal.SIGKILL
     assert Path("x.jsonl.lock").exists()
-    cli.output(decode)
+    cli.done(decode)
     assert [row["sequence"] for row in rows(Path("x.jsonl"))] == list(range(300))
     assert not list(Path().glob("x.jsonl.*"))

@@ -84,10 +84,7 @@ def test_errors_are_one_line_and_never_empty(error, words):
     assert describe(error) == words
 
 
-@pytest.mark.parametrize(
-    "error",
-    [ValueError("v"), MemoryError(), SolverError("s")],
-)
+@pytest.mark.parametrize("error", [ValueError("v"), MemoryError(), SolverError("s")])
 @pytest.mark.parametrize("wanted", [False, True])
 def test_a_traceback_of_every_error_where_it_is_asked_for(folder, cli, monkeypatch, error, wanted):
     def broken(*_, **__):
@@ -193,7 +190,7 @@ def test_warnings_are_single_lines(folder, cli, monkeypatch):
     assert "test_streams" not in err
 
 
-ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "_", "\u202e"]
+ODD_NAMES = ["$x_", "題目", "a" * 400, "x$\\frac$", "__", "\u202e"]
 
 
 def test_pictures_of_odd_names_warn_of_nothing(folder, cli, caplog):

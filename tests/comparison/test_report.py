@@ -302,7 +302,7 @@ def test_a_loaded_comparison_has_no_single_sequences(tmp_path):
     comparison = ordinary(methods=["auto", "viterbi"])
     comparison.save(tmp_path)
     text = report_of(Comparison.load(tmp_path))
-    assert "Pictures of single sequences are in the reports of its runs" in text
+    assert "Pictures of single sequences are in the reports of the original runs" in text
     own = report_of(comparison)
     assert own[: own.index('<details id="single-part"')] == text[: text.index('<details id="single-part"')]
 

@@ -103,10 +103,7 @@ def test_a_border_moves_by_one_token(scheme, spans, data):
     if left == right:
         return
     t = sum(length for _, length in spans[:cut])
-    for change, sizes in (
-        (kernels.shift_back, (n - 1, m + 1)),
-        (kernels.shift_on, (n + 1, m - 1)),
-    ):
+    for change, sizes in ((kernels.shift_back, (n - 1, m + 1)), (kernels.shift_on, (n + 1, m - 1))):
         after = [*spans[: cut - 1], (left, sizes[0]), (right, sizes[1]), *spans[cut + 1 :]]
         after = [span for span in after if span[1]]
         if any(a[0] == b[0] for a, b in zip(after, after[1:])):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ilpinfer.corpus.column_form import ColumnNames
+from ilpinfer.corpus.column_names import ColumnNames
 from ilpinfer.corpus.columns import columns
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines

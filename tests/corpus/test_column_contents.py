@@ -103,11 +103,7 @@ def test_the_column_that_looks_like_labels_is_proposed_and_can_be_read(tmp_path,
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("<Names>\n  <Name><Given>Ada</Given> <Last>B</Last></Name>\n</Names>\n", "XML"),
-        ("<Names>\n\t<Name>Ada</Name>\n</Names>\n", "XML"),
-        ("<author> A. Cau </author> <title> On x </title> (1990).\n" * 2, "XML"),
-        ("Then <PER>Ada</PER> slept\n" * 2, "XML"),
-        (">P1|made up\nMKLVAAG\niiiMMMM\n", "FASTA"),
+        ("<!DOCTYPE html>\n<html>\n", "HTML"),
         ("#FORMAT=WebAnno TSV 3.3\n\n#Text=Ada\n1-1\t0-3\tAda\tPER\t\n", "WebAnno"),
         ("12|t|Ada\n12|a|slept\n12\t0\t3\tAda\tT1\tC1\n", "PubTator"),
         ("T1\tname 0 3\tAda\n", "NAME.ann"),

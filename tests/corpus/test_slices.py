@@ -17,6 +17,7 @@ from ilpinfer.corpus.streams import CorpusForm, ExampleStream
 ROWS = [{"tokens": ["Ada", "é"], "id": n} for n in range(4)]
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 CONLLU = "# sent_id = {0}\n1\tAda\tada\tX\t_\t_\t0\troot\t_\t_\n\n"
+BC = "x 0 0 Ada NNP (S* - - - _ (PER) * -\nx 0 1 é VBD *) - - - _ * -\n\n"
 FILES = {
     "tabs.tsv": "Ada\tX\né\tO\n\n\nb\tO\n\nc\tO\n\n",
     "no end.tsv": "Ada\tX\n\nb\tO\n\nc\tO",
@@ -35,6 +36,19 @@ FILES = {
     "zero.tsv": b"Ada\tX\n\nb\tO\n\nc\0\tO\n\nd\tO\n",
     "packed.tsv.gz": gzip.compress("Ada\tX\n\né\tO\n\nc\tO\n".encode() * 3),
     "packed.jsonl.gz": gzip.compress(LINES.encode()),
+    "ends.tsv": "token\tlabel\teos\nAda\tX\t_\né\tO\t1\nb\tO\t1\nc\tO\t_\n\nd\tO\t1\n",
+    "p.fasta": ">P1 first\nMKé\niii\n>P2\nMK\nii\n\n>P3\nMK\ni\n>P4\n>P5\nMKL\niii\n",
+    "names.xml": "<a>\n<b><c>Ada</c> é</b> <b>no</b>\n<b><c>x</c></b>\n</a>\n",
+    "lines.xml": "<c>Ada</c> é\n\n<c>x</c> y\n<c>open\n<c>z</c>\n",
+    "data.crfsuite": "X\tw=Ada\tf\nO\tw=é\n\nO\tw=b\tg=2\n\nO\tg=2\n\nX\tw=c\n",
+    "bc.v4_gold_conll": "#begin document (x); part 000\n"
+    + BC
+    + BC
+    + "#end document\n#begin document (y)\n"
+    + BC,
+    "seq.in": "to Rome\n\nhé you\nno one\n",
+    "seq.out": "O X\n\nO\nO O\n",
+    "label": "go\nnothing\ngreet\ngreet\n",
     "note.txt": "Ada met Bob.\nGrace slept.\n",
     "note.ann": "T1\tP 0 3\tAda\n",
 }
@@ -54,9 +68,8 @@ def write(folder):
     parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
     table = arrow.table({"tokens": [["Ada"], ["b", "c"], ["d"]] * 200, "id": list(range(600))})
     parquet.write_table(table, Path(folder, "rows.parquet"), row_group_size=100)
-    return sorted(
-        str(each) for each in Path(folder).iterdir() if each.suffix != ".txt" or each.stem != "note"
-    )
+    beside = ("note.txt", "seq.out", "label")
+    return sorted(str(each) for each in Path(folder).iterdir() if each.name not in beside)
 
 
 def shown(found):

@@ -85,8 +85,7 @@ def test_viterbi_ignores_rules_and_says_what_that_proves(problem):
 @pytest.mark.parametrize("method", ["auto", "viterbi"])
 @settings(max_examples=examples(160))
 @given(
-    instance=instances() | instances(st.one_of(NEAR_TIES, st.just(-math.inf)), order=2),
-    top=st.integers(1, 8),
+    instance=instances() | instances(st.one_of(NEAR_TIES, st.just(-math.inf)), order=2), top=st.integers(1, 8)
 )
 def test_the_best_few_without_rules_come_in_the_order_of_label_ids(method, instance, top):
     expected = oracles.top(*instance.shape, instance.units, lambda y: 0, top)

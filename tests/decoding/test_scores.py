@@ -200,7 +200,7 @@ def test_a_batch_is_pickled_and_becomes_a_frame():
     assert again[1] == batch[1] and np.array_equal(again.ids, batch.ids)
     frame = batch.to_frame()
     assert isinstance(frame, pd.DataFrame) and frame.columns.tolist() == [
-        *("sequence", "position", "token", "label", "score", "status"),
+        *("sequence", "position", "token", "label", "score", "status")
     ]
     assert frame.values.tolist()[2] == [1, 0, "z", "0", 0.0, "optimal"]
     with pytest.raises(IndexError):

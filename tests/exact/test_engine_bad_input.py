@@ -75,13 +75,6 @@ def test_all_that_is_left(given, rules, labels, score):
         assert ("".join(solution.labels), solution.score) == (labels, score)
 
 
-def test_more_labellings_are_asked_for_than_there_are():
-    given = trellis(T=4)
-    best = ilpinfer.decode(given, RULES, top=10_000)
-    assert len({tuple(s.ids) for s in best}) == len(best) < 4**4
-    assert ilpinfer.verify(given, RULES, best).proved
-
-
 def test_an_error_of_the_callback_is_the_callers_own():
     def callback(*now):
         raise KeyError("mine")

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from support.oracles import labellings, score_units, snap, valid_scheme
 
+import ilpinfer
+from formulations import Trellis
 from formulations import constraints as C
 from formulations.problem.compiled_rules import unique_names
-from ilpinfer.learning import CODL, E_STEPS
+from ilpinfer.learning import CODL, E_STEPS, perceptron
 from ilpinfer.learning.codl_loop import Loop
 from ilpinfer.models.files import load_model
 from ilpinfer.models.hmm import HMM
@@ -124,6 +126,74 @@ def test_without_rules_the_loop_differs_from_the_one_with_rules():
     """So that the comparison above can fail."""
     one, other = (by_hand(0.5, 1, 3, constrained) for constrained in (True, False))
     assert not all(np.allclose(a, b, atol=1e-6) for a, b in zip(one, other))
+
+
+def perceptron_by_hand(weighted):
+    """The averaged perceptron on labellings with weights, by enumeration, from the logarithms of counts on."""
+    now = [np.log(part) for part in ByHand(weighted).probabilities()]
+    total, done, random = [np.zeros_like(part) for part in now], 0, np.random.default_rng(0)
+    for _ in range(perceptron.EPOCHS):
+        for place in random.permutation(len(weighted)):
+            text, path, weight = weighted[place]
+            for sign, labels in ((1, path), (-1, best(text, now, 1, False)[0])):
+                step = sign * weight * perceptron.RATE
+                now[0][labels[0]] += step
+                for before, after in zip(labels, [*labels[1:], len(LABELS)]):
+                    now[1][before][after] += step
+                for word, label in zip(text, labels):
+                    now[2][WORDS.index(word)][label] += step
+            total = [a + b for a, b in zip(total, now)]
+            done += 1
+    return [part / done for part in total]
+
+
+@pytest.mark.parametrize(("gamma", "k"), [(0.9, 1), (0.4, 3), (1.0, 1), (0.0, 2)])
+@pytest.mark.parametrize("constrained", [True, False])
+def test_the_perceptron_is_that_by_hand(gamma, k, constrained):
+    supervised = perceptron_by_hand(
+        [(text, [LABELS.index(y) for y in labels], 1.0) for text, labels in LABELLED]
+    )
+    expected = supervised
+    for _ in range(2):
+        labelled = []
+        for text in POOL:
+            paths = best(text, expected, k, constrained)
+            labelled += [(text, path, 1 / len(paths)) for path in paths]
+        pool = perceptron_by_hand(labelled)
+        expected = [gamma * a + (1 - gamma) * b for a, b in zip(supervised, pool)]
+    codl, rules = CODL(gamma=gamma, k=k, cycles=2, m_step="perceptron"), RULES if constrained else ()
+    model = codl.fit(LABELLED, POOL, rules, options=OPTIONS).model
+    start, steps, words = expected
+    found = model.token_scores
+    assert np.allclose(found.start, start, atol=1e-6)
+    assert np.allclose(np.c_[found.transitions, found.end], steps, atol=1e-6)
+    assert np.allclose(found.emissions(WORDS), words, atol=1e-6)
+
+
+def test_the_perceptron_learns_what_a_chain_can_tell_apart(monkeypatch):
+    """Labels by the scores of a chain, which counts of them do not give back."""
+    monkeypatch.setattr(perceptron, "EPOCHS", 30)
+    rng, words, names = np.random.default_rng(0), list("abcdef"), ["p", "q", "r"]
+    scores, steps = rng.normal(size=(6, 3)), rng.normal(size=(3, 3))
+    labelled = []
+    for _ in range(40):
+        ids = rng.integers(0, 6, 8)
+        labels = ilpinfer.decode(Trellis.from_emissions(scores[ids], steps, labels=names)).labels
+        labelled.append(([words[i] for i in ids], labels))
+    wrong = []
+    for m_step in ("likelihood", "perceptron"):
+        model = CODL(cycles=0, m_step=m_step).fit(labelled, []).model
+        found = [ilpinfer.decode(model.trellis(tuple(text))).labels for text, _ in labelled]
+        wrong.append(sum(x != y for a, (_, b) in zip(found, labelled) for x, y in zip(a, b)))
+    assert wrong[1] < wrong[0] / 4, wrong
+
+
+def test_a_perceptron_of_a_crf_is_that_of_crfsuite():
+    one, other = (
+        CODL(cycles=1, gamma=0.5, **way).fit(LABELLED, POOL, RULES, kind="crf", options=options).model
+        for way, options in (({"m_step": "perceptron"}, {}), ({}, {"algorithm": "averaged-perceptron"}))
+    )
+    assert one.body() == other.body()
 
 
 @pytest.mark.parametrize("e_step", E_STEPS)

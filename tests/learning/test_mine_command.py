@@ -34,8 +34,9 @@ def test_a_rule_file_with_reasons_and_a_table(train, cli):
     remark, _, said = path.read_text("utf-8").partition("\n")
     check_said(path, remark, said, Path("rules.toml").read_text())
     table = rows(out)
-    assert table[0] == ["rule", "family", "support", "held", "%", "lift", "penalty", "folds", "power"]
-    assert table[1][:5] == ["starts_with(author", "or", "editor)", "first-field", "20"]
+    assert table[0] == ["applies", "holds", "penalty"]
+    assert table[1] == ["rule", "family", "times", "%", "lift", "nats", "folds", "power"]
+    assert table[2][:5] == ["starts_with(author", "or", "editor)", "first-field", "20"]
     assert "families: first-field 1, last-field 1, never-together 1" in out
     said, hint = err.splitlines()
     assert said == "rules.toml: 3 rules from 20 sequences of 100 tokens, confidence 0.95"

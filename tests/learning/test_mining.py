@@ -57,6 +57,9 @@ def test_costs_are_log_probabilities_of_violations():
         ("state-change", 'state_change(author, title, ",")', 'state_change(title, author, ",")'),
         ("begin-end", "begin_end(author, date)", "begin_end(author, title)"),
         ("minimum-length", "min_run_length(author, 2)", "min_run_length(date, 2)"),
+        ("maximum-length", "max_run_length(date, 1)", "max_run_length(title, 2)"),
+        ("alternation", "alternation(number, page)", "alternation(note, page)"),
+        ("spacing", "max_gap(beat, beat, 3)", "max_gap(beat, beat, 4)"),
         ("words", 'tag_at(title, "engines" or "notes" or "on")', 'tag_at(O, "notes")'),
         ("next-words", 'tag_at(author, "," or "lovelace", capitalised)', 'right_before(author, "lovelace")'),
         ("conjunctions", 'tag_at(volume, "in", number)', "tag_at(volume, lowercase, number)"),
@@ -69,6 +72,10 @@ def test_each_family_finds_its_rule(family, expected, absent):
     pairs = [REFERENCE] * 6 + [EDITED] * 6
     if family == "adjacency":
         pairs = [pages] * 4
+    if family == "alternation":
+        pairs = [pair("p 1 x p 2 x . y", "page number note page number note O note")] * 4
+    if family == "spacing":
+        pairs = [pair("a b c d " * 4, "beat O O O " * 4)] * 4
     if family == "next-words":
         pairs = [REFERENCE] * 6 + [pair("lovelace Lovelace", "O O")] * 3
     if family == "conjunctions":
@@ -296,6 +303,17 @@ def test_where_no_rule_survives_it_says_which_threshold_to_lower():
 
 def test_one_family_may_be_named_alone():
     assert RuleMiner(families="words").families == ("words",)
-    assert replace(RuleMiner(), support=3).families == tuple(
-        each for each in FAMILIES if each != "conjunctions"
-    )
+    others = ("conjunctions", "maximum-length", "alternation", "spacing")
+    assert replace(RuleMiner(), support=3).families == tuple(each for each in FAMILIES if each not in others)
+
+
+def test_spacing_of_beats_and_bars():
+    """Beats of four: the first comes at least every four tokens and at most once in four; long runs come within their bounds."""
+    bars = [("a b c d " * 4, "one two three four " * 4), ("a b c d " * 3, "one two three four " * 3)]
+    titles = mined([pair(*each) for each in bars] * 3, ["spacing"])
+    assert "max_gap(one, one, 3)" in titles and "at_most_in_window(one, 1, 4)" in titles
+    assert titles["max_gap(one, one, 3)"].held == 3 * (3 + 2)
+    assert titles["at_most_in_window(one, 1, 4)"].held == 3 * (13 + 9)
+    segments = [pair("r " * (n + 4), "i i " + "m " * n + "o o") for n in (15, 18, 22, 30)] * 5
+    found = mined(segments, ["maximum-length"], gain=5.0)["max_run_length(m, 30)"]
+    assert found.base == pytest.approx(1 - (1 - 1 / 21.25) ** 30)

@@ -33,6 +33,11 @@ def statements(scheme):
         C.begin_end("a", "b"),
         C.min_run_length("a", 3),
         C.max_run_length("a", 1),
+        C.max_gap("a", "a", 1),
+        C.max_gap("b", "a", 0),
+        C.at_most_in_window("a", 1, width=3),
+        C.at_most_in_window("b", 2, width=9),
+        C.alternation("a", "b"),
         C.tag_at("a", words=["ada", "1998"]),
         C.tag_at("O", token_class="year", previous=C.tokens(["the"])),
         C.tag_at("a", token_class="capitalised", following=C.tokens(["inc"])),
@@ -47,6 +52,7 @@ def statements(scheme):
             C.requires_before("a/x", "b/x"),
             C.never_together("a/x", "b/x"),
             C.at_most_runs("a/x", 1),
+            C.alternation("a", "a/x"),
             C.min_run_length("b/x", 2),
         ]
     return [rule.statement for rule in rules]
@@ -77,5 +83,5 @@ def test_trials_are_those_of_the_templates(scheme, seed):
 
 def test_a_template_that_is_not_counted_is_named():
     table = LabelArrays.of(LabelSet(("a", "b")), [["x"]], [np.array([0])])
-    with pytest.raises(ValueError, match="trials of max_gap are not counted in arrays"):
-        count_trials(table, C.max_gap("a", "b", 2).statement)
+    with pytest.raises(ValueError, match="trials of inside are not counted in arrays"):
+        count_trials(table, C.inside("a", "b").statement)

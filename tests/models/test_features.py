@@ -3,11 +3,17 @@
 import itertools
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.effort import examples
 
+import ilpinfer
 from formulations import constraints as C
 from ilpinfer.models.crf.attributes import WORD_ATTRIBUTES, bucket, short_shape
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, lines, segments
 from ilpinfer.models.crf.templates import TemplateError, load_template, template_names, with_rules
+from ilpinfer.models.files import load_model
+from ilpinfer.models.training import train
 
 EXPERIENCE = ("Engineer", "@newline@", "Acme", "Ltd", ",", "Pune", "@newline@", "@newline@")
 LINES = (*EXPERIENCE, "May", "2019", "-", "today")
@@ -125,4 +131,73 @@ def test_rules_as_features():
     assert len(template.features(("the", "New", "York"))[1]) == 2
     assert load_template(template.source).features(("the",)) == template.features(("the",))
     with pytest.raises(TemplateError, match="rule 'once' is not about single tokens"):
-        with_rules(template, [C.at_most_runs("place", 1, name="once")])
+        with_rules("general", [C.at_most_runs("place", 1, name="once")])
+    with pytest.raises(TemplateError, match="the template has rules already; give all of them at once"):
+        with_rules(template, rules)
+    with pytest.raises(TemplateError, match=r"no attribute with a place"):
+        with_rules("general", rules, "[x]")
+
+
+def test_rules_of_a_file_are_kept_in_the_plain_values(tmp_path):
+    (tmp_path / "months.txt").write_text("May\nJune\n")
+    rule = 'fields = ["date"]\n[[rule]]\ntemplate = "tag_at"\nfield = "date"\nname = "month"\n'
+    (tmp_path / "rules.toml").write_text(rule + 'words = { file = "months.txt" }\n')
+    path = tmp_path / "own.toml"
+    path.write_text('features = ["rule[0..1]"]\nrules = { file = "rules.toml" }\n')
+    template = load_template(path)
+    for name in ("months.txt", "rules.toml"):
+        (tmp_path / name).unlink()
+    assert load_template(template.source).features(("in", "may")) == [["rule[1]=month"], ["rule[0]=month"]]
+    path.write_text('features = ["rule"]\nrules = 3\n')
+    with pytest.raises(TemplateError, match=r"rules is 3; expected the text of a rule file, or \{ file = "):
+        load_template(path)
+
+
+TOKENS = st.sampled_from(["May", "may", "1999", "New", "York", "the", "Inc"])
+RULES = st.lists(
+    st.sampled_from(
+        [
+            C.tag_at("date", words=["May"], name="month"),
+            C.tag_at("date", token_class="year", previous=C.tokens(["may"]), name="year after may"),
+            C.tag_phrases("place", ["New York", "york the"], name="place"),
+            C.tag_sequence("company", [C.tokens(token_class="capitalised"), C.tokens(["Inc"])], name="inc"),
+        ]
+    ),
+    min_size=1,
+    unique_by=lambda rule: rule.name,
+)
+
+
+@settings(max_examples=examples(100))
+@given(tokens=st.lists(TOKENS, min_size=1, max_size=6), rules=RULES)
+def test_a_rule_is_a_feature_where_a_labelling_of_other_labels_breaks_it(tokens, rules):
+    """By violations of a labelling in which only the token in question has the label of no rule."""
+    own = with_rules({"features": ["first"]}, rules, "").features(tokens)
+    fields = {"month": "date", "year after may": "date", "place": "place", "inc": "company"}
+    for t, names in enumerate(own):
+        broken = set()
+        for rule in rules:
+            kept = [fields[rule.name]] * len(tokens)
+            other = [*kept[:t], "O", *kept[t + 1 :]]
+            counts = [rule.violations(labels, tokens=tokens) for labels in (kept, other)]
+            broken |= {rule.name} if counts[1] > counts[0] else set()
+        assert {name.removeprefix("rule[0]=") for name in names if name != "first[0]"} == broken
+
+
+def test_a_model_weighs_rules_against_what_it_sees(tmp_path):
+    """A rule that always holds in training makes up for words that were never seen; one that never holds has no say."""
+    names = [f"name{n}" for n in range(20)]
+    pairs = [(["the", name, "Inc"], ["O", "company", "company"]) for name in names[:10]]
+    pairs += [(["the", name, "said"], ["O", "O", "O"]) for name in names[:10]]
+    rule = C.tag_sequence("company", [C.tokens(pattern=r"name\d+"), C.tokens(["Inc"])], name="inc")
+    wrong = C.tag_at("company", words=["the"], name="the")
+    model = train("crf", pairs, template=with_rules({"features": ["word"]}, [rule, wrong]))
+    plain = train("crf", pairs, template={"features": ["word"]})
+    unseen = ["the", "name19", "Inc"]
+    assert ilpinfer.decode(model.trellis(unseen)).labels == ["O", "company", "company"]
+    assert model.trellis(unseen).score(["O", "company", "company"]) > plain.trellis(unseen).score(
+        ["O", "company", "company"]
+    )
+    model.save(tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json")
+    assert again.features(unseen) == model.features(unseen)

@@ -1,31 +1,25 @@
-"""Programs as text of toulbar2, read by a plain reader and compared with the engine."""
+"""Programs as text of toulbar2: read by a plain reader, and each labelling worth there what the oracle says."""
 
 import math
 from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.strategies import near_ties, problems
+from support.wcsp import Wcsp
 
 import ilpinfer
 from formulations import Trellis, formulate
 from formulations import constraints as C
 from formulations.grid import UNITS_PER_NAT
+from formulations.problem.compiled_rules import compile_problem
+from formulations.programs.cost_network import NoNetwork, cost_network
+from formulations.programs.numbered_text import wcsp
 
 NAMES = ["a", "b", "O"]
-RULES = {
-    "none": [],
-    "a sum": [C.at_most_tokens("a", 1, penalty=0.75), C.requires_before("a", "b")],
-    "a difference": [C.linear("2*runs(a) - tokens(b) <= 0", penalty=0.5), C.between_tokens("b", 1, 2)],
-    "auxiliary": [
-        C.logic("forall t: a(t) -> exists s < t: b(s)", penalty=1.25),
-        C.at_most_runs("a", 1, penalty=0.5),
-    ],
-    "an excess of several": [
-        C.at_most_tokens("a", 0, penalty=0.25),
-        C.feature(from_="O", to="O", weight=0.5),
-    ],
-    "infeasible": [C.at_least_tokens("a", 3), C.at_most_tokens("a", 1)],
-}
 
 
 def trellis(seed, T=4):
@@ -35,81 +29,93 @@ def trellis(seed, T=4):
     return Trellis(rng.integers(-40, 40, size=3) / 16, edges, labels=NAMES, tokens=list("wxyz")[:T])
 
 
-def read_wcsp(text):
-    """The cost of values, as the format defines it; None where they are forbidden."""
-    head, sizes, *lines = [line.split() for line in text.splitlines()]
-    n, largest, count, most = map(int, head[1:])
-    sizes = list(map(int, sizes))
-    assert len(sizes) == n and max(sizes) == largest
-    costs, sums = [], []
-    while lines:
-        arity, *line = map(str, lines.pop(0))
-        scope, rest = list(map(int, line[: int(arity)])), line[int(arity) :]
-        if rest[0] != "-1":
-            default, tuples = map(int, rest)
-            assert len(scope) == 1
-            costs.append((scope[0], default, dict(tuple(map(int, lines.pop(0))) for _ in range(tuples))))
-            continue
-        assert rest[1] == "knapsackp"
-        capacity, numbers = int(rest[2]), list(map(int, rest[3:]))
-        weights = []
-        for _ in scope:
-            size, numbers = numbers[0], numbers[1:]
-            weights.append(dict(zip(numbers[: 2 * size : 2], numbers[1 : 2 * size : 2], strict=True)))
-            numbers = numbers[2 * size :]
-        assert not numbers
-        sums.append((scope, capacity, weights))
-    assert count == len(costs) + len(sums)
-
-    def cost(values):
-        assert all(0 <= value < size for value, size in zip(values, sizes, strict=True))
-        for scope, capacity, weights in sums:
-            if sum(w.get(values[c], 0) for c, w in zip(scope, weights, strict=True)) < capacity:
-                return None
-        result = sum(table.get(values[c], default) for c, default, table in costs)
-        assert result < most
-        return result
-
-    return cost, sizes
+MOST = 60
 
 
-MOST = 100
-
-
-def others(sizes, rng):
-    """All values of the columns beside a path, or some where there are many."""
-    if math.prod(sizes) <= MOST:
-        return list(product(*map(range, sizes)))
-    return [rng.integers(0, sizes).tolist() for _ in range(MOST)]
+@pytest.mark.parametrize("order", [1, 2])
+@settings(max_examples=examples(200))
+@given(data=st.data(), folded=st.booleans(), direct=st.sampled_from([0, 40]))
+def test_each_labelling_costs_in_the_file_what_it_is_worth(order, data, folded, direct):
+    problem = data.draw(problems(order=order) | near_ties(order=order))
+    given, rules = problem.given
+    whole = compile_problem(given, rules)
+    try:
+        network = cost_network(whole.fold() if folded else whole, direct=direct)
+    except NoNetwork:
+        assume(False)
+    file, (T, K) = Wcsp(wcsp(network, "x")), (len(given), len(given.labels))
+    if direct:
+        assert formulate(given, rules, folded=folded).text("wcsp").split(maxsplit=1)[1] == file.text
+    assert (tuple(file.sizes), file.most) == (network.sizes, network.most)
+    assert len({variable.name for variable in network.meanings()}) == len(file.sizes)
+    every = list(product(range(K), repeat=T))
+    if len(every) > MOST:
+        every = [every[n] for n in np.random.default_rng(0).choice(len(every), MOST, replace=False)]
+    for labelling in every:
+        units, cost = problem.units(labelling), problem.cost(labelling)
+        least = file.least(labelling)
+        if units is None or cost is None:
+            assert least is None
+        else:
+            assert network.best - least == units - cost
 
 
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", RULES)
-def test_text_of_toulbar2_has_the_costs_of_the_program(kind, seed):
-    given, rules = trellis(seed, T=3), RULES[kind]
-    program, rng, costs = formulate(given, rules), np.random.default_rng(seed), []
-    cost, sizes = read_wcsp(program.text("wcsp"))
-    integer = program.integer
-    for names in product(NAMES, repeat=3):
-        fixed = program.start_text(names).splitlines()[1:]
-        ones = {program.file_columns.index(line.split()[0]) for line in fixed}
-        path = [int(c in ones) for c in range(integer.n_edges)]
-        for more in others(sizes[integer.n_edges :], rng):
-            values = np.array([*path, *more])
-            x = values + integer.lower
-            if (values >= sizes).any():
-                continue
-            found = cost(values.tolist())
-            assert (found is not None) == integer.satisfied_by(x)
-            if found is not None:
-                assert program.best_objective_units - found == integer.value(x)
-                costs.append(found)
-    if math.prod(sizes[integer.n_edges :]) <= MOST:
-        best = (program.best_objective_units - min(costs)) / UNITS_PER_NAT if costs else -math.inf
-        assert best == ilpinfer.decode(given, rules).score
-    for _ in range(200):  # values that are no path
-        values = rng.integers(0, sizes)
-        assert (cost(values.tolist()) is not None) == integer.satisfied_by(values + integer.lower)
+def test_a_rule_that_counts_once_over_several_machines_is_paid_once(seed):
+    once = C.at_most_runs(C.EACH_FIELD, 1, distance="binary", penalty=1.5, name="once")
+    given = trellis(seed)
+    program = formulate(given, [once])
+    assert [v.name for v in program.network.meanings() if v.kind == "paid"] == ['paid["once"]']
+    file = Wcsp(program.text("wcsp"))
+    for names in product(NAMES, repeat=4):
+        least = file.least(given.labels.ids(names).tolist())
+        worth = ilpinfer.evaluate_labelling(given, [once], names)
+        if math.isinf(worth.score):
+            assert least is None
+        else:
+            assert program.network.best - least == worth.score * UNITS_PER_NAT
+
+
+def test_the_network_values_values_as_the_file_does():
+    rules = [C.at_most_tokens("a", 1), C.requires_before("a", "b", penalty=0.5)]
+    program = formulate(trellis(0, T=2), rules)
+    file, known = Wcsp(program.text("wcsp")), set()
+    for values in product(*map(range, file.sizes)):
+        costs = (table.get(tuple(values[c] for c in s), default) for s, default, table in file.functions)
+        cost = sum(costs)
+        known.add(program.network.cost(values))
+        assert program.network.cost(values) == (None if cost >= file.most else cost)
+    assert len(known) > 5 and None in known
+
+
+def test_tables_are_written_once():
+    """A hundred tokens with the same steps and the same rule have as many tables as three."""
+    emissions, steps = np.zeros((100, 3)), np.arange(9.0).reshape(3, 3)
+    given = [Trellis.from_emissions(emissions[:T], steps, labels=NAMES) for T in (4, 100)]
+    few, many = (formulate(each, [C.at_most_runs("a", 1)]).text("wcsp") for each in given)
+    assert len(many.splitlines()) - len(few.splitlines()) == 2 * 96
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: formulate(trellis(0), program="two-phase").network,
+            "a two-phase program has no cost network; write it as lp or mps",
+        ),
+        (
+            lambda: formulate(
+                Trellis.from_emissions(np.zeros((1500, 2)), np.zeros((2, 2)), labels=["a", "O"]),
+                [C.at_most_tokens("a", 1200, name="many")],
+            ).text("wcsp"),
+            "no cost network: rule 'many' has a machine of 1201 states; at most 1000; write the program as lp or mps",
+        ),
+    ],
+)
+def test_what_has_no_network_is_said(make, message):
+    with pytest.raises(NoNetwork) as raised:
+        make()
+    assert str(raised.value) == message
 
 
 def test_a_start_names_a_label_of_each_token():

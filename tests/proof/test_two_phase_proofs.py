@@ -174,7 +174,10 @@ def test_a_price_that_is_not_spent_proves_no_second_phase():
     least = Leaf({(0, 0): 0}, (), (((1, 0),),))
     forged = two_phase(trellis, rules, (1, 1), Phases(Leaf(), (1, 1), least, 2**20), 0.0, "odds", best)
     verdict = ilpinfer.verify(trellis, rules, forged)
-    assert not verdict.ok and "its machine is not followed although costs are counted" in verdict.reasons[0]
+    assert (
+        not verdict.ok
+        and "no machine in a stage, which is needed where costs are counted" in verdict.reasons[0]
+    )
     honest = ilpinfer.decode_two_phase(trellis, rules, 0.0, "odds")
     assert ilpinfer.verify(trellis, rules, honest).proved and honest.labels == ["a", "a"]
 
@@ -255,7 +258,7 @@ def test_a_list_holds_nothing_beyond_what_was_asked_for():
     assert ilpinfer.verify(TRELLIS, RULES, result, top=4).proved
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=3)
     assert not verdict.ok
-    assert verdict.reasons == ("the list has 4 labellings, of which 3 at most were asked for",)
+    assert verdict.reasons == ("the list has 4 labellings, but at most 3 were requested",)
     verdict = ilpinfer.verify(TRELLIS, RULES, result, top=4, within=0.0)
     assert not verdict.ok and "its score is more than 0.0 nats below the best" in verdict.reasons[0]
     for wrong in ({"top": 0}, {"top": True}, {"top": 2.5}, {"within": -1.0}, {"within": float("nan")}):

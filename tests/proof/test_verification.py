@@ -299,19 +299,19 @@ GOOD = Split((0, 1), (0,), 1, BEST.certificate.tree, BEST.certificate.tree)
         (Leaf({(TITLE, 0): 1536 * 2**20 + 1}), "more than the penalty"),
         (Leaf({(TITLE, 0): 0.5}), "whole number"),
         (Leaf({(TITLE, 0): math.nan}), "whole number"),
-        (Leaf({(BINARY, 0): 1}), "no sum"),
+        (Leaf({(BINARY, 0): 1}), "not a sum"),
         (Leaf({(99, 0): 1}), "rule"),
-        (Leaf({(TITLE, 1): 1}), "place"),
+        (Leaf({(TITLE, 1): 1}), "an index into"),
         (Leaf({TITLE: 1}), "pair"),
         (Leaf(None), "cannot be read"),
-        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "also inside"),
+        (Leaf({(TITLE, 0): 1}, ((TITLE, 0),)), "also in the product"),
         (Leaf({}, ((TITLE, 0),), (((AUTHOR, 0), (TITLE, 0)),)), "named twice"),
         (Leaf({}, (), (((AUTHOR, 0),), ((AUTHOR, 0),))), "named twice"),
         (Leaf({}, ((TITLE, 0), (TITLE, 0))), "twice"),
         (Leaf({}, (), (((TITLE, 0), (TITLE, 0)),)), "twice"),
         (Leaf({}, ((PAIRS, 0),)), "several machines"),
         (Leaf({}, (), (((-1, 0),),)), "rule"),
-        (Leaf({}, (), (((PAIRS, 0),), ((PAIRS, 1),))), "follow apart"),
+        (Leaf({}, (), (((PAIRS, 0),), ((PAIRS, 1),))), "in different stages"),
         (Leaf({}, 5), "cannot be read"),
     ],
 )
@@ -336,7 +336,7 @@ def test_rules_are_compiled_anew():
     solution = ilpinfer.decode(trellis, rules)
     assert solution.status == "optimal" and solution.labels[0] == "a"
     verdict = ilpinfer.verify(trellis, rules, solution)
-    assert not verdict.ok and "penalty: 0.0 is claimed, and inf found" in verdict.reasons
+    assert not verdict.ok and "penalty: 0.0 is claimed, but inf was found" in verdict.reasons
 
 
 def test_deep_and_endless_trees_are_rejected():
@@ -368,7 +368,7 @@ def test_several_solutions_are_checked_in_their_order():
     assert verify(TRELLIS, RULES, []).ok
     refused([many[1], many[0]], "excludes")
     refused([many[0], many[2]], "excludes")
-    refused([many[0], many[0]], "labelling of solution 0")
+    refused([many[0], many[0]], "solution 0 has the same labelling")
     refused([many[0], replace(many[1], certificate=many[2].certificate)], "excludes")
     skipped = claimed(TRELLIS, RULES, paths[2], tree, excluded=(paths[0],))
     refused([many[0], skipped], "not excluded")
@@ -398,10 +398,10 @@ def test_words_of_others_are_no_proof():
 @pytest.mark.parametrize(
     "certificate, words",
     [
-        (Certificate("none"), "without any proof"),
-        (Certificate("solver"), "without any proof"),
-        (Certificate("exact", "label setting"), "holds no proof: label setting"),
-        (Certificate("exact"), "holds no proof: it names no argument"),
+        (Certificate("none"), "without a proof"),
+        (Certificate("solver"), "without a proof"),
+        (Certificate("exact", "label setting"), "contains no proof: label setting"),
+        (Certificate("exact"), "contains no proof: no reason is given"),
     ],
 )
 def test_a_status_with_nothing_behind_it_is_not_ok(place, certificate, words):

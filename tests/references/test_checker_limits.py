@@ -77,7 +77,7 @@ def test_files_without_a_reference_end_with_2(tmp_path, content, checked):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
     code, _, err = checked(path)
-    assert code == 2 and "is no JSON" in err
+    assert code == 2 and "is not JSON" in err
 
 
 def test_names_of_files_are_shown_with_escapes(tmp_path, checked):
@@ -89,8 +89,8 @@ def test_names_of_files_are_shown_with_escapes(tmp_path, checked):
 
 def test_a_line_that_is_no_json_is_named_so(tmp_path, checked):
     for name, text, said in (
-        ("a.jsonl", "what is this\n", "reference 1 is no JSON: Expecting value"),
-        ("b.json", '{"format": "x', "reference 1 is no JSON: Unterminated string"),
+        ("a.jsonl", "what is this\n", "reference 1 is not JSON: Expecting value"),
+        ("b.json", '{"format": "x', "reference 1 is not JSON: Unterminated string"),
         ("c.json", " " * 40, "reference 1 cannot be read in 25 bytes: Expecting value"),
         ("d.json", None, "reference 0 cannot be read: "),
     ):

@@ -65,7 +65,7 @@ def test_false_references_are_reported(made, cli, checked):
     output = folder / "out.jsonl"
     cli.done(f"{command} {output}")
     code, _, error = cli(f"reference verify {output} --max-steps 1")
-    assert code == 1 and "2 of 2 references do not hold" in error
+    assert code == 1 and "2 of 2 references are not verified" in error
     rows = [json.loads(line) for line in output.read_text().splitlines()]
     rows[1]["rules"] = rows[1]["rules"].replace("0.5", "0.75")
     output.write_text("\n".join(map(json.dumps, rows)))

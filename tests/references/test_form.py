@@ -56,7 +56,7 @@ def lines(tmp_path):
 def test_each_malformed_record_is_a_finding_and_the_next_is_checked(lines, depth, cli):
     code, said, error = cli(f"reference verify {lines} --depth {depth}")
     assert code == 1 and len(error.splitlines()) == 1
-    assert f"{len(MALFORMED)} of {len(MALFORMED) + 2} references do not hold" in error
+    assert f"{len(MALFORMED)} of {len(MALFORMED) + 2} references are not verified" in error
     for number in range(2, len(MALFORMED) + 2):
         assert f"{lines}: reference {number}: not a reference: " in said
     assert "reference 1:" not in said and f"reference {len(MALFORMED) + 2}" not in said

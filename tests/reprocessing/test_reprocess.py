@@ -366,12 +366,12 @@ def test_finished_shards_are_passed_over(folder, cli, monkeypatch, source):
         with monkeypatch.context() as patch:
             patch.setattr("ilpinfer.reprocessing.folder.read_shard", None)
             _, out, _ = cli(f"{run} {output} --resume")
-        assert f"checked {there} of {there}, decoded {3 - there}" in out and there
+        assert f"earlier files checked: {there} of {there}; files decoded now: {3 - there}" in out and there
         assert contents(output) == contents("whole")
         with monkeypatch.context() as patch:
             patch.setattr("ilpinfer.reprocessing.run.ShardReader.read", lambda self: None)
             _, out, _ = cli(f"{run} {output} --resume")
-        assert "checked 3 of 3, decoded 0" in out
+        assert "earlier files checked: 3 of 3; files decoded now: 0" in out
 
 
 def test_checking_takes_no_time_of_the_budget(whole, cli):
@@ -381,7 +381,10 @@ def test_checking_takes_no_time_of_the_budget(whole, cli):
     assert code == 1 and "and more time, since no file was finished" in err
     entries = json.loads(Path("whole/manifest.json").read_text())["shards"]
     assert [entry["file"] for entry in entries] == [f"part-0000{n}.parquet" for n in range(3)]
-    assert "checked 2 of 2, decoded 1" in cli.done(f"{HERE} --output whole --resume").out
+    assert (
+        "earlier files checked: 2 of 2; files decoded now: 1"
+        in cli.done(f"{HERE} --output whole --resume").out
+    )
     assert contents("whole") == whole
 
 

@@ -10,15 +10,7 @@ from support.rule_schema import validator
 from support.strategies import LABEL_SETS, TOKENS, cases
 
 import ilpinfer
-from formulations import (
-    Feature,
-    LabelSet,
-    Rule,
-    RuleSet,
-    Trellis,
-    dump_rules,
-    parse_rules,
-)
+from formulations import Feature, LabelSet, Rule, RuleSet, Trellis, dump_rules, parse_rules
 from formulations import constraints as C
 from formulations.constraints.formulas import Text
 from formulations.constraints.template import TEMPLATES

@@ -1,20 +1,24 @@
-"""The evolutionary algorithm: selection against its formula, mutations, variants and their starts."""
+"""The evolutionary algorithm: selection against its formula, mutations, variants and their starts, and what it passes through."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.effort import examples
 from support.strategies import problems
 from support.trellises import many_runs
 
 import ilpinfer
-from formulations import LabelSet
+from formulations import LabelSet, Trellis
 from formulations import constraints as C
+from formulations.grid import is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.deadline import Deadline
+from ilpinfer.core.result import Task
 from ilpinfer.kernels.native import kernels
 from ilpinfer.search import evolution
 from ilpinfer.search.evolution import Evolution
+from ilpinfer.search.population import Population, Settings
 
 
 def example(T=70, hard=False):
@@ -140,3 +144,45 @@ def test_the_hybrid_takes_both_searches_in_its_variant(variant, words, monkeypat
         trellis, rules = example(T)
         ilpinfer.decode(trellis, rules, method="hybrid", variant=variant)
     assert tuple(task.parameters.variant for task in taken) == words
+
+
+def check(compiled, population, places):
+    label, _, _, _, total, breaks = population.arrays
+    for who in places:
+        path = label[who].astype(np.int64)
+        value = compiled.value(path)
+        assert (breaks[who] == 0) == (value.feasible and not is_forbidden(compiled.lattice.score(path)))
+        assert breaks[who] or total[who] == value.score
+    best = population.incumbents
+    assert best.path is None or compiled.value(best.path).score == best.value
+    values = [improvement.value for improvement in best.improvements]
+    assert len(values) < 2 or values[-1] > values[0]
+
+
+PARAMETERS = st.builds(
+    Evolution,
+    population=st.integers(1, 6),
+    offspring=st.integers(1, 7),
+    mutation_rate=st.just(0.7),
+    shift_rate=st.just(0.5),
+    parents=st.sampled_from(("uniform", "ranked")),
+    shift=st.sampled_from(("backwards", "both")),
+    seed=st.integers(0, 99),
+    iterations=st.just(12),
+)
+
+
+@settings(max_examples=examples(100))
+@given(problem=problems(), parameters=PARAMETERS, data=st.data())
+def test_evolution(problem, parameters, data):
+    compiled, start = problem.machined(), np.array(data.draw(st.sampled_from(problem.labellings)))
+    population = Population(problem.compiled().fold(), Task(Deadline()), parameters, start, 2**60)
+    population.run()
+    check(compiled, population, population.places[0].tolist())
+
+
+def test_settings_are_those_of_the_parameters():
+    problem = compile_problem(Trellis(np.zeros(2), np.zeros((2, 2, 2)), labels=["a", "O"]), []).fold()
+    parameters = Evolution(parents="ranked", shift="backwards")
+    made = Population(problem, Task(Deadline()), parameters, np.zeros(3, np.int64), 0)
+    assert made.settings == Settings(0.25, 1.5, 0.9, True, False)

@@ -20,10 +20,7 @@ from ilpinfer.core.deadline import Deadline
 from ilpinfer.kernels.joint_states import joint_of
 from ilpinfer.search.beam import search, with_forced_rules
 
-SEEDED = {
-    "evolutionary": {"iterations": 40},
-    "hybrid": {"variant": "published"},
-}
+SEEDED = {"evolutionary": {"iterations": 40}, "hybrid": {"variant": "published"}}
 
 
 @pytest.mark.parametrize("method", SEARCHES)

@@ -57,7 +57,7 @@ def test_a_deadline_that_passes_in_the_queue_or_in_work_is_not_answered_late():
     *refused, late, after = talk(service, conversation)
     for one in refused:
         assert one.json()["detail"].startswith("no thread was free within half of the deadline of 0.1 s")
-    assert late.json()["detail"].startswith("the deadline of 0.1 s passed before it was decoded")
+    assert late.json()["detail"].startswith("the deadline of 0.1 s passed before the sequence was decoded")
     assert all(one.status_code == 503 and one.headers["retry-after"] == "1" for one in (*refused, late))
     assert after.status_code == 200
     assert len(decoder.begun) == 2

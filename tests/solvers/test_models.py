@@ -132,6 +132,16 @@ def test_the_canonical_and_standard_forms_are_models_too():
         assert by_pulp(form)[0] == by_cp_sat(form)[0] == best
 
 
+@pytest.mark.parametrize("model_of", [to_pulp, to_cp_sat, to_mathopt])
+def test_the_matrix_of_a_program_is_no_program(model_of):
+    with pytest.raises(TypeError) as raised:
+        model_of(formulate(ties(), []).integer)
+    expected = "expected a Program from ilpinfer.formulate, not its part program.integer"
+    assert str(raised.value) == f"program is of type IntegerProgram; {expected}"
+    with pytest.raises(TypeError, match="program is of type NoneType; expected a Program from"):
+        model_of(None)
+
+
 def test_pulp_highspy_and_ortools_share_a_process():
     code = """
 import pulp, highspy

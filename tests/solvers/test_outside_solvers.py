@@ -76,14 +76,14 @@ def test_a_solver_without_values():
     [
         (lambda a, p: (a.x, a.bound - 5), "mine: its bound of .* grid units is below .*, the score of its own values"),
         (lambda a, p: (a.x, -math.inf), "mine: its bound of -inf grid units is below"),
-        (lambda a, p: (0 * a.x, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
-        (lambda a, p: (a.x + 7, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
-        (lambda a, p: (a.x[1:], 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
-        (lambda a, p: (a.x * math.nan, 0), r"mine: its values are not \d+ numbers within all rows and bounds"),
-        (lambda a, p: ("abc", 0), "mine returned no numbers and a bound, but"),
-        (lambda a, p: (a.x, "high"), "mine returned no numbers and a bound, but"),
-        (lambda a, p: (a.x, math.nan), "mine: its bound is not a number; None stands for no bound"),
-        (lambda a, p: a.x, "mine returned no numbers and a bound, but"),
+        (lambda a, p: (0 * a.x, 0), r"mine: its values are not \d+ numbers that satisfy all rows and bounds"),
+        (lambda a, p: (a.x + 7, 0), r"mine: its values are not \d+ numbers that satisfy all rows and bounds"),
+        (lambda a, p: (a.x[1:], 0), r"mine: its values are not \d+ numbers that satisfy all rows and bounds"),
+        (lambda a, p: (a.x * math.nan, 0), r"mine: its values are not \d+ numbers that satisfy all rows and bounds"),
+        (lambda a, p: ("abc", 0), "expected values and a bound"),
+        (lambda a, p: (a.x, "high"), "expected values and a bound"),
+        (lambda a, p: (a.x, math.nan), "mine: its bound is not a number; return None for no bound"),
+        (lambda a, p: a.x, "expected values and a bound"),
     ],
 )  # fmt: skip
 def test_claims_that_cannot_be_right_are_errors(result, message):
@@ -122,7 +122,7 @@ def test_options_and_limits_reach_the_solver(tmp_path):
     assert solution.certificate.settings == {"depth": 3}
     [(limit, *rest)] = given
     assert 5 < limit < 9 and rest == [2, str(log), 3]
-    with pytest.raises(SolverOptionError, match="mine does not take the solver options"):
+    with pytest.raises(SolverOptionError, match="mine does not accept the solver options"):
         decoded(solver_options={"width": 3})
     with pytest.raises(SolverOptionError, match="solver option 'log' is reserved for an argument of solvers"):
         decoded(solver_options={"log": "x"})
@@ -163,7 +163,7 @@ def test_a_solver_of_pulp_with_a_gap_has_no_proof():
         ("pulp:GUROBY", 'no method "pulp:GUROBY": PuLP has no solver "GUROBY"; did you mean "GUROBI"?'),
         ("pulp:MOSEK", "pulp:MOSEK is not available: the Python package mosek is missing; install it, with its licence"),
         ("pulp:COIN_CMD:solver_options.path=no/cbc", "pulp:COIN_CMD is not available: the program no/cbc is missing; install it, or name it by the solver option path"),
-        ("pulp:PULP_CBC_CMD:solver_options.depth=3", "pulp:PULP_CBC_CMD does not take the solver options {'depth': 3}"),
+        ("pulp:PULP_CBC_CMD:solver_options.depth=3", "pulp:PULP_CBC_CMD does not accept the solver options {'depth': 3}"),
         ("pulp:PULP_CBC_CMD:solver_options.timeLimit=3", "solver option 'timeLimit' is set by time_limit; give that instead"),
     ],
 )  # fmt: skip

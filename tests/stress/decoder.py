@@ -273,10 +273,7 @@ def batch_faults(
 
 
 def top_faults(
-    decoder: ilpinfer.Decoder,
-    problems: Sequence[Stated],
-    texts: bool,
-    rng: random.Random,
+    decoder: ilpinfer.Decoder, problems: Sequence[Stated], texts: bool, rng: random.Random
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with the best few labellings, from a call for each sequence or from one for all."""
     top, trellises = rng.choice((1, 2, 3, 10)), [problem.instance.trellis for problem in problems]

@@ -17,3 +17,13 @@ def python(
     command = [sys.executable, *map(str, arguments)]
     own = environment(**(variables or {}))
     return subprocess.run(command, env=own, capture_output=True, text=True, **{"check": False, **more})
+
+
+def started(
+    *arguments: object, variables: dict[str, str] | None = None, **more: object
+) -> "subprocess.Popen[str]":
+    """The same, started, with pipes for what it writes."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)], env=environment(**(variables or {})), **pipes
+    )

@@ -33,6 +33,7 @@ _COMMON: dict[str, Any] = {
     "scope": {"enum": [scope for scope in SCOPES if scope]},
     "partial": {"enum": ["forced"]},
     "reason": {**_TEXT, "description": "why the rule is there"},
+    "when": {**_TEXT, "description": "condition on the metadata of a sequence, such as intent = flight"},
 }
 FILE = Path(formulations.__file__).parent / "rulefiles" / "rules.schema.json"
 

@@ -7,17 +7,7 @@ the count of its violations. A test of tokens is any callable; `previous` and `f
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from support.oracles import (
-    Group,
-    Matches,
-    Names,
-    belongs,
-    changes,
-    fields_of,
-    group,
-    run_starts,
-    tokens_of,
-)
+from support.oracles import Group, Matches, Names, belongs, changes, fields_of, group, run_starts, tokens_of
 
 Reading = tuple[str, tuple[int, ...]]  # a kind of numbering, and its numbers
 
@@ -126,12 +116,7 @@ def _one_run(y: Names, occurrences: Iterable[range], field: Group, scheme: str) 
 
 
 def tag_phrases(
-    y: Names,
-    x: Sequence,
-    field: Group,
-    phrases: Collection[str],
-    scheme: str,
-    longer_than: int = 0,
+    y: Names, x: Sequence, field: Group, phrases: Collection[str], scheme: str, longer_than: int = 0
 ) -> int:
     """Tokens of the occurrences outside the field, and begins of runs inside an occurrence."""
     occurrences = []

@@ -31,7 +31,8 @@ def impatient(monkeypatch):
 def drawn(rng: random.Random, depth: int = 3) -> str:
     text = ""
     for _ in range(rng.randint(1, 4)):
-        piece = f"({drawn(rng, depth - 1)})" if depth and rng.random() < 0.3 else rng.choice(PIECES)
+        group = f"({rng.choice(('', '', '', '?=', '?!'))}{drawn(rng, depth - 1)})" if depth else ""
+        piece = group if group and rng.random() < 0.3 else rng.choice(PIECES)
         text += piece + rng.choice(REPEATS) + ("|" if rng.random() < 0.1 else "")
     return text
 

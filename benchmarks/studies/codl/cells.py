@@ -26,13 +26,14 @@ LOOPS: Mapping[str, CODL | Baseline] = {
     "top 10": Baseline(k=10),
     "beam 10": Baseline(k=10, beam=True),
     "counts": CODL(gamma=0.6),
+    "perceptron": CODL(gamma=0.6, m_step="perceptron"),
     "soft EM": CODL(gamma=0.6, e_step="posterior"),
     "posterior": CODL(gamma=0.6, e_step="posterior"),
     "posterior, softer": CODL(gamma=0.4, e_step="posterior"),
     "self-training": Baseline(gamma=None, mixing="counts", share=0.2, relabel=False),
     "high confidence": Baseline(gamma=0.6, mixing="counts", share=0.5),
 }
-"""How models are learnt; those of the library mix counts."""
+"""How models are learnt; those of the library mix counts, and scores after the perceptron."""
 UNRULED = ("H", "H&W", "H&W, γ = 0.1", "soft EM", "self-training")
 """Without rules in the E-step."""
 SOFTER = {"changes only after punctuation": 3.0}
@@ -65,7 +66,7 @@ def _settings(sources: Sources, part: str, size: int) -> Sequence[str]:
     slow = () if sources.scale == "full" else ("top 50",)
     loops = (SUPERVISED, *(name for name in LOOPS if name not in slow))
     few = loops if size == 20 else COLUMNS[:4]
-    return sources(smoke=(SUPERVISED, "posterior"), sample=few, full=loops)
+    return sources(smoke=(SUPERVISED, "perceptron", "posterior"), sample=few, full=loops)
 
 
 def cell_of(part: str, corpus: str, kind: str, size: int, setting: str, draw: int) -> Cell:

@@ -1,7 +1,7 @@
 """Ways to combine rules with a conditional random field, and their times by part."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -109,14 +109,12 @@ def overwrite(path: Integers, allowed: Allowed, emissions: Floats, transitions: 
     return result
 
 
-def fastest(
-    ways: Mapping[str, Way], sequences: Sequence[Tokens], repeats: int
-) -> dict[str, NDArray[np.float64]]:
+def fastest(runs: Iterable[Mapping[str, Way]], sequences: Sequence[Tokens]) -> dict[str, NDArray[np.float64]]:
     """Seconds by stage of the fastest of several runs, where the ways take turns."""
-    times: dict[str, list[NDArray[np.float64]]] = {name: [] for name in ways}
-    for _ in range(repeats):
+    times: dict[str, list[NDArray[np.float64]]] = {}
+    for ways in runs:
         for name, way in ways.items():
-            times[name].append(way.run(sequences)[1])
+            times.setdefault(name, []).append(way.run(sequences)[1])
     return {name: min(some, key=lambda seconds: float(seconds.sum())) for name, some in times.items()}
 
 

@@ -1,12 +1,11 @@
 """`ilpinfer reprocess` on corpora of any size: the first row, memory, speed, and runs that are killed."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from pandas import DataFrame
 
 from benchmarks.report import Cells, Report, groups, number
-from benchmarks.studies.reprocess import cluster, commands
+from benchmarks.studies.reprocess import commands
 from benchmarks.studies.reprocess.commands import LARGE, SHARD, SMALL
 from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid, require
 
@@ -14,7 +13,7 @@ from benchmarks.study import Cell, Disagreement, Row, Sources, Study, grid, requ
 def report(frame: DataFrame, report: Report) -> None:
     frame = frame.reindex(columns=frame.columns.union(["megabytes", "kept", "content"]))
     _commands(frame[frame.megabytes.notna()], report)
-    _kills(frame[frame.kept.notna()].to_dict("records"), report)
+    _kills(frame[frame.kept.notna()], report)
     contents = frame[frame.content.notna()]
     same = sum(
         (own.content == own.content.iloc[0]).sum() for _, own in groups(contents, "sequences", "shard")
@@ -50,54 +49,34 @@ def _commands(frame: DataFrame, report: Report) -> None:
     )
 
 
-def _kills(rows: Sequence[Row], report: Report) -> None:
-    if not rows:
+def _kills(frame: DataFrame, report: Report) -> None:
+    if not len(frame):
         return
     report.heading("Kills")
-    report.text("Runs that are killed with SIGKILL; what has not ended is resumed.")
-    table = []
-    for row in rows:
-        alone = row["part"] == "kills"
-        killed = "all processes, twice" if alone else f"{row['victim']}, on Dask"
-        kept = ", ".join(map(str, row["kept"]))
-        end = "resumed" if alone or row["exit"] else "ended in spite of it"
-        table.append([killed, int(row["sequences"] // row["shard"]), kept, end])
-    report.table(("killed", "shards in all", "shards when killed", "the run"), table)
-    resumed = sum(line[-1] == "resumed" for line in table)
-    report.text(
-        f"Of {len(rows)} runs with kills {len(rows) - resumed} ended in spite of them, and {resumed} were resumed."
-    )
+    report.text("Runs all of whose processes are killed with SIGKILL, twice, and that are resumed.")
+    lines = [
+        (f"{row.sequences / row.shard:.0f}", ", ".join(map(str, row.kept))) for row in frame.itertuples()
+    ]
+    report.table(("shards in all", "shards when killed"), lines)
 
 
-REPROCESS, KILLS, DASK_KILLS = PARTS = ("reprocess", "kills", "dask-kills")
+REPROCESS, KILLS = PARTS = ("reprocess", "kills")
 MILLION = 1_000_000
 
 
-def cells(sources: Sources, part: str) -> Iterator[Cell]:
-    """A command on so many sequences, in so many processes or on so many workers; number and victim of a kill."""
-    require("pyarrow", *(["distributed"] if part == DASK_KILLS else []))
+def cells(sources: Sources, part: str) -> Iterable[Cell]:
+    """A command on so many sequences in so many processes; the number of a run with kills."""
+    require("pyarrow")
+    if part == KILLS:
+        kills = range(sources(smoke=0, sample=2, full=10))
+        return grid(part, sequences=[LARGE], workers=[2], number=kills)
     sizes = sources(smoke=(SMALL,), sample=(SMALL, LARGE), full=(SMALL, LARGE, MILLION))
-    kills, few = range(sources(smoke=0, sample=2, full=10)), sources.scale == "smoke"
-    none: dict[str, Any] = {"number": [0], "victim": [""]}
-    if part == REPROCESS:
-        yield from grid(part, sequences=sizes, workers=(1,) if few else (1, 2), **none)
-    elif part == KILLS:
-        yield from grid(part, sequences=[LARGE], workers=[2], number=kills, victim=[""])
-    elif part == DASK_KILLS and not few:
-        yield from grid(part, sequences=[cluster.SEQUENCES], workers=[2], **none)
-        yield from grid(
-            part, sequences=[cluster.SEQUENCES], workers=[2], number=kills, victim=cluster.VICTIMS
-        )
+    return grid(part, sequences=sizes, workers=sources(smoke=(1,), sample=(1, 2)), number=[0])
 
 
 def measure(sources: Sources, cell: Cell) -> Iterable[Row]:
     with commands.workspace(cell.sequences) as folder:
-        if cell.part == REPROCESS:
-            yield commands.reprocess(folder, cell)
-        elif cell.part == KILLS:
-            yield commands.killed(folder, cell)
-        else:
-            yield cluster.measure(folder, cell)
+        yield (commands.killed if cell.part == KILLS else commands.reprocess)(folder, cell)
 
 
 def check(rows: Sequence[Row]) -> None:
@@ -108,9 +87,7 @@ def check(rows: Sequence[Row]) -> None:
             if name in row:
                 first = known.setdefault((name, row["sequences"], shard), row)
                 if first[name] != row[name]:
-                    one, other = (
-                        f"{each['part']} {each['number']} {each['victim']}" for each in (first, row)
-                    )
+                    one, other = (f"{each['part']} {each['number']}" for each in (first, row))
                     raise Disagreement(
                         f"{one} and {other} have other {name} for {row['sequences']} sequences"
                     )
@@ -118,18 +95,15 @@ def check(rows: Sequence[Row]) -> None:
 
 STUDY = Study(
     title="Large corpora",
-    corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too); "
-    f"{cluster.SEQUENCES} for kills on Dask",
+    corpus=f"generated references of 15 to 39 tokens with three fields: {SMALL} and {LARGE} (smoke {SMALL}, full {MILLION} too)",
     model="an HMM of 200 such references",
     rules="at most one run of each field, 2.5 nats",
-    methods=f"`reprocess` in one and two processes, shards of {SHARD}. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed. On Dask, with "
-    f"shards of {cluster.SHARD}, one worker, the scheduler or the client is killed, and the run is resumed on a new cluster "
-    "where it has not ended",
+    methods=f"`reprocess` in one and two processes, shards of {SHARD}. A run in two processes is killed with all its processes by SIGKILL, twice, and resumed",
     seeds="0 for sequences; the number of a kill draws how many shards are there when it comes, and a pause of up to half a second",
     measures="seconds by the clock until the first shard and until the end; the peak of the memory of a command with its "
-    f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; exit codes; "
+    f"children, shared pages counted once, over that of the same command on {SMALL} sequences; sequences a second; "
     "digests of the content, which have to be the same for all runs on the same sequences (smoke: one command; sample 2 "
-    "kills and 6 on Dask, full 10 and 30). All have to have the same labels and scores",
+    "runs with kills, full 10). All have to have the same labels and scores",
     parts=PARTS,
     check=check,
 )

@@ -68,10 +68,7 @@ def _call_each_once() -> None:
     labels = labels_of_size(5)
     for contender in CONTENDERS.values():
         ilpinfer.decode(
-            document(12, 0, labels, 1.0),
-            document_rules(labels),
-            time_limit=LIMITS[0],
-            **contender.arguments,
+            document(12, 0, labels, 1.0), document_rules(labels), time_limit=LIMITS[0], **contender.arguments
         )
 
 

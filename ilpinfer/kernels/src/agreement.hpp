@@ -27,8 +27,8 @@ struct Lists {
     View<const Int, 1> begin;    // (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
     View<const Int, 1> before;   // (N,) the entry before in the same list, -1 for none
     View<const Int, 1> after;    // (N,) the entry after
-    View<const Int, 1> penalty;  // (N,) where the kind differs from that before, grid units or `HARD`
-    View<Int, 2> own;            // (N, F) scores, less those moved to the lattice
+    View<const Int, 1> penalty;  // (N,) for a kind other than that of the entry before, grid units or `HARD`
+    View<Int, 2> own;            // (N, F) scores, minus those moved to the lattice
     View<Int, 2> past;           // (N, F) best score up to a kind, its own included
     View<Int, 2> future;         // (N, F) best score after it
 
@@ -36,17 +36,17 @@ struct Lists {
     Int kinds() const { return own.shape(1); }
 };
 
-// Fill reach and past; where `moving`, divide the scores of each token anew.
+// Fill reach and past; with `moving`, divide the scores of each token again.
 void forward(const Lattice& lattice, const Lists& lists, bool moving);
 
-// Fill after, tail and future; where `moving`, divide the scores of each token anew. The sum of the optima.
+// Fill after, tail and future; with `moving`, divide the scores of each token again. Returns the sum of the optima.
 Int backward(const Lattice& lattice, const Lists& lists, bool moving);
 
 // Fill kinds (N,) with the best kinds of each list, after a backward sweep; a tie keeps the kind of the entry
 // before.
 void best_kinds(const Lists& lists, Ints kinds);
 
-// Forbid the states through which no labelling reaches the floor; their number. `total` is the bound. Both
+// Forbid the states through which no labelling reaches the floor; returns their number. `total` is the bound. Both
 // sweeps must have run before, without moving scores.
 Int narrow(const Lattice& lattice, const Lists& lists, Int total, Int floor);
 

@@ -1,8 +1,8 @@
 // The backward recursion over states and joint states, from the last token to the first, in any semiring.
 //
-// A product has a row for each joint state at a token, and arcs from a row, by the step from one state to the next, to a row of the
-// token after, with a cost. A semiring says what steps are worth, and how what follows adds up; it keeps what is found by row and
-// state. Sums go over next states.
+// A product has a row for each joint state at a token. Arcs lead from a row, by the step from one state to the next, to a row of the
+// next token, with a cost. A semiring says what steps are worth and how they add up, and keeps the results by row and state. Sums go
+// over next states.
 #pragma once
 
 #include "interrupts.hpp"
@@ -10,9 +10,9 @@
 
 namespace ilpinfer {
 
-inline constexpr Int ROWS_A_LOOK = 16;  // between two looks for interrupts
+inline constexpr Int ROWS_A_LOOK = 16;  // between two checks for interrupts
 
-// The sums of four states, over what steps from each are worth and what is `ahead` of them; with `same`, of all of them.
+// The sums of four states, over the worth of steps from each and of what is `ahead` of them; with `same`, `ahead` is shared by all.
 template <typename Semiring, bool same, typename Step, typename Ahead>
 std::array<typename Semiring::Sum, 4> sums_of_four(const std::array<const Step*, 4>& steps,
                                                    const std::array<const Ahead*, 4>& ahead, Int width)

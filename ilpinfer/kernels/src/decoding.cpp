@@ -58,8 +58,8 @@ private:
         return true;
     }
 
-    // Whether the value of a labelling is that of its parts, which are filled, and its violations. Where no machine is active, and no
-    // sum has a multiplier, machines were asked and have no cost. Tables without counts have neither.
+    // Whether the value of a labelling equals that of its parts, which are filled, and its violations. If no machine is active, and no
+    // sum has a multiplier, all machines were read and have no cost. Tables without counts have no parts and no violations.
     bool is_right(Int n, Int k, ConstInts path)
     {
         if (instance_.counts.node_begin.empty()) return true;
@@ -103,7 +103,7 @@ Int find_list(const Task& task, View<Int, 2> paths, Ints values, Ints result, Wo
     return listed.number;
 }
 
-// Run all sequences in some threads; the first error of any ends all of them.
+// Run all sequences in some threads; the first error ends all threads.
 template <typename Search>
 void in_threads(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads,
                 Search&& search)
@@ -133,7 +133,7 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
             throw;
         }
     };
-    // Other threads do not look for signals.
+    // Other threads do not check for signals.
     const auto another = [&] {
         watched = {watch, false};
         guarded(run);
@@ -144,7 +144,7 @@ void in_threads(const Instance& instance, const Batch& batch, const Limits& limi
         try {
             for (int k = 1; k < threads; ++k) others.push_back(std::async(std::launch::async, another));
         } catch (const std::system_error&) {
-            // The system has no more threads; those that there are do the work.
+            // The system has no more threads; the existing ones do the work.
         }
         run();
         for (const auto& each : others)

@@ -9,7 +9,7 @@ namespace ilpinfer {
 struct Batch {
     View<const Int, 2> emission;  // (V, K) score of each label at a row, grid units
     ConstInts begins;             // (N + 1,) the first token of each sequence, then the number of all
-    ConstInts tokens;             // (total,) rows of the windows' numbers
+    ConstInts tokens;             // (total,) rows of the numbers of windows
     ConstInts rows;               // (total,) rows of the emission
     ConstInts pool;               // (total,) the model's pool entry of the step into each token; of no tokens where all are 0
 
@@ -33,7 +33,7 @@ struct Output {
 // Fill classes (3, T) of distinct tokens (T,); the first token of an unknown class, or -1.
 Int classify(const Windows& windows, ConstInts tokens, View<Int, 2> classes);
 
-// Decode the sequences in so many threads: the best labelling of each, or the best few. Columns of the
+// Decode the sequences in this many threads: the best labelling of each, or the best few. Columns of the
 // results of lists are CODE, number of labellings, work, MULTIPLIERS and ACTIVE.
 void decode_best(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads);
 void decode_lists(const Instance& instance, const Batch& batch, const Limits& limits, const Output& output, int threads);

@@ -33,7 +33,7 @@ struct Dive {
     Int discrepancies;         // their largest number, -1 for no limit
     Int raised;                // see `Raised`
 
-    // Search depth first, best choices first, until so much more work is done; a unit of work is the time of a node. Why it has
+    // Search depth first, best choices first, until this much more work is done; a unit of work is the time of a node. Returns why it
     // stopped: the search is complete, the work is done, or there is no room for joint states or for labellings.
     Int run(Int work) const;
 

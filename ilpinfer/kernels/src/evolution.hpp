@@ -47,17 +47,17 @@ struct Breeding {
     Settings settings;
     Ints counts;  // (4,) generations and valuations so far, labellings recorded, and the best value
 
-    // Evaluate an individual that has changed from `first` to `last`; false where there is no room for joint states.
+    // Evaluate an individual that has changed from `first` to `last`; false if there is no room for joint states.
     bool value(Int who, Int first, Int last) const;
-    // Make individuals 1 to before `count` by mutations of individual 0, and evaluate all; false where there is no room.
+    // Make individuals 1 to count - 1 by mutations of individual 0, and evaluate all; false if there is no room.
     bool begin(Int count, Int mutations) const;
 };
 
 // Draw n of those in `order`, worst first, by linear ranking and stochastic universal sampling (eq. 66).
 void sample(ConstInts order, Int n, double pressure, Row<std::uint64_t> seed, Ints chosen);
 
-// Run generations until the `last` one. Why it has stopped: all generations are done (0), or there is no room for joint states or for
-// labellings (1). Labellings that keep the hard rules are recorded, each better than the one before.
+// Run generations until the `last` one. Returns why it stopped: all generations are done (0), or there is no room for joint states or
+// for labellings (1). Labellings that keep the hard rules are recorded, each better than the one before.
 Int evolve(const Breeding& breeding, const Population& places, const Weights& weights, const Labellings<Small>& records,
            Int last);
 

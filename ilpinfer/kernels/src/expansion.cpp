@@ -8,7 +8,7 @@ namespace ilpinfer {
 namespace {
 
 constexpr Int ARCS_PER_STATE = 8;   // arcs for each joint state in the budget
-constexpr Int VECTORS_A_LOOK = 64;  // vectors between looks for interrupts
+constexpr Int VECTORS_A_LOOK = 64;  // vectors between checks for interrupts
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 double nats(Int units) { return static_cast<double>(units) / static_cast<double>(UNITS_PER_NAT); }

@@ -1,4 +1,4 @@
-// One walk along a labelling, over the machines that it meets, and what it is for: costs, violations, and values of sums.
+// One walk along a labelling, over the machines with events on it, and its uses: costs, violations, and values of sums.
 #pragma once
 
 #include <utility>
@@ -28,13 +28,13 @@ void follow_events(const Scores& scores, const Machines& machines, ConstInts cla
 // `begin` and `event` of machines: those whose symbol of a step changes one of their states, or has a cost; S and B of `Scores`.
 std::pair<Array<Small>, Array<Short, 2>> index_events(const Machines& machines, Int states, Int labels);
 
-// The states of machines along a labelling; a machine that has met no event has none.
+// The states of machines along a labelling; a machine without an event so far has none.
 class Walk {
 public:
     explicit Walk(Int machines) : state_(machines, NOWHERE) { visited_.reserve(machines); }
 
-    // Follow a labelling: at(m, arc) for each arc of a machine that `wanted`, and end(m, place) for the last state of each
-    // machine that moved, or that owes something at the end without moving.
+    // Follow a labelling: calls at(m, arc) for each arc of a machine that `wanted` accepts, and end(m, place) for the last state of
+    // each machine that moved, or that has a cost at the end without moving.
     template <typename Wanted, typename At, typename End>
     void operator()(const Scores& scores, const Machines& machines, ConstInts classes, ConstInts path,
                     Wanted&& wanted, At&& at, End&& end)
@@ -105,8 +105,8 @@ struct ModelSteps {
     Int entry(Int t) const { return pool.empty() ? 0 : pool[t]; }
 };
 
-// Fill parts (5,) and violations (R,) of label ids (T,); the value, `FORBIDDEN` where that is. Where it is known that no machine has
-// a cost, `silent`, machines are not asked.
+// Fill parts (5,) and violations (R,) of label ids (T,); returns the value, or `FORBIDDEN`. If it is known that no machine has a cost,
+// `silent`, machines are not read.
 Int evaluate(const Instance& instance, const Sequence& sequence, const ModelSteps& steps, ConstInts path, Walk& walk,
              bool silent, Ints parts, Ints violations);
 

@@ -13,8 +13,8 @@ struct Interrupted : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Looks for signals some times a second on behalf of all threads of one call, and for a number that another thread may set to end
-// the call. `signals` throws where there was one.
+// Checks several times a second, for all threads of one call, for signals and for a number that another thread may set to end the
+// call. `signals` throws if there was one.
 class Watch {
 public:
     explicit Watch(void (*signals)()) : signals_(signals) {}

@@ -30,8 +30,8 @@ struct Multiplied {
     std::vector<bool> inside;  // which of the machines it has
 };
 
-// The joint automaton of machines, in their order, while it has at most `most` joint states. Machines that share a mark or are
-// charged stay outside, those where `apart` is not 0, and unless `steps`, those that read the previous label.
+// The joint automaton of machines, in their order, as long as it has at most `most` joint states. It leaves out machines that share a
+// mark or are charged, those with `apart` other than 0, and unless `steps`, those that read the previous label.
 Multiplied multiply_machines(const Machines& machines, ConstInts classes, Int states, ConstInts active,
                              ConstInts apart, Int most, bool steps);
 

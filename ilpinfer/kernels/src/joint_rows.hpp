@@ -1,4 +1,4 @@
-// What the backward recursion reads of a sequence and of the joint states of machines.
+// The products of the backward recursion: a sequence alone, and the joint states of machines.
 #pragma once
 
 #include <numeric>
@@ -27,7 +27,7 @@ private:
     Array<Int> states_;
 };
 
-// States in the order of their classes before the next step; those with the same kinds of steps into them are beside each other.
+// States in the order of their classes before the next step; states with the same kinds of steps into them are adjacent.
 struct Alike {
     std::vector<Int> order, begin;  // part n is order[begin[n]] to before order[begin[n + 1]]
 

@@ -21,7 +21,7 @@ struct Symbols {
 
 enum Transition : Small { UNKNOWN = -1, BROKEN = -2 };
 
-// The joint states met so far, with their transitions: a product automaton that is built on demand.
+// The joint states reached so far, with their transitions: a product automaton that is built on demand.
 struct Memo {
     View<Small, 2> vectors;  // (N, W)
     View<Small, 2> after;    // (N, J) the next joint state, `UNKNOWN`, or `BROKEN` where a hard rule breaks
@@ -75,7 +75,7 @@ Charge read_step(const Rules& rules, Int t, Int before, Int now, Row<Small> vect
 // Cost and hard violations of all machines after the last token.
 Charge close(const Rules& rules, Row<Small> vector);
 
-// As `close`, and the vector stays as it is.
+// As `close`, without changing the vector.
 Charge close_copy(const Rules& rules, Row<const Small> vector);
 
 // Compute the final cost of the first joint state.

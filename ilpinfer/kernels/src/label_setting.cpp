@@ -5,16 +5,17 @@
 namespace ilpinfer {
 namespace {
 
-// Steps of a search under a floor, up to which the next floor is further down whatever the last one has added.
+// Up to this many steps of a search, the next floor is further down, whatever work the last one has added.
 constexpr Int FEW_STEPS = 10'000;
 constexpr Int MOST_EDGES = Int{1} << 23;  // steps of the largest graph, where there is a limit of work
 constexpr Int MOST_KEPT = Int{1} << 17;   // events that are kept, after which they are read again
-// Machines that read the state before and have no events: asking them takes less time than finding the events of each pair of
+// Most machines that read the state before and have no events: reading them takes less time than finding the events of each pair of
 // states.
 constexpr std::size_t MOST_APART = 12;
-constexpr Int PREFIXES_A_LOOK = 256;  // between two looks for interrupts
+constexpr Int PREFIXES_A_LOOK = 256;  // between two checks for interrupts
 
-// The distance to the next floor, after one that took so many steps, and one before it; work should grow by small factors only.
+// The distance to the next floor, after searches that took `steps` and, before that, `before` steps; work should grow only by small
+// factors.
 Int next_step(Int step, Int steps, Int before)
 {
     if (steps < FEW_STEPS) return step * 5 / 2;
@@ -176,8 +177,8 @@ void LabelSetting::extend_prefix(const Options& options, Prefixes& p, Int h, Int
     }
 }
 
-// Let the active machines read a step into state j, or the end, in the key of the next prefix; false where the value, less their
-// costs, does not reach the floor, or an account is too high.
+// Let the active machines read a step into state j, or the end, in the key of the next prefix; false if the value, minus their costs,
+// does not reach the floor, or if an account is too high.
 bool LabelSetting::step(const Options& options, Prefixes& p, Int before, Int j, Int& value)
 {
     const auto& machines = relaxation.machines;

@@ -20,7 +20,7 @@ inline constexpr Int NO_LIMIT = Int{1} << 62;             // work that is no lim
 struct Account {
     Int budget = -1;            // the most that they may be, grid units; -1 for no account
     ConstInts cost, last_cost;  // as those of `Machines`
-    ConstInts inside;           // (M,) whether the joint automaton has the cost of a machine, which then counts for the account alone
+    ConstInts inside;           // (M,) whether the joint automaton has the cost of a machine, which then counts only for the account
 
     bool kept() const { return budget >= 0; }
 };
@@ -30,7 +30,7 @@ struct Options {
     Int work;              // limit of steps
     bool indexed = false;  // whether slots are indexed by the key itself
     bool graph = false;    // whether all steps are kept
-    bool greedy = false;   // whether the score so far decides which prefixes are kept, rather than the reach; last costs follow later
+    bool greedy = false;   // whether prefixes are kept by their score so far rather than their reach; last costs are added later
     Int copies = 1;        // number of prefixes of a key that are kept
     Int width = WIDEST;    // number of prefixes of a length that are kept, the best
     Account account{};
@@ -59,12 +59,12 @@ public:
 
     Events(const Relaxation& relaxation, Places& places);
 
-    // The number of steps that events tell apart, 0 where none are listed.
+    // The number of steps with different events, 0 where no events are listed.
     Int steps() const { return steps_; }
     bool kept() const { return !begin_.empty(); }
     void keep();
 
-    // Machines that are asked at each step: those that read the state before, while they are few, or all where there are no events.
+    // Machines that are read at each step: those that read the state before, while they are few, or all if there are no events.
     std::vector<Small> apart;
 
     // The events of a step, until the next call.
@@ -86,7 +86,7 @@ class LabelSetting {
 public:
     LabelSetting(const Relaxation& relaxation, Int words_of_account = 0);
 
-    // Extend prefixes until all are labellings; false where the limit of work is reached.
+    // Extend prefixes until all are labellings; false if the limit of work is reached.
     bool extend(const Options& options, Prefixes& p);
     // As `extend`, by one token.
     bool extend_token(const Options& options, Prefixes& p);

@@ -25,7 +25,7 @@ void charge_row(const Machines& machines, Int m, Int multiplier, Int token_class
     for (Int b = 0; b < B; ++b) row[b] -= multiplier * weight[symbols[b]];
 }
 
-// Fill the edge scores (P, S, Bp) and the scores of the first token with those of the instance less multipliers.
+// Fill the edge scores (P, S, Bp) and the scores of the first token with those of the instance minus multipliers.
 void charge_all(Repriced& r, ConstInts multipliers)
 {
     const auto& [windows, scores, machines, counts] = r.instance;
@@ -53,7 +53,7 @@ Int constant(const Machines& machines, ConstInts multipliers)
     return total;
 }
 
-// Replace units by a negative subgradient of the bound, with 0 where a multiplier is at the end of its range; its squared norm.
+// Replace units by a negative subgradient of the bound, with 0 where a multiplier is at the end of its range; returns its squared norm.
 Int slopes(const Machines& machines, ConstInts multipliers, Ints units)
 {
     Int norm = 0;
@@ -139,7 +139,7 @@ void move_multipliers(Repriced& r, ConstInts multipliers)
     machines.charged = r.charged;
 }
 
-// A sequence with its own emission and room for its own edge scores, in which no multiplier is yet.
+// A sequence with its own emission and room for its own edge scores, without multipliers so far.
 std::unique_ptr<Repriced> own_copy(const Instance& instance, const Sequence& sequence)
 {
     const Int T = sequence.size(), S = sequence.emission.shape(1), C = instance.machines.table.shape(0);

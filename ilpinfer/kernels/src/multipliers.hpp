@@ -37,12 +37,12 @@ struct Best {
     bool proved = false;
 };
 
-// Lower the bound by multipliers, which begin at 0, with Polyak's steps towards the best known value; the time is at most that of
-// `steps` steps of label setting.
+// Lower the bound by multipliers, which begin at 0, with Polyak's steps towards the best known value; takes at most the time of `steps`
+// steps of label setting.
 //
-// `completion` is that without multipliers, and is changed. In `best`, the bound goes down, and better labellings are entered with
-// their path; it is proved where one attains the bound. Returns the sequence with the multipliers in it, or nothing where none were
-// looked for; with `final_step`, none is made where the best labelling is proved. Marks are `IDLE` afterwards.
+// `completion` is that without multipliers, and is changed. `best` gets the lower bound, and better labellings with their path; it is
+// proved if one attains the bound. Returns the sequence with the multipliers in it, or nothing if no multipliers were tried; with
+// `final_step`, also nothing if the best labelling is proved. Marks are `IDLE` afterwards.
 std::unique_ptr<Repriced> tighten(const Instance& instance, const Sequence& sequence, Completion& completion,
                                   Active& active, Best& best, Ints path, Ints marks, Ints multipliers,
                                   Int steps, bool final_step);

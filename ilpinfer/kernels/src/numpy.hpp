@@ -67,7 +67,7 @@ nb::typed<nb::object, View<T, D>> to_numpy(Array<T, D>&& array)
     return nb::ndarray<nb::numpy, T>(kept->data(), D, shape, owner).cast();
 }
 
-// No lock of the interpreter while a kernel runs, which looks for signals.
+// Frees the interpreter's lock while a kernel runs, and checks for signals.
 class Unlocked {
 public:
     Unlocked() { watched = {&watch_, true}; }
@@ -151,7 +151,7 @@ struct type_caster<Record> {
     }
 
 private:
-    // Becomes what a member of the record is.
+    // Converts to the type of the record's member.
     struct Item {
         handle source;
         uint32_t flags;

@@ -32,7 +32,7 @@ struct Prefixes {
     Int steps = 0;   // work so far
     Int cut = FORBIDDEN;  // the best value that was left out
 
-    // Begin with the empty prefix of a reach, for T tokens and keys of so many words.
+    // Begin with the empty prefix, with this reach, for T tokens and keys of this many words.
     void start(Int tokens, Int reach_of_all, Int key_words);
     // Make room for the successors of another prefix.
     void reserve(Int more, bool indexed, bool graph);
@@ -44,9 +44,9 @@ struct Prefixes {
     void spell(Int end, Ints path) const;
 
     // Keep the best `width` prefixes from `first` on by their worth, and of those with the same key the best `copies`; of equal ones, the
-    // first. The others leave no gap. The highest reach of those that are worth less than all that are kept, if the width is full.
+    // first. No gaps remain. Returns, if the width is full, the highest reach of those that are worth less than all kept ones.
     Int choose(Int first, Int copies, Int width, ConstInts worth);
-    // Drop prefixes where another one with the same states costs no more and has at least the same score without costs.
+    // Drop dominated prefixes: another one with the same states costs no more and has at least the same score without costs.
     void drop_dominated(Int first);
 };
 

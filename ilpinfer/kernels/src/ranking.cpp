@@ -58,7 +58,7 @@ void follow(const Prefixes& g, Row<Small> nodes, Int place, Int h)
     }
 }
 
-// A path that leaves another one at a place by an edge.
+// A path that leaves another path at some place by another edge.
 struct Branch {
     Int value;
     Small parent, place, edge;
@@ -80,7 +80,7 @@ bool build_graph(const Relaxation& relaxation, Int floor, Int work, Prefixes& p)
     return done;
 }
 
-// Each path but the best leaves a better path at one node by another edge, and is optimal from there on (Lawler 1972).
+// Each path except the best leaves a better path at one node by another edge, and is optimal from there on (Lawler 1972).
 std::vector<Int> rank_values(const Prefixes& g, Int T, Int most)
 {
     const Int total = g.reach[0] + g.ahead[0];

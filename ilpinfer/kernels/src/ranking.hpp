@@ -7,8 +7,8 @@
 
 namespace ilpinfer {
 
-// Build the graph of all labellings that can reach a floor; false where the limit of work is reached. The cut of `p` is the best value
-// that was left out, below `DEAD` where the graph contains all labellings.
+// Build the graph of all labellings that can reach a floor; false if the limit of work is reached. The cut of `p` is the best value that
+// was left out, below `DEAD` if the graph contains all labellings.
 bool build_graph(const Relaxation& relaxation, Int floor, Int work, Prefixes& p);
 
 // The values of the `most` best paths, as a heap with the least one on top.

@@ -1,4 +1,4 @@
-// The semirings of best values and of losses. Its compiler options say that there is no infinite number, for `Best`.
+// The semirings of best values and of losses. The compiler options of this file exclude infinite numbers, for `Best`.
 #include "recursion.hpp"
 
 #include <bit>
@@ -9,14 +9,14 @@
 namespace ilpinfer {
 namespace {
 
-constexpr Int TOKENS_A_LOOK = 16;  // between two looks for interrupts
+constexpr Int TOKENS_A_LOOK = 16;  // between two checks for interrupts
 
 // The most that units of 16-bit losses add up to over the tokens of a sequence: a loss is rounded down by about three units at each
 // token.
 constexpr Int MOST_ROUNDED = Int{1} << 22;
 
-// Best values, in grid units. Sums are compared as the double numbers with the same bits, which is quicker, and the same where both
-// are above 0.
+// Best values, in grid units. Sums are compared as the double numbers with the same bits, which is faster, and gives the same result if
+// both are above 0.
 class Best : public StepScores {
 public:
     using Sum = double;
@@ -124,7 +124,7 @@ public:
     const Loss* steps(Int i) const { return loss_[i].data(); }
     void put(Int, Int i, Loss sum) { here_(q_, i) = sum; }
 
-    // Make completions of losses; those of the last token are there.
+    // Turn losses into completions; those of the last token are there already.
     void end(Int t)
     {
         const Int* const best = bare_.after[t].data();

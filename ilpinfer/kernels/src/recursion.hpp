@@ -29,12 +29,11 @@ struct JointCompletion {
 inline constexpr Int UNFILLED = HARD;  // the first entry of a tail that is not filled yet
 inline constexpr int COARSE = 12;      // the least unit of 16-bit losses, as a power of 2
 
-// What a forbidden step loses; twice as much is no overflow. Other steps, and what follows them, are said to lose at most half of
-// it each.
+// Infinity of loss arithmetic: two of them add without overflow. Losses of other steps, and of what follows them, are cut at half of it.
 template <typename Loss>
 inline constexpr Int LOST = sizeof(Loss) == 4 ? (Int{1} << 30) - 1 : (Int{1} << 14) - 1;
 
-// Compute the best value of a labelling, `FORBIDDEN` where there is none, and fill both arrays. `done` is called after each token,
+// Compute the best value of a labelling, `FORBIDDEN` if there is none, and fill both arrays. `done` is called after each token,
 // from the last one on; until then, the row of its tail has its own scores, and may be changed.
 void complete(const Scores& scores, const Sequence& sequence, Completion& completion,
               const std::function<void(Int)>& done = {});
@@ -42,9 +41,9 @@ void complete(const Scores& scores, const Sequence& sequence, Completion& comple
 // Fill best (S,) with the best scores of the steps into each state at token t, from scores `reach` (S,) up to the states before.
 void enter_states(const Scores& scores, ConstInts edges, Int t, ConstInts reach, Ints best);
 
-// The completion of a joint state after a label is `FORBIDDEN` where the label never leads to the joint state. Completions are too
-// high where they are below those without machines by more than half of `LOST`. Where `least`, the least value wanted, is close to
-// the best value without machines, losses have 16 bits: values below `least` are too high, and others by what is rounded. `bare` is
+// The completion of a joint state after a label is `FORBIDDEN` if the label never leads to the joint state. Completions are too
+// high where they are below those without machines by more than half of `LOST`. If `least`, the least value wanted, is close to
+// the best value without machines, losses have 16 bits: values below `least` are too high, and others are rounded upwards. `bare` is
 // the recursion without the joint automaton; `total` is a bound on the best value.
 JointCompletion complete_jointly(const Scores& scores, const Sequence& sequence, const Joint& joint,
                                  const Completion& bare, Int least);
@@ -63,7 +62,7 @@ inline void enter_all(const Joint& joint, Int q, Int r, Int c, View<const Int, 2
 // Fill path (T,) with the first labelling of the best value, which is not forbidden.
 void trace(const Scores& scores, ConstInts edges, const Completion& completion, Ints path);
 
-// Forbid the states of an emission (T, S) through which no labelling reaches the floor by its scores; the number that is left.
+// Forbid the states of an emission (T, S) through which no labelling reaches the floor by its scores; returns the number of others.
 // The best score up to a state and the best score after it add up to its max-marginal.
 Int prune(const Scores& scores, View<Int, 2> emission, ConstInts edges, View<const Int, 2> after, Int floor);
 

@@ -7,7 +7,7 @@
 
 namespace ilpinfer {
 
-// What tells one sequence from others: its emission has a row for each token, and there are no node scores of classes.
+// The data of one sequence: its emission has a row for each token, and there are no node scores of classes.
 struct Tokens {
     View<const Int, 2> emission;
     ConstInts edges, classes;

@@ -6,8 +6,7 @@
 namespace ilpinfer {
 namespace {
 
-// The attempt before multipliers and products has 1 / FIRST_SHARE of the steps of a sequence, but at least so many, as far as these
-// are not more than 1 / LARGEST_SHARE of all steps.
+// The attempt before multipliers and products has min(max(steps of its tokens / FIRST_SHARE, FIRST_STEPS), most / LARGEST_SHARE) steps.
 constexpr Int FIRST_SHARE = 160, FIRST_STEPS = 40'000, LARGEST_SHARE = 20;
 
 Int count_sums(const Machines& machines, const std::vector<Int>& active)
@@ -36,8 +35,8 @@ public:
                 completion.after, completion.tail, completion.total};
     }
 
-    // Multiply active machines up to `most` joint states, those that were `INSIDE` first; at first those of the largest penalty,
-    // where these are worth more in all. The time is at most that of `steps` steps of label setting. A bound on the best value.
+    // Multiply active machines up to `most` joint states, first those that were `INSIDE`, or those of the largest penalty if these are
+    // worth more in all. Takes at most the time of `steps` steps of label setting. Returns a bound on the best value.
     //
     // Sums with multipliers stay outside, as proofs require, and machines that read the previous label unless one of them is of a
     // hard rule: label setting over it alone may have to go far below the bound. Bounds of values below `least` may be too high.
@@ -131,8 +130,8 @@ void refine(const Task& task, const Completion& bare, Int work, Int last, Ints p
     }
 }
 
-// Viterbi, and relaxations where its path breaks machines; a better labelling in `path` is kept. With `early`, and broken sums that
-// may have multipliers, few steps are taken: the more sums, the fewer steps.
+// Viterbi, and relaxations if its path breaks machines; a better labelling in `path` is kept. With `early`, and broken sums that may have
+// multipliers, only few steps are taken: the more sums, the fewer steps.
 void attempt(const Task& task, Completion& completion, Int first, Int last, bool early, Ints path, Solved& solved,
              Workspace& space)
 {
@@ -163,7 +162,7 @@ void attempt(const Task& task, Completion& completion, Int first, Int last, bool
     refine(task, completion, first, last, path, solved, space);
 }
 
-// The K-th largest of values, `FORBIDDEN` where there are fewer.
+// The K-th largest of values, `FORBIDDEN` if there are fewer.
 Int least_of(ConstInts values, Int number, Int K)
 {
     return number < K ? FORBIDDEN : values[descending(values.slice(0, number))[K - 1]];

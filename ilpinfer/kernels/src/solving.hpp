@@ -22,7 +22,7 @@ struct Limits {
     Int of(Int tokens) const { return std::max(token * tokens, least); }
 };
 
-// Room that sequences use one after the other.
+// Memory that sequences use one after another.
 struct Workspace {
     explicit Workspace(const Instance& instance, Int longest);
 
@@ -51,8 +51,8 @@ struct Solved {
     void write(Ints result) const;
 };
 
-// The best labelling of a sequence whose tokens have classes; `path` and its value in `known` are known already. Viterbi and few
-// steps of label setting come first, then multipliers of the broken sums, then label setting and products.
+// The best labelling of a sequence whose tokens have known classes; `path`, with its value in `known`, is a labelling found before.
+// Viterbi and few steps of label setting come first, then multipliers of the broken sums, then label setting and products.
 Solved solve(const Task& task, Int known, Ints path, Workspace& space);
 
 struct Listed {

@@ -1,8 +1,8 @@
 """Feature templates: which attributes of a token and its neighbours a conditional random field looks at."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -37,10 +37,9 @@ class Template:
     words: Mapping[str, WordAttribute] = field(default_factory=dict)
     contexts: Mapping[str, ContextAttribute] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
-    _cache: "dict[str, _Word]" = field(default_factory=dict, init=False, repr=False, compare=False)
-    _value_cache: dict[Atom, dict[Values, Sequence[str]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def features(self, tokens: Sequence[str], at: Iterable[int] | None = None) -> Features:
         """Names of the features at each of T tokens; none at those that `at` leaves out."""
@@ -61,18 +60,17 @@ class Template:
         self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]
     ) -> Features:
         """Names of the features at the tokens of `at`, with the values of `columns`."""
-        T = len(tokens)
         result: Features = [[] for _ in tokens]
-        words: list[_Word] = [_NONE] * T
-        needed = range(T) if len(at) == T else {t + o for t in at for o in self._reach if 0 <= t + o < T}
-        for t in needed:
-            words[t] = self._word(tokens[t])
-        for offset in self._singles:
-            for t in at:
-                if 0 <= t + offset < T:
-                    result[t] += words[t + offset][0][offset]
         chosen = [result[t] for t in at]
-        named = {atom: self._at(atom, words, columns, at) for atom in self._looked_up}
+        words = {offset: _beside(tokens, offset, at) for offset in self._offsets}
+        for offset, memo in self._singles.items():
+            for names, word in zip(chosen, words[offset], strict=True):
+                names += memo[word]
+        named = {}
+        for atom, memo in self._looked_up.items():
+            column = columns.get(atom.attribute)
+            beside = words[atom.offset] if column is None else _beside(column, atom.offset, at)
+            named[atom] = [memo[each] for each in beside]
         for conjunction in self._others:
             if len(conjunction) == 1:
                 for names, own in zip(chosen, named[conjunction[0]], strict=True):
@@ -83,61 +81,35 @@ class Template:
                     names += map(" & ".join, product(*value_names))
         return result
 
-    def _at(
-        self, atom: Atom, words: "list[_Word]", columns: Mapping[str, Column], at: Sequence[int]
-    ) -> list[Sequence[str]]:
-        """Names of an atom's values at each token of `at`."""
-        T, offset, column = len(words), atom.offset, columns.get(atom.attribute)
-        if column is None:
-            part = self._joined_atoms[atom]
-            return [words[t + offset][1][part] if 0 <= t + offset < T else () for t in at]
-        known = self._value_cache.setdefault(atom, {})
-        make_room(known)
-        new = {values: _names(atom, values) for values in set(column) - known.keys()}
-        if all(sum(map(len, values)) <= LONGEST_TEXT for values in new):
-            known.update(new)
-        else:
-            known = known | new
-        return [known[column[t + offset]] if 0 <= t + offset < T else () for t in at]
-
-    def _word(self, word: str) -> "_Word":
-        """The features of a word at each offset, and its values for each atom of a conjunction."""
-        known = self._cache.get(word)
-        if known is None:
-            values = {name: attribute(word) for name, attribute in self._word_attributes.items()}
-            singles = {
-                offset: [name for atom in atoms for name in _names(atom, values[atom.attribute])]
-                for offset, atoms in self._singles.items()
-            }
-            value_names = [_names(atom, values[atom.attribute]) for atom in self._joined_atoms]
-            known = singles, value_names
-            if len(word) <= LONGEST_TEXT:
-                make_room(self._cache)
-                self._cache[word] = known
-        return known
-
     @cached_property
     def _context_names(self) -> list[str]:
         used = dict.fromkeys(atom.attribute for c in self.conjunctions for atom in c)
         return [name for name in used if name in self.contexts or name in CONTEXT_ATTRIBUTES]
 
     @cached_property
-    def _word_attributes(self) -> dict[str, WordAttribute]:
+    def _values(self) -> dict[str, "_Memo"]:
+        """The values of each attribute for a word."""
         used = dict.fromkeys(atom.attribute for c in self.conjunctions for atom in c)
-        return {name: word_attribute(name, self.words) for name in used if name not in self._context_names}
+        return {
+            name: _Memo(word_attribute(name, self.words)) for name in used if name not in self._context_names
+        }
 
     @cached_property
-    def _singles(self) -> dict[int, list[Atom]]:
-        """Atoms on single words that are features by themselves, by offset."""
-        result: dict[int, list[Atom]] = {}
+    def _offsets(self) -> set[int]:
+        """Where atoms look at single words."""
+        return {atom.offset for c in self.conjunctions for atom in c if atom.attribute in self._values}
+
+    @cached_property
+    def _singles(self) -> dict[int, "_Memo"]:
+        """By offset, the names of the features of a word that single atoms make."""
+        atoms: dict[int, list[Atom]] = {}
         for conjunction in self.conjunctions:
-            if len(conjunction) == 1 and conjunction[0].attribute in self._word_attributes:
-                result.setdefault(conjunction[0].offset, []).append(conjunction[0])
-        return result
+            if len(conjunction) == 1 and conjunction[0].attribute in self._values:
+                atoms.setdefault(conjunction[0].offset, []).append(conjunction[0])
+        return {offset: _Memo(partial(self._names_of, some)) for offset, some in atoms.items()}
 
-    @cached_property
-    def _reach(self) -> set[int]:
-        return self._singles.keys() | {atom.offset for atom in self._joined_atoms}
+    def _names_of(self, atoms: Sequence[Atom], word: str) -> list[str]:
+        return [name for atom in atoms for name in _names(atom, self._values[atom.attribute][word])]
 
     @cached_property
     def _others(self) -> list[Conjunction]:
@@ -145,18 +117,37 @@ class Template:
         return [c for c in self.conjunctions if len(c) > 1 or c[0].attribute in self._context_names]
 
     @cached_property
-    def _looked_up(self) -> list[Atom]:
-        return list(dict.fromkeys(atom for c in self._others for atom in c))
+    def _looked_up(self) -> dict[Atom, "_Memo"]:
+        """The names of the values of atoms in these features, by word, or by the values of one that looks at the sequence."""
+        atoms = dict.fromkeys(atom for c in self._others for atom in c)
+        return {
+            atom: _Memo(
+                partial(self._names_of, (atom,)) if atom.attribute in self._values else partial(_names, atom)
+            )
+            for atom in atoms
+        }
 
-    @cached_property
-    def _joined_atoms(self) -> dict[Atom, int]:
-        """Atoms on single words that conjunctions join, numbered."""
-        atoms = [atom for atom in self._looked_up if atom.attribute in self._word_attributes]
-        return {atom: number for number, atom in enumerate(atoms)}
+
+class _Memo(dict[Any, Any]):
+    """Values of a function of a text, or of a tuple of texts, kept for short ones; none where there is no token."""
+
+    def __init__(self, function: Callable[[Any], Sequence[str]]) -> None:
+        self.function = function
+
+    def __missing__(self, key: Any) -> Sequence[str]:
+        if key is None:
+            return ()
+        value = self.function(key)
+        if sum(map(len, key)) <= LONGEST_TEXT:
+            make_room(self)
+            self[key] = value
+        return value
 
 
-_Word = tuple[dict[int, list[str]], list[Sequence[str]]]
-_NONE: _Word = {}, []
+def _beside(column: Sequence[Any], offset: int, at: Sequence[int]) -> list[Any]:
+    """What stands at an offset from each token of `at`; None where there is no token."""
+    T = len(column)
+    return [column[t + offset] if 0 <= t + offset < T else None for t in at]
 
 
 def _names(atom: Atom, values: Values) -> Sequence[str]:

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from formulations import RuleError, dump_rules, parse_rules
+from formulations import RuleError, RuleSet, dump_rules, load_rules, parse_rules
 from formulations.errors import InferenceError
 from formulations.files import Unreadable, read_text
 from formulations.labels.schemes import OUTSIDE
@@ -116,10 +116,45 @@ def read_template(source: Any) -> Template:
     return load_template(source)
 
 
-def with_rules(template: Template, rules: Rules, window: str = "[-1..1]") -> Template:
-    """The template with features that name the rules on single tokens which apply to a token and to its neighbours in a window."""
-    source = {**template.source, "rules": dump_rules(rules)}
-    return load_template({**source, "features": [*source["features"], f"rule{window}"]})
+def with_rules(
+    template: str | Path | Mapping[str, Any] | Template, rules: Rules, window: str = "[-1..1]"
+) -> Template:
+    """Rules as features: a template whose features also name the rules that apply to a token (Liao et al. 2009, section 2).
+
+    A model that is trained with it weighs the rules against everything else it sees; nothing obliges it to keep them, other
+    than a hard rule in decoding. Model files hold the rules.
+
+    Parameters
+    ----------
+    template : str, Path, mapping of str to object or Template
+        A template, or what `load_template` reads.
+    rules : Rules
+        Rules on single tokens, such as `tag_at`, `tag_phrases` and `tag_sequence`; their penalties have no part in it.
+    window : str, default "[-1..1]"
+        The tokens whose rules a token sees, as in features; "" for its own alone.
+
+    Returns
+    -------
+    Template
+        The template, for `train("crf", pairs, template=…)`.
+
+    Raises
+    ------
+    TemplateError
+        For rules that are not about single tokens, a template that has rules already, and a malformed window.
+
+    Examples
+    --------
+    >>> from ilpinfer import constraints as C
+    >>> months = C.tag_at("date", words=["May", "June"], name="month")
+    >>> with_rules({"features": ["lower"]}, [months]).features(["May", "1815"])
+    [['lower[0]=may', 'rule[0]=month'], ['lower[0]=1815', 'rule[-1]=month']]
+    """
+    source = template_source(template if isinstance(template, Template) else load_template(template))
+    if "rules" in source:
+        raise TemplateError("the template has rules already; give all of them at once")
+    features = [*source["features"], f"rule{window}"]
+    return load_template({**source, "rules": dump_rules(rules), "features": features})
 
 
 def _parse(text: str, folder: Path, name: str) -> Template:
@@ -154,7 +189,8 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
             else:
                 contexts[name] = in_phrases(texts)
     if "rules" in document:
-        contexts["rule"] = _rules(document["rules"], folder)
+        rules = _rules(document["rules"], folder)
+        plain["rules"], contexts["rule"] = dump_rules(rules), _titles(rules)
         reserved.add("rule")
     for name, value, path in _entries(document, "patterns", reserved):
         words[name] = _pattern(value, name, path)
@@ -218,12 +254,16 @@ def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
     return str(value)
 
 
-def _rules(value: Any, folder: Path) -> ContextAttribute:
-    """Titles of the rules that apply to a token (Liao et al. 2009, section 2, first method)."""
-    if not isinstance(value, str):
-        raise ParameterError(f"rules is {value!r}; expected the text of a rule file", "rules")
+def _rules(value: Any, folder: Path) -> RuleSet:
+    """Rules on single tokens, of a text or a file."""
     try:
-        rules = parse_rules(value, "rules of the template", folder)
+        if isinstance(value, dict) and value.keys() == {"file"} and isinstance(value["file"], str):
+            rules = load_rules(folder / value["file"])
+        elif isinstance(value, str):
+            rules = parse_rules(value, "rules of the template", folder)
+        else:
+            expected = 'expected the text of a rule file, or { file = "rules.toml" }'
+            raise ParameterError(f"rules is {value!r}; {expected}", "rules")
     except RuleError as error:
         raise ParameterError(error.message, "rules") from None
     silent = [rule.title for rule in rules.rules if not is_token_rule(rule)]
@@ -231,6 +271,11 @@ def _rules(value: Any, folder: Path) -> ContextAttribute:
         raise ParameterError(
             f"rule {silent[0]!r} is not about single tokens; use rules such as tag_at", "rules"
         )
+    return rules
+
+
+def _titles(rules: RuleSet) -> ContextAttribute:
+    """Titles of the rules that apply to a token."""
     fields = tuple(field for field in rules.fields if field != OUTSIDE)
     statements = [(rule.title, statement) for rule in rules.rules for statement in rule.statements(fields)]
 

@@ -16,6 +16,7 @@ import numpy as np
 from formulations import LabelSet
 from formulations.arguments import items, one_of, texts
 from formulations.messages import counted, suggestion
+from ilpinfer.corpus.helper_labels import check_labelled
 from ilpinfer.models.crf.crfsuite import read_crfsuite
 from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.weights import Weights
@@ -181,6 +182,7 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     first: dict[str, int] = {}
     for number, (given, names) in enumerate(tokens_and_labels(sequences, f"{what} sequence")):
         place = f"{what} sequence {number}"
+        check_labelled(names, place)
         tokens, labels = items(given, f"{place}: tokens", "texts"), texts(names, f"{place}: labels")
         pairs.append((tokens, labels))
         if len(tokens) != len(labels):

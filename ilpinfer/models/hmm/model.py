@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from formulations import LabelSet, Trellis
+from formulations.arguments import whole
 from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.files import ModelFile
-from ilpinfer.models.hmm.emissions import Emissions
+from ilpinfer.models.hmm.emissions import Emissions, words_of
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing, read_smoothing
+from ilpinfer.models.hmm.unknown_labels import Weighted, maximised
 from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
-from ilpinfer.models.sequences import encode
+from ilpinfer.models.sequences import UNKNOWN, PartlyLabelled, encode
 
 KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
 """The keys of a model file."""
@@ -39,7 +41,7 @@ class CountedHMM(ModelFile):
     @classmethod
     def train(
         cls,
-        sequences: Iterable[tuple[Sequence[str], Sequence[str]]],
+        sequences: Iterable[PartlyLabelled],
         *,
         scheme: str = "",
         labels: Sequence[str] | None = None,
@@ -47,12 +49,16 @@ class CountedHMM(ModelFile):
         transitions: Smoothing | str | None = None,
         vocabulary: Vocabulary | str = "classes",
         ends: bool = True,
+        iterations: int = 3,
     ) -> Self:
         """Count tokens and labels of labelled sequences.
 
+        Labels that are None are unknown. They are counted by their probabilities, under the model of the iteration before and given
+        the known labels (expectation-maximisation; Dempster, Laird, Rubin 1977); the first model counts known labels alone.
+
         Parameters
         ----------
-        sequences : iterable of tuple of (sequence of str, sequence of str)
+        sequences : iterable of tuple of (sequence of str, sequence of str or None)
             Tokens and as many labels.
         scheme, labels : str or sequence of str, optional
             Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
@@ -63,6 +69,9 @@ class CountedHMM(ModelFile):
             Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
         ends : bool, default True
             Whether a sequence's end is an outcome of its last label, as it always is for second order.
+        iterations : int, default 3
+            Largest number of iterations where labels are unknown. They end before where the mean log-likelihood of a token gains
+            less than 0.0001 nats. More of them raise the likelihood, but often lower the accuracy (Merialdo 1994).
 
         Returns
         -------
@@ -74,22 +83,42 @@ class CountedHMM(ModelFile):
         ValueError
             For sequences that cannot be counted (`ilpinfer.models.sequences.encode`), and unknown names of
             smoothings.
+
+        Examples
+        --------
+        >>> from ilpinfer.models.hmm import HMM
+        >>> hmm = HMM.train([(["Ada", "1815"], ["name", "year"]), (["Alan", "1912"], ["name", None])])
+        >>> hmm.transitions.round(2).tolist()
+        [[0.0, 2.0], [0.0, 0.0]]
         """
-        label_set, texts, ids = encode(sequences, scheme, labels)
+        label_set, texts, ids = encode(sequences, scheme, labels, partly=True)
+        whole(iterations, "iterations", 0)
         K = len(label_set)
+        smoothing = cls.TRANSITIONS if transitions is None else as_smoothing(transitions)
+        if any((y == UNKNOWN).any() for y in ids):
+            words, rows = words_of(texts, as_vocabulary(vocabulary))
+            empty = Emissions(words, np.zeros((0, 0)), as_smoothing(emissions), as_vocabulary(vocabulary))
+            return maximised(
+                lambda weighted: of_weights(cls, label_set, empty, weighted, smoothing, ends=ends),
+                cls,
+                texts,
+                rows,
+                ids,
+                K,
+                iterations,
+            )
         start, end, counts = np.zeros(K), np.zeros(K), np.zeros(cls.shape(K))
         for y in ids:
             start[y[0]] += 1
             end[y[-1]] += 1
             np.add.at(counts, cls.steps(y), 1)
-        words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
-        smoothing = cls.TRANSITIONS if transitions is None else as_smoothing(transitions)
+        counted_words = Emissions.count(texts, ids, K, as_smoothing(emissions), as_vocabulary(vocabulary))
         return cls(
             label_set,
             start=start,
             end=end if ends else None,
             transitions=counts,
-            emissions=words,
+            emissions=counted_words,
             smoothing=smoothing,
         )
 
@@ -191,8 +220,10 @@ def of_weights(
     kind: type[Counted],
     labels: LabelSet,
     words: Emissions,
-    weighted: Iterable[tuple[Integers, Floats, Floats]],
+    weighted: Iterable[Weighted],
     smoothing: Smoothing,
+    *,
+    ends: bool = True,
 ) -> Counted:
     """The model of words (T,), weights of labels (T, K) and of steps of each sequence; counts that `words` has are replaced."""
     K = len(labels)
@@ -206,7 +237,7 @@ def of_weights(
     return kind(
         labels,
         start=start,
-        end=end,
+        end=end if ends else None,
         transitions=transitions,
         emissions=replace(words, counts=counts),
         smoothing=smoothing,

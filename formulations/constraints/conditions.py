@@ -1,0 +1,36 @@
+"""Conditions on what is known about a whole sequence, such as its intent: where a rule holds."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from formulations.messages import brief
+
+_CONDITION = re.compile(r"\s*([^=!|]*[^=!|\s])\s*(!?=)\s*(.*\S)\s*", re.DOTALL)
+EXPECTED = 'expected "KEY = VALUE", "KEY = ONE | OTHER" or "KEY != VALUE"'
+
+
+@dataclass(frozen=True)
+class Condition:
+    key: str
+    values: frozenset[str]
+    negated: bool
+
+    def holds(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether the value of the key is among the values, or is not; without the key neither is."""
+        if self.key not in metadata:
+            return False
+        value = metadata[self.key]
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        return (shown in self.values) != self.negated
+
+
+def condition(text: str) -> Condition:
+    """The condition of a text; ValueError for what is none."""
+    found = _CONDITION.fullmatch(text)
+    values = [part.strip() for part in found[3].split("|")] if found else []
+    if found is None or "" in values or any("=" in value for value in values):
+        raise ValueError(f"when is {brief(text)}; {EXPECTED}")
+    return Condition(found[1], frozenset(values), found[2] == "!=")

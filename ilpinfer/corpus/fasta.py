@@ -1,0 +1,83 @@
+"""FASTA with labels: a header, the residues and the label of each residue, a line each; without labels two lines."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from formulations.messages import brief, counted
+from ilpinfer.corpus.examples import Example, Rejection
+from ilpinfer.corpus.lines import Lines, few
+
+SUFFIXES = (".fasta", ".fa", ".3line")
+_RESIDUES = re.compile(r"[A-Za-z*-]{2,}")
+
+
+def is_fasta(lines: Sequence[str]) -> bool:
+    """Whether a text begins with a header and residues."""
+    texts = [line.strip() for line in few(lines, 2)]
+    return len(texts) > 1 and re.match(r">\S", texts[0]) is not None and bool(_RESIDUES.fullmatch(texts[1]))
+
+
+def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejection]:
+    """The records of a file; the first one tells whether there are labels."""
+    texts = [line.strip() for line in few(head, 3)]
+    labelled = len(texts) > 2 and not texts[2].startswith(">")
+    lines.resume()
+    record: list[tuple[int, str]] = []
+    for number, line in lines:
+        if isinstance(line, Rejection):
+            yield line
+            record = []
+            continue
+        text = line.strip()
+        if not text:
+            continue
+        if text.startswith(">"):
+            if record and len(record) < 2 + labelled:
+                lines.held = True
+                yield _incomplete(record, lines.name, labelled)
+                lines.held = False
+            record = [(number, text)]
+        elif not record:
+            yield Rejection(
+                lines.name,
+                number,
+                f"{lines.name}, line {number}: {brief(text)} has no header; {_expected(labelled)}",
+            )
+        else:
+            record.append((number, text))
+            if len(record) == 2 + labelled:
+                yield _example(record, lines.name)
+                record = []
+    if record:
+        yield _incomplete(record, lines.name, labelled)
+
+
+def _expected(labelled: bool) -> str:
+    parts = (
+        "the residues on one line and their labels on the next" if labelled else "all residues on one line"
+    )
+    return f"expected >NAME, then {parts}"
+
+
+def _incomplete(record: list[tuple[int, str]], name: str, labelled: bool) -> Rejection:
+    number, header = record[0]
+    lacking = "residues" if len(record) < 2 else "labels"
+    return Rejection(
+        name, number, f"{name}, line {number}: {brief(header)} has no {lacking}; {_expected(labelled)}"
+    )
+
+
+def _example(record: list[tuple[int, str]], name: str) -> Example | Rejection:
+    (begin, header), (_, residues), *states = record
+    if states and len(states[0][1]) != len(residues):
+        number, names = states[0]
+        return Rejection(
+            name,
+            number,
+            f"{name}, line {number}: {counted(len(names), 'label')} for {counted(len(residues), 'residue')}; "
+            f"{_expected(labelled=True)}",
+        )
+    first, _, rest = header[1:].strip().partition(" ")
+    about = {"id": first, "comment": rest.strip()} if rest.strip() else {"id": first}
+    labels = tuple(states[0][1]) if states else None
+    return Example(tuple(residues), labels, f"{name}, line {begin}", file=name, line=begin, about=about)
