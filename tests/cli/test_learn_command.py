@@ -282,7 +282,7 @@ n = 3
     for key in ("emissions", "tokens", "labels"):
         lines[0][key] = lines[0][key][:2]
     Path("scored.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lines))
-    err = cli.done(learn("--update perceptron", source="scored.jsonl")).err
+    err = cli.done(learn("--quick --update perceptron", source="scored.jsonl")).err
     assert "penalties that reached the cap of 30 nats" in err and "at any penalty: some note\n" in err
     assert "1 of 14 sequences have no labelling under the hard rules" in err
     some, author = load_rules("learnt.toml")
