@@ -20,6 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/heuristics.md", "docs/measurements.md", "docs/why.md")
+WRITTEN = (*PAGES, "docs/learning.md")
+"""Pages with figures; in those of `PAGES`, every section with a measure links to results."""
 SPACE = " \u202f"
 NUMBER = re.compile(rf"[−+-]?(?:\d{{1,3}}(?:[{SPACE}]\d{{3}})+|\d+)(?:\.\d+)?")
 FIGURE = re.compile(rf"(\?|{NUMBER.pattern})<!-- ([\w-]+) \| (.+?)(?: #(\d+))? -->")
@@ -151,7 +153,7 @@ def _with_cells(match: re.Match[str]) -> str:
     return text
 
 
-def main(pages: Sequence[str] = PAGES) -> None:
+def main(pages: Sequence[str] = WRITTEN) -> None:
     """Write figures and tables anew."""
     for name in pages:
         path = ROOT / name

@@ -68,7 +68,9 @@ def caches_of(tree: ast.Module) -> set[str]:
         if isinstance(target, ast.Name) and (is_empty(node.value) or name_of(node.value) in CONTAINERS):
             found.add(target.id)
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and "__missing__" in {getattr(part, "name", "") for part in node.body}:
+        if isinstance(node, ast.ClassDef) and "__missing__" in {
+            getattr(part, "name", "") for part in node.body
+        }:
             found.add(node.name)
         if isinstance(node, ast.FunctionDef):
             marks = {name_of(mark) for mark in node.decorator_list}

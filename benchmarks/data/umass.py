@@ -8,28 +8,23 @@ from benchmarks.data.corpora import read_labelled
 from benchmarks.data.models import trained
 from benchmarks.data.sets import Labelled
 from benchmarks.study import Sources
-from formulations import Rule, RuleSet
+from formulations import RuleSet
 from formulations import constraints as C
 from ilpinfer.learning import FAMILIES as KNOWN
 from ilpinfer.learning import MinedRules, RuleMiner
-from ilpinfer.learning.labellings import LabelArrays
+from ilpinfer.learning.rules_to_learn import FAMILIES
 from ilpinfer.models.sequence_model import TrainedModel
-from ilpinfer.models.sequences import encode
 
 PARAMETERS = {"template": "citations", "c1": 0.05, "c2": 0.3, "max_iterations": 120}
 """Of CRFs of references."""
-FAMILIES = ("one-run", "never-together", "requires-present", "requires-before")
-PRECEDENCE = ("precedence", "presence-precedence")
 ALL = "all families, pruned"
 MANY = "six families, all, with few trials; lengths of runs"
 MEASURED = tuple(name for name in KNOWN if name != "conjunctions")
 """The families of `ALL`, those that the committed results are of."""
 MINERS: Mapping[str, RuleMiner] = {
     ALL: RuleMiner(MEASURED, confidence=0.75, gain=0.0, support=20),
-    MANY: RuleMiner((*FAMILIES, *PRECEDENCE), support=20, confidence=0.6, gain=0.0, pruning="none"),
+    MANY: RuleMiner(FAMILIES, support=20, confidence=0.6, gain=0.0, pruning="none"),
 }
-LEAST, MOST = (2, 3, 4, 6), (1, 2, 3, 5, 8, 12, 20)
-"""Least and most tokens of runs that rules of `MANY` ask for."""
 VALID = C.valid_scheme()
 
 
@@ -53,21 +48,6 @@ def crf(examples: Sequence[tuple[Sequence[str], Sequence[str]]]) -> TrainedModel
 def mined_rules(folder: Path, scale: str, number: int, miner: str) -> MinedRules:
     """The rules that so many references of the training part suggest."""
     return MINERS[miner].fit(training_part(Sources(folder, scale), number))
-
-
-def run_lengths(references: Sequence[Labelled], support: int = 20) -> list[Rule]:
-    """Rules on the lengths of runs, of each field that so many references have."""
-    table = LabelArrays.of(*encode(references))
-    names = [field.name for field in table.labels.each_field]
-    return [
-        rule
-        for name in sorted(names)
-        if table.field(name).present.sum() >= support
-        for rule in (
-            *(C.min_run_length(name, n, penalty=1.0) for n in LEAST),
-            *(C.max_run_length(name, n, penalty=1.0) for n in MOST),
-        )
-    ]
 
 
 def with_valid(rules: Sequence[object], fields: Sequence[str] = ()) -> RuleSet:

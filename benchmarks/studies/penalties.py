@@ -20,7 +20,7 @@ from ilpinfer import learning
 from ilpinfer.learning.all_features import AllFeatures
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.learning.updates import Update
-from ilpinfer.learning.weights import TOGETHER as STEPS
+from ilpinfer.learning.ways import STEPS_TOGETHER as STEPS
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.models.training import rewrite
 
@@ -75,7 +75,8 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     given = load_rules("citations")
     given = replace(given, items=(*given, C.valid_scheme()))
     with_order = replace(given, items=(*given, *load_rules("citations-order")))
-    counted, learner = TrainingSet(examples, given), learning.WeightLearner(seed=cell.draw)
+    counted = TrainingSet(examples, given)
+    learner = learning.WeightLearner(seed=cell.draw, ways=["penalties"])
     learnt, ordered = learner.fit(examples, given), learner.fit(examples, with_order)
     rule_sets = (
         counted.with_weights(0 * counted.given),
@@ -101,7 +102,7 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
         unscored = len(training) - len(task.places)
         yield row | {"penalties": name, "algorithm": update.name, "left_out": unscored}
     if cell.size <= sources(smoke=MOST_CHOSEN, sample=MOST_CHOSEN, full=SIZES[-1]):
-        best = learner.fit_model(training, make, given)
+        best = replace(learner, ways=["given", "all weights"]).fit_model(training, make, given)
         row = measured(best.model or model, test, best.rules)
         yield row | {"penalties": BEST, "algorithm": best.chosen, "left_out": best.unscored}
 
@@ -167,7 +168,7 @@ def report(frame: DataFrame, report: Report) -> None:
     report.heading("All weights learnt together, %")
     report.text(
         "`published` is learning first and inference after, `learnt` are penalties alone, and `no rules` of the CRF is what its likelihood alone has "
-        f"learnt. `{BEST}` is what `ilpinfer learn --weights all` does: the model as it is, or corrected by perceptron or margin; at the usual scale with up to "
+        f"learnt. `{BEST}` is what `ilpinfer learn --weights all` does: the model as it is, or corrected by the margin; at the usual scale with up to "
         f"{MOST_CHOSEN} references. `{HELD_OUT}` is the "
         f"margin without that choice, on scores of models of the other folds; `{OWN}` the same on scores of the model itself."
     )

@@ -15,6 +15,7 @@ from benchmarks.study import Cell, Row, Sources, Study, grid
 from formulations import RuleSet
 from ilpinfer.learning import ScoredExample, held_out_examples
 from ilpinfer.learning.minimum_risk import MinimumRisk
+from ilpinfer.learning.rules_to_learn import LEAST, MOST, run_lengths
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.learning.updates import Update
 from ilpinfer.models.sequence_model import SequenceModel
@@ -88,7 +89,7 @@ def statements(sources: Sources, cell: Cell) -> tuple[RuleSet, dict[str, int]]:
     mined = umass.mined_rules(sources.folder, sources.scale, cell.training, miner)
     families, rules = Counter(one.family for one in mined.entries), [one.rule for one in mined.entries]
     if cell.part == TRAINING:
-        lengths = umass.run_lengths(umass.training_part(sources, cell.training))
+        lengths = run_lengths(umass.training_part(sources, cell.training), 20)
         families, rules = families + Counter({"lengths of runs": len(lengths)}), [*rules, *lengths]
     return umass.with_valid(rules, mined.rules.fields), dict(sorted(families.items()))
 
@@ -160,7 +161,7 @@ STUDY = Study(
     model="linear-chain CRF with the template `citations`; L-BFGS with c1 = 0.05, c2 = 0.3, 120 iterations. Training references are scored by "
     f"CRFs of the other {FOLDS - 1} of {FOLDS} folds",
     rules="labels keep their scheme; beside it the rules of `RuleMiner(confidence=0.75, gain=0.0, support=20)` without the family conjunctions. Where training references alone teach: six families with a confidence of 0.6 and 20 trials "
-    f"at least, and the lengths of runs of each field, at least {umass.LEAST} and at most {umass.MOST} tokens",
+    f"at least, and the lengths of runs of each field, at least {LEAST} and at most {MOST} tokens",
     methods="`auto`. Penalties as the miner counts them; learnt from 0 by the averaged perceptron; and the rules that learning has left, all hard. Where "
     f"training references alone teach: least expected number of wrong spans over the best {RISK.top} labellings within {RISK.within:g} nats, with a prior of "
     f"strength {RISK.strength:g}; penalties below {RISK.least:g} nats are left out. Rules, lists and strength were chosen on folds of the training part alone",

@@ -1,12 +1,13 @@
 """`ilpinfer learn`."""
 
+import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
-from formulations import RuleSet, dump_rules
+from formulations import InferenceError, RuleSet, dump_rules
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
@@ -21,11 +22,7 @@ from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training_scores import TrainingInput, TrainingScores
 from ilpinfer.corpus.examples import InputError
-from ilpinfer.models.crf import CRF
-from ilpinfer.models.files import record_of, text_of
-from ilpinfer.models.hmm import HMM
-from ilpinfer.models.sequences import Labelled
-from ilpinfer.models.training import KINDS
+from ilpinfer.models.files import record_of, save_trained, text_of
 from ilpinfer.system.files import write_atomically
 
 if TYPE_CHECKING:
@@ -35,142 +32,154 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 """Rules of the table on screen."""
-WEIGHTS = ("rules", "all")
+WEIGHTS: Mapping[str, tuple[str, ...]] = {
+    "rules": ("given", "penalties", "mined"),
+    "all": ("given", "all weights"),
+}
+"""The ways of the learner, by the value of --weights."""
+CORRECTED = ("hmm", "crf")
+"""Kinds of models whose scores can be corrected."""
 
 
 @dataclass(frozen=True)
 class LearnOptions:
     input: TrainingInput
-    output: Annotated[str, output_file("File for the rules with learnt penalties, TOML")]
+    output: Annotated[str, output_file("File for the rules, TOML")]
     rules: arguments.Rules = ()
+    output_model: Annotated[
+        str | None,
+        output_file(
+            "File for the model, JSON, which --kind trains on TRAIN; with corrected scores where that is best. Without it, scores stay as "
+            "they are"
+        ),
+    ] = None
+    quick: bool = OPTIONS.option(False, "Try only given rules, as they are and with one update.")
+    weights: str | None = OPTIONS.option(
+        None,
+        "WHICH: Try less: rules: given rules, learnt penalties and mined rules. all: the scores of an hmm or crf corrected together with the "
+        "penalties of given rules.",
+    )
     update: str | None = OPTIONS.option(
         None,
-        "NAME: How weights are learnt: counts (of violations), perceptron (steps towards gold), margin (steps until gold leads), or risk "
-        "(fewest expected errors). If not given, the best on held-out folds.",
+        "NAME: Try only ways with this update: counts (of violations), perceptron (steps towards gold), margin (steps until gold leads), or "
+        "risk (fewest expected errors).",
     )
     measure: str = OPTIONS.option(
         "all",
         "NAME: Measure to maximize: tokens, spans, sequences, all, or an F measure of spans such as f0.5, which weighs precision "
         "above recall.",
     )
-    folds: int = OPTIONS.option(5, "NUMBER: Folds in which models, updates and rules are evaluated.")
-    weights: str = OPTIONS.option(
-        "rules",
-        "WHICH: rules: penalties and weights of features. all: also the scores of an hmm or crf that is trained on TRAIN, all corrected "
-        "together under inference, on scores of models of the other folds, where that is better on held-out parts.",
+    folds: int | None = OPTIONS.option(
+        None,
+        "NUMBER: Folds of TRAIN on which everything is tried; if not given 5, and 3 from 1000 sequences on.",
     )
-    output_model: Annotated[str | None, output_file("File for the model of --weights all, JSON")] = None
+    seconds: float = OPTIONS.option(
+        60.0,
+        "NUMBER: Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds.",
+    )
     rate: float | None = OPTIONS.option(
         None,
-        "NATS: Largest step of perceptron and margin, in nats; 0.3 if not given, 0.1 with --weights all.",
+        "NATS: Largest step of perceptron and margin, in nats; 0.3 if not given, 0.1 for all weights.",
     )
     epochs: int | None = OPTIONS.option(
         None,
-        "NUMBER: Passes of perceptron and margin over TRAIN in each round; 20 if not given, 10 with --weights all.",
+        "NUMBER: Passes of perceptron and margin over TRAIN; 20 if not given, 10 for all weights.",
     )
     start: float | None = OPTIONS.option(
         None,
-        "FACTOR: Factor of the penalties of RULES that steps begin with; 0 if not given, 1 with --weights all. 2 is good for few labels.",
+        "FACTOR: Factor of the penalties of RULES that steps begin with; each way has its own one if not given.",
     )
     seed: int = OPTIONS.option(0, "NUMBER: Seed of the folds and of the order of sequences.", min=0)
     as_json: arguments.AsJson = False
 
 
 @command(
-    "ilpinfer learn train.tsv --rules rules.toml --kind hmm --output learnt.toml",
+    "ilpinfer learn train.tsv --kind hmm --output-model hmm.json --output learnt.toml",
+    "ilpinfer learn train.tsv --rules citations --kind crf --output-model crf.json --output learnt.toml",
     "ilpinfer learn train.tsv --rules citations --model crf.json --measure spans --output learnt.toml",
-    "ilpinfer learn train.tsv --rules citations --kind hmm --weights all --output-model hmm.json --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
-    """Learn the penalties of rules from labelled sequences, judged by their effect on held-out labellings."""
-    from ilpinfer.core.rule_compiler import stated
-    from ilpinfer.learning.weights import WeightLearner, learnable
+    """Learn rules, penalties and scores of a model from labelled sequences: whatever labels held-out sequences best.
 
-    if not options.rules:
-        raise InputError("no rules are given; name them with --rules RULES")
+    Tried are no rules, rules as given, penalties learnt, rules mined, and all weights of the model and the rules together.
+    """
+    from ilpinfer.core.rule_compiler import stated
+    from ilpinfer.learning.weights import WeightLearner
+
     source, scheme = options.input.source, canonical_scheme(options.input.scheme)
-    together = _together(options)
-    learner = WeightLearner(**common(options, WeightLearner))
+    learner = WeightLearner(**common(options, WeightLearner), ways=_ways(options))
     inputs = files_read(source, options.input.model, toml=options.rules)
     outputs = Outputs(
         options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
     )
     rules = read_rules(options.rules)
-    try:
-        _ = stated(rules, "learning of all weights") if together else learnable(rules)
-    except ValueError as error:
-        raise InputError(f"{', '.join(options.rules)}: {error}") from None
+    with _about_rules(options):
+        _ = stated(rules, "learning")
     warnings.simplefilter("ignore", RuleNotice)
     with about(source):
         data = options.input.read(scheme)
-        learn_these = _all_weights if together else _penalties
-        result = learn_these(learner, data, rules, options, outputs)
-    outputs.show(result.to_dict(), lambda screen: _show(result, screen))
+        result = _learn(learner, data, rules, options, outputs)
+    outputs.show(result.to_dict(), lambda screen: _show(options, result, screen))
     _remark(options, result)
 
 
-def _together(options: LearnOptions) -> bool:
-    """Whether all weights are learnt; InputError for options of the other way to learn."""
+def _ways(options: LearnOptions) -> tuple[str, ...] | None:
+    if options.weights is None:
+        return None
     if options.weights not in WEIGHTS:
         raise InputError(f"--weights {options.weights}: expected {' or '.join(WEIGHTS)}")
-    if options.weights == "rules":
-        if options.output_model:
-            raise InputError("--output-model needs --weights all; add it, or remove --output-model")
-        return False
-    if not options.output_model:
+    if options.weights == "all" and not options.output_model:
         raise InputError("--weights all also learns a model; add --output-model FILE")
-    return True
+    return WEIGHTS[options.weights]
 
 
-def _penalties(
+@contextlib.contextmanager
+def _about_rules(options: LearnOptions) -> Iterator[None]:
+    """Errors of the rules, with the names of their files."""
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(error, InferenceError) or not options.rules:
+            raise
+        raise InputError(f"{', '.join(options.rules)}: {error}") from None
+
+
+def _learn(
     learner: "WeightLearner", data: TrainingScores, rules: RuleSet, options: LearnOptions, outputs: Outputs
 ) -> "LearntWeights":
+    record, model = data.record, options.output_model
+    if model and (record is None or (options.weights == "all" and record.kind not in CORRECTED)):
+        what = "--weights all" if options.weights == "all" else f"--output-model {model}"
+        raise InputError(f"{what}: the model has to be trained on the same sequences; add --kind hmm or crf")
     with outputs.reserved():
-        examples = data.examples or data.cross_fit(learner)
-        try:
-            with progress("learning", learner.fits(len(examples))) as advance:
+        if model is None or record is None:
+            examples = data.examples or data.cross_fit(learner)
+            with progress("learning", learner.fits(len(examples), rules)) as advance, _about_rules(options):
                 result = learner.fit(examples, rules, advance=advance)
-        except ValueError as error:
-            raise InputError(f"{', '.join(options.rules)}: {error}") from None
-        write_atomically(options.output, _text(result, learner, f"{data.digest}, {data.scores}"))
-    return result
-
-
-def _all_weights(
-    learner: "WeightLearner", data: TrainingScores, rules: RuleSet, options: LearnOptions, outputs: Outputs
-) -> "LearntWeights":
-    record, pairs = data.record, data.pairs
-    if record is None or record.kind not in ("hmm", "crf"):
-        raise InputError(
-            "--weights all: the model has to be trained on the same sequences; add --kind hmm or crf"
-        )
-
-    def train(some: Sequence[Labelled]) -> HMM | CRF:
-        model = KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-        assert isinstance(model, HMM | CRF)
-        return model
-
-    made = {
-        "by": "learn",
-        "settings": asdict(learner),
-        "scores": "held-out",
-        "kind": record.kind,
-        "data": record.data,
-    }
-    assert options.output_model is not None
-    with outputs.reserved():
-        with progress("models and folds", learner.fits(len(pairs), "all")) as advance:
-            result = learner.fit_model(pairs, train, rules, advance=advance)
+            write_atomically(options.output, _text(result, learner, f"{data.digest}, {data.scores}"))
+            return result
+        fits = learner.fits(len(data.pairs), rules, record.kind in CORRECTED, trained=True)
+        with progress("models and folds", fits) as advance, _about_rules(options):
+            result = learner.fit_model(data.pairs, data.train, rules, advance=advance)
         assert result.model is not None
-        model = text_of({**record_of(result.model), "made": made})
-        write_atomically(options.output_model, model, outputs.inputs)
+        if result.corrected:
+            made = {
+                "by": "learn",
+                "settings": asdict(learner),
+                "scores": "held-out",
+                "kind": record.kind,
+                "data": record.data,
+            }
+            write_atomically(model, text_of({**record_of(result.model), "made": made}), outputs.inputs)
+        else:
+            save_trained(model, result.model, record)
         write_atomically(options.output, _text(result, learner, record.data))
     return result
 
 
 def _text(result: "LearntWeights", learner: "WeightLearner", data: str) -> str:
     """The rule file with its origin, and with the removed rules as comments."""
-    what = "penalties" if result.model is None else "all weights"
+    what = "all weights" if result.corrected else "rules"
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     origin = (
         f"{what} learnt by ilpinfer {version('ilpinfer')}: {result.chosen}, from {counted(result.sequences, 'sequence')} "
@@ -181,12 +190,18 @@ def _text(result: "LearntWeights", learner: "WeightLearner", data: str) -> str:
     return text + comments(f"left out: {verdict.name} ({verdict.reason})" for verdict in left)
 
 
-def _show(result: "LearntWeights", screen: "Console") -> None:
+def _show(options: LearnOptions, result: "LearntWeights", screen: "Console") -> None:
     if result.tried:
-        tried = table("on held-out parts", numbers=("token accuracy", "span F1", "whole sequences"))
+        tried = table("tried on folds", numbers=("token accuracy", "span F1", "whole sequences", "seconds"))
+        tried.add_column("")
         for each in result.tried:
-            name = each.name + (", taken" if each.name == result.chosen else "")
-            add_row(tried, name, *(f"{100 * share:.2f}" for share in each.measures))
+            notes = ("taken" if each.name == result.chosen else "", each.stopped, each.refused)
+            shares = [f"{100 * share:.2f}" for share in each.measures] if each.measured else ["–"] * 3
+            add_row(tried, each.name, *shares, f"{each.seconds:.1f}", "; ".join(filter(None, notes)))
+        if options.weights is None and not options.quick and not options.output_model:
+            add_row(
+                tried, "all weights", *["–"] * 4, "not tried: needs --kind hmm or crf, and --output-model"
+            )
         screen.print(tried)
     if result.verdicts:
         shown = table("rule", numbers=("given", "learnt"))
@@ -219,10 +234,8 @@ def _remark(options: LearnOptions, result: "LearntWeights") -> None:
         if each.name == result.chosen and each.refused:
             notice(f"{result.chosen}: {each.refused}, before rules were left out")
     if result.model is not None:
-        how = result.chosen if result.chosen == "apart" else f"with the rules ({result.chosen})"
-        remark(f"{options.output_model}: {result.model.size}, learnt {how}")
-        return
+        how = "corrected together with the rules" if result.corrected else "as trained"
+        remark(f"{options.output_model}: {result.model.size}, {how}")
     number = sum(verdict.learnt != 0 for verdict in result.verdicts)
-    remark(
-        f"{options.output}: {number} of {len(result.verdicts)} rules and features kept, by {result.chosen}"
-    )
+    of = f"{number} of {counted(len(result.verdicts), 'rule')} and features kept"
+    remark(f"{options.output}: {result.chosen}{f', {of}' if result.verdicts else ''}")

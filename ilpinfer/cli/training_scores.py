@@ -134,18 +134,19 @@ class TrainingScores:
     record: TrainingRecord | None = None
     """How to train these models, each without a part; None if there are scores."""
 
+    def train(self, some: Sequence[Labelled]) -> TrainedModel:
+        """A model of some of the sequences."""
+        assert self.record is not None
+        return KINDS[self.record.kind].make(some, self.record.scheme, [], None, self.record.options)
+
     def cross_fit(self, learner: "WeightLearner") -> list[ScoredExample]:
         """Each sequence, scored by a model trained without its part."""
         from ilpinfer.learning.held_out import held_out_examples
+        from ilpinfer.learning.weights import folds_of
 
-        record, pairs = self.record, self.pairs
-        assert record is not None
-
-        def train(some: Sequence[Labelled]) -> TrainedModel:
-            return KINDS[record.kind].make(some, record.scheme, [], None, record.options)
-
-        with progress("training", min(learner.folds, len(pairs))) as advance:
-            return held_out_examples(pairs, train, folds=learner.folds, seed=learner.seed, advance=advance)
+        folds = folds_of(learner, len(self.pairs))
+        with progress("training", folds) as advance:
+            return held_out_examples(self.pairs, self.train, folds=folds, seed=learner.seed, advance=advance)
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:

@@ -13,6 +13,7 @@ from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.temperature import fit_temperature
 from ilpinfer.learning.updates import UPDATES
 from ilpinfer.learning.verdicts import Verdict
+from ilpinfer.learning.ways import WAYS
 from ilpinfer.learning.weights import WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
 from ilpinfer.pipelines.trellises import ScoredExample
@@ -23,6 +24,7 @@ __all__ = [
     "FAMILIES",
     "M_STEPS",
     "UPDATES",
+    "WAYS",
     "CODLResult",
     "Cycle",
     "DroppedCandidates",

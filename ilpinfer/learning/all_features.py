@@ -8,7 +8,7 @@ from formulations import RuleSet, Trellis
 from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
 from ilpinfer.decoding.decoder import Decoder
-from ilpinfer.learning.task import Move, Pool
+from ilpinfer.learning.task import SECONDS, Move, Pool
 from ilpinfer.learning.training_set import TrainingSet
 from ilpinfer.models.chain import Base, Chain, summed
 from ilpinfer.models.combination import combine, on_labels
@@ -148,7 +148,7 @@ class AllFeatures:
         """The last one where the weights of rules are still the same."""
         own = weights[self.size :].tobytes()
         if own != self._decoder[0]:
-            self._decoder = own, Decoder(self.rules(weights))
+            self._decoder = own, Decoder(self.rules(weights), time_limit=SECONDS)
         return self._decoder[1]
 
     def _counts(self, place: int, ids: Integers) -> tuple[Integers, Floats]:

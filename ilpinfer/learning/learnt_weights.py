@@ -7,7 +7,8 @@ from formulations import RuleSet
 from formulations.plain_values import PlainValues
 from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.verdicts import Verdict
-from ilpinfer.models.chain import Base, Chain
+from ilpinfer.models.chain import Chain
+from ilpinfer.models.sequence_model import TrainedModel
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class LearntWeights(PlainValues):
     rules : RuleSet
         Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
     chosen : str
-        Update that was taken, "no rules" or "apart".
+        Name of the way that was taken.
     tried : tuple of Tried
         What was tried on held-out folds.
     verdicts : tuple of Verdict
-        Result for each soft rule and feature; empty for all features together.
+        Result for each soft rule and feature; empty where the scores of the model were corrected.
     capped : tuple of str
         Names of items whose weight reached the cap, such as rules that every labelling breaks and gold keeps.
     sequences : int
@@ -31,7 +32,9 @@ class LearntWeights(PlainValues):
     unlabelled : int, default 0
         Number of examples for which no labelling keeps the hard rules.
     model : HMM, CRF or Chain, optional
-        Model that all features were learnt of, with corrected scores; None for rules alone.
+        Model of all sequences, of `fit_model`.
+    corrected : bool, default False
+        Whether its scores were corrected.
     unproved : int, default 0
         Number of moves that were left out because a sequence had no proved optimum.
     unscored : int, default 0
@@ -54,13 +57,15 @@ class LearntWeights(PlainValues):
     capped: tuple[str, ...] = ()
     sequences: int = 0
     unlabelled: int = 0
-    model: Base | Chain | None = None
+    model: TrainedModel | Chain | None = None
+    corrected: bool = False
     unproved: int = 0
     unscored: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "chosen": self.chosen,
+            "corrected": self.corrected,
             "sequences": self.sequences,
             "unlabelled": self.unlabelled,
             "unproved": self.unproved,
@@ -80,7 +85,7 @@ class LearntWeights(PlainValues):
         }
 
     def __repr__(self) -> str:
-        if self.model is not None:
+        if self.corrected:
             return f"LearntWeights({self.chosen}, {self.model})"
         kept = sum(verdict.learnt != 0 for verdict in self.verdicts)
         return f"LearntWeights({self.chosen}, {kept} of {len(self.verdicts)} rules kept)"

@@ -1,19 +1,27 @@
 """Candidates, each fitted without every fold in turn and scored on it, and the one that is taken."""
 
+import contextlib
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from formulations.dtypes import Integers
+from formulations.time_limits import OutOfTime
+from ilpinfer.core.deadline import Deadline
 from ilpinfer.learning.measures import Measures
 
 Candidate = TypeVar("Candidate")
 Fitted = TypeVar("Fitted")
 Folds = Sequence[Sequence[int]]
 """The places of the sequences of each fold; every place is in one of them."""
+WAITING = 3.0
+"""Seconds that may pass for each second of processor time."""
 MARGIN = 2.0
 """Standard errors by which one candidate has to differ from another to be clearly better."""
 Scores = NDArray[Any]
@@ -22,11 +30,16 @@ Scores = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Trial(Generic[Fitted]):
-    """A candidate on the folds: what was fitted without each of them, and the scores of all sequences."""
+    """A candidate on the folds: what was fitted without each of them, and the scores of their sequences.
+
+    Where its seconds did not suffice for all folds, `stopped` says so, and `places` are those of the sequences that have scores.
+    """
 
     fitted: tuple[Fitted, ...]
     scores: Scores
     seconds: float
+    places: Integers | None = None
+    stopped: str = ""
 
 
 Choose = Callable[[Mapping[str, Trial[Any]]], str]
@@ -55,6 +68,8 @@ class Tried:
         Seconds that its fits and labellings took.
     refused : str, default ""
         Reason for which it cannot be taken.
+    stopped : str, default ""
+        Number of folds on which it was tried, where that is not all of them.
 
     Examples
     --------
@@ -66,6 +81,12 @@ class Tried:
     measures: Measures
     seconds: float
     refused: str = ""
+    stopped: str = ""
+
+    @property
+    def measured(self) -> bool:
+        """Whether there was time for one fold."""
+        return not math.isnan(self.measures.accuracy)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values without the time, the same in every run.
@@ -75,7 +96,8 @@ class Tried:
         dict of str to object
             Name, measures and refusal.
         """
-        return {"name": self.name, **self.measures._asdict(), "refused": self.refused}
+        own = {"name": self.name, **self.measures._asdict(), "refused": self.refused}
+        return own | ({"stopped": self.stopped} if self.stopped else {})
 
 
 def select(
@@ -84,18 +106,49 @@ def select(
     score: Callable[[Fitted, Sequence[int]], Scores],
     folds: Folds,
     choose: Choose,
+    seconds: float | None = None,
 ) -> Selection[Fitted]:
-    """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all."""
-    trials = {}
-    for name, candidate in candidates.items():
-        began = time.perf_counter()
-        fitted, rows = list[Fitted](), list[Scores]()
-        for fold in folds:
-            fitted.append(fit(candidate, fold))
-            rows.append(np.asarray(score(fitted[-1], fold)))
-        order = np.argsort(np.concatenate([np.asarray(fold, np.int64) for fold in folds]))
-        trials[name] = Trial(tuple(fitted), np.concatenate(rows)[order], time.perf_counter() - began)
+    """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all.
+
+    A candidate that needs more than `seconds` of processor time is tried on fewer folds, as many as it has time for; but the first
+    one, with which the others are compared, on all.
+    """
+    first = next(iter(candidates), None)
+    trials = {
+        name: _trial(partial(fit, candidate), score, folds, None if name == first else seconds)
+        for name, candidate in candidates.items()
+    }
     return Selection(choose(trials), trials)
+
+
+def _clock() -> Callable[[], float]:
+    """Seconds of processor time from now; a third of the time that passes, where that is more, as solvers work in other processes."""
+    processor, clock = time.process_time(), time.perf_counter()
+    return lambda: max(time.process_time() - processor, (time.perf_counter() - clock) / WAITING)
+
+
+def _trial(
+    fit: Callable[[Sequence[int]], Fitted],
+    score: Callable[[Fitted, Sequence[int]], Scores],
+    folds: Folds,
+    seconds: float | None,
+) -> Trial[Fitted]:
+    deadline, fitted, rows = Deadline(seconds, _clock()), list[Fitted](), list[Scores]()
+    limit = contextlib.nullcontext() if seconds is None else deadline.as_limit()
+    with contextlib.suppress(OutOfTime), limit:
+        for number, fold in enumerate(folds):
+            if number and deadline.elapsed * (number + 1) / number > deadline.limit:
+                break
+            made = fit(fold)
+            rows.append(np.asarray(score(made, fold)))
+            fitted.append(made)
+    stopped = ""
+    if len(rows) < len(folds):
+        stopped = f"{len(rows)} of {len(folds)} folds in {seconds:g} s"
+    places = np.array([place for fold in folds[: len(rows)] for place in fold], np.int64)
+    order = np.argsort(places)
+    scores = np.concatenate(rows)[order] if rows else np.zeros((0, 6), np.int64)
+    return Trial(tuple(fitted), scores, deadline.elapsed, places[order], stopped)
 
 
 def largest(value: Callable[[Scores], float]) -> Choose:
@@ -105,8 +158,14 @@ def largest(value: Callable[[Scores], float]) -> Choose:
 
 def tried(trials: Mapping[str, Trial[Any]], refused: Mapping[str, str] | None = None) -> tuple[Tried, ...]:
     """Trials whose scores are counts (N, 6), as records."""
-    said = refused or {}
+    said, none = refused or {}, Measures(math.nan, math.nan, math.nan)
     return tuple(
-        Tried(name, Measures.of_counts(trial.scores), trial.seconds, said.get(name, ""))
+        Tried(
+            name,
+            Measures.of_counts(trial.scores) if len(trial.scores) else none,
+            trial.seconds,
+            said.get(name, ""),
+            trial.stopped,
+        )
         for name, trial in trials.items()
     )

@@ -14,6 +14,9 @@ LARGEST = 30.0
 TOP, WITHIN = 10, 8.0
 """The best labellings without soft rules that updates of many rules see, and how far they are behind the first, nats."""
 
+SECONDS = 5.0
+"""Seconds for one sequence; what is not proved by then is the best labelling found, and `AllFeatures` leaves it out."""
+
 
 class Move(NamedTuple):
     """Where gold counts otherwise than another labelling does, by how much, and how far gold is behind it, nats."""

@@ -1,6 +1,6 @@
 """Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -12,11 +12,12 @@ from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.labels.reading import Reading
 from formulations.messages import counted
 from formulations.problem.compiled_rules import unique_names
+from formulations.time_limits import check
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.checking import smoothed_penalty
 from ilpinfer.evaluation.counts import LabelCounter, Totals
 from ilpinfer.learning.activations import Activations
-from ilpinfer.learning.task import LARGEST, TOP, WITHIN, Move, Pool
+from ilpinfer.learning.task import LARGEST, SECONDS, TOP, WITHIN, Move, Pool
 from ilpinfer.pipelines.trellises import ScoredExample
 
 EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
@@ -27,8 +28,12 @@ SMALLEST = 1e-4
 class TrainingSet:
     """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
 
+    limit: float = SECONDS
+    """For each decoded sequence."""
+
     def __init__(self, examples: Sequence[ScoredExample], rules: RuleSet) -> None:
-        pairs = _checked(instances(examples, ScoredExample, "examples", EXPECTED))
+        self.examples = instances(examples, ScoredExample, "examples", EXPECTED)
+        pairs = _checked(self.examples)
         self.trellises, self.gold, self.rules = [x for x, _ in pairs], [y for _, y in pairs], rules
         named = [each for each in zip(unique_names(rules), rules, strict=True) if is_learnt(each[1])]
         self.names, self.items = [name for name, _ in named], [item for _, item in named]
@@ -45,6 +50,12 @@ class TrainingSet:
 
     def __len__(self) -> int:
         return len(self.trellises)
+
+    def with_rules(self, rules: RuleSet) -> "TrainingSet":
+        """The same examples and other rules, whose pools begin with the labellings of these ones."""
+        result = TrainingSet(self.examples, rules)
+        result._counts, result._seen = self._counts, [dict(seen) for seen in self._seen]
+        return result
 
     @cached_property
     def given(self) -> Floats:
@@ -101,17 +112,23 @@ class TrainingSet:
 
     def decode(self, weights: Floats, places: Iterable[int] | None = None) -> list[LabelIds | None]:
         """The best labelling of each example, or of those at some places; None where hard rules leave none."""
-        decoder = Decoder(self.with_weights(weights))
+        decoder = Decoder(self.with_weights(weights), time_limit=self.limit)
         chosen = list(range(len(self)) if places is None else places)
         together = sorted(chosen, key=self._models.__getitem__)
         best: dict[int, LabelIds | None] = {}
-        solutions = decoder.decode_many(self.trellises[i] for i in together)
+        solutions = decoder.decode_many(self._each(together))
         for place, solution in zip(together, solutions, strict=True):
             ids = solution.ids if solution.has_labelling else None
             if ids is not None:
                 self.see(place, ids)
             best[place] = ids
         return [best[place] for place in chosen]
+
+    def _each(self, places: Iterable[int]) -> Iterator[Trellis]:
+        """Trellises, as long as there is time."""
+        for place in places:
+            check()
+            yield self.trellises[place]
 
     @cached_property
     def _models(self) -> list[int]:
@@ -163,8 +180,8 @@ class TrainingSet:
 
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
         """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
-        decoder = Decoder(self.with_weights(np.zeros_like(self.given)))
-        lists = decoder.decode_many((self.trellises[place] for place in places), top=top)
+        decoder = Decoder(self.with_weights(np.zeros_like(self.given)), time_limit=self.limit)
+        lists = decoder.decode_many(self._each(places), top=top)
         for place, few in zip(places, lists, strict=True):
             for each in few:
                 if each.score >= few[0].score - within:

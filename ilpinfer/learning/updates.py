@@ -9,6 +9,7 @@ import numpy as np
 from formulations.arguments import number as number_of
 from formulations.arguments import one_of, positive, whole
 from formulations.dtypes import Booleans, Floats
+from formulations.time_limits import check
 from ilpinfer.learning.measures import check_measure
 from ilpinfer.learning.minimum_risk import MinimumRisk
 from ilpinfer.learning.task import LARGEST, Move, Task
@@ -21,6 +22,8 @@ UPDATES: Mapping[str, str] = {
 }
 ROUNDING = 1e-5
 """Nats: a value that is ahead by less may be so because scores are rounded to their grid."""
+STRENGTH, LEAST_STRENGTH = 3.0, 0.01
+"""Of the prior of "risk": for all sequences together, and at least for each."""
 ROUNDS = 8
 """Most passes of decoding that add labellings to the pools of a training set."""
 
@@ -54,6 +57,8 @@ class Update:
     decay: float = 0.1
     margin: float = 1.0
     measure: str = "spans"
+    rounds: int = 2
+    """Rounds of "risk": of the best labellings, then also of those that its weights lead to."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -65,14 +70,16 @@ class Update:
         whole(self.seed, "seed", 0)
         check_measure(self.measure)
 
-    def fit(self, task: Task, places: Sequence[int]) -> FittedWeights:
-        """Learn from the examples at some places."""
+    def fit(self, task: Task, places: Sequence[int], start: Floats | None = None) -> FittedWeights:
+        """Learn from the examples at some places, from the given weights times `start`, or other ones (W,)."""
         places = list(places)
         if self.name == "counts":
             return FittedWeights.plain(task.counted(places))
-        start = task.started(self.start)
+        start = task.started(self.start) if start is None else start
         if self.name == "risk":
-            weights = MinimumRisk(self.measure).fit(task, start, places)
+            strength = max(LEAST_STRENGTH, STRENGTH / max(len(places), 1))
+            learner = MinimumRisk(self.measure, strength=strength, rounds=self.rounds)
+            weights = learner.fit(task, start, places)
             return FittedWeights(weights, np.abs(weights) >= task.most)
         margin = self.margin if self.name == "margin" else 0.0
         task.prepare(start, places, margin)
@@ -92,6 +99,7 @@ class Update:
             rate = self.rate / (1 + self.decay * epoch)
             steps.append(0)
             for place in random.permutation(places).tolist():
+                check()
                 move = task.move(place, weights, margin)
                 if move is not None and (step := _length(move, rate, margin)):
                     where = move.where

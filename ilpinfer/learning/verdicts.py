@@ -9,9 +9,9 @@ from formulations import Feature, Rule
 from formulations.dtypes import Floats
 from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.measures import Measures, losses
-from ilpinfer.learning.selection import MARGIN, Folds, Trial
+from ilpinfer.learning.selection import MARGIN, Folds
 from ilpinfer.learning.training_set import SMALLEST, TrainingSet
-from ilpinfer.learning.updates import FittedWeights
+from ilpinfer.learning.ways import NONE
 
 
 def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:
@@ -127,8 +127,6 @@ def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is b or (a is not None and b is not None and bool((a == b).all()))
 
 
-NONE = "no rules"
-"""Leaves all soft rules and features out."""
 ENOUGH_SEQUENCES = 20
 """Sequences to which a rule applies before it is said to change nothing."""
 
@@ -163,18 +161,18 @@ class Verdict:
 
 def verdicts(
     data: TrainingSet,
-    trial: Trial[FittedWeights] | None,
+    of_folds: Sequence[Floats] | None,
     folds: Folds,
     weights: Floats,
     chosen: str,
     measure: str,
     prune: bool,
+    untried: str = "not tried",
 ) -> tuple[Verdict, ...]:
-    """The effect of each item on held-out sequences, and whether it is kept."""
+    """The effect of each item on held-out sequences by the weights that were learnt without them, and whether it is kept."""
     ablations: dict[int, Ablation] = {}
-    if trial is not None and prune:
+    if of_folds is not None and prune:
         items = np.flatnonzero(np.abs(weights) >= SMALLEST).tolist()
-        of_folds = [each.weights for each in trial.fitted]
         ablations = ablate(data, of_folds, folds, items)
         ablations |= indispensable(data, of_folds, folds, ablations, lambda each: _reason(each, measure)[1])
     result = []
@@ -185,7 +183,7 @@ def verdicts(
         elif j in ablations:
             reason, leaves = _reason(ablations[j], measure)
         else:
-            reason, leaves = "not tried" if trial is None else "kept as it is", False
+            reason, leaves = untried if of_folds is None else "kept as it is", False
         learnt = 0.0 if leaves else weight
         result.append(Verdict(name, float(data.given[j]), learnt, ablations.get(j), reason))
     return tuple(result)
@@ -195,7 +193,7 @@ def _without_weight(item: Rule | Feature, chosen: str) -> str:
     """Why an item has no weight."""
     if chosen == NONE:
         return "no penalties were clearly better than no rules on held-out sequences"
-    if chosen == "counts":
+    if chosen.endswith("counts"):
         return "penalty 0: gold breaks it wherever it applies"
     if isinstance(item, Feature):
         return "weight 0: predictions have it no more and no less often than gold"

@@ -1,66 +1,70 @@
-"""Weights of rules, or of all features of a model and of rules, learnt from labelled sequences."""
+"""Rules, penalties and scores of models from labelled sequences: what is best on held-out folds, or what is asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from formulations import LabelSet, RuleSet
-from formulations.arguments import whole
+from formulations import RuleSet
+from formulations.arguments import items, one_of, positive, whole
 from formulations.messages import counted
 from ilpinfer.core.rule_compiler import Rules, stated
-from ilpinfer.evaluation.counts import LabelCounter, Totals
-from ilpinfer.learning.all_features import AllFeatures
+from ilpinfer.learning.choice import choose, refusals, usual
+from ilpinfer.learning.fitting import Fitted, Fitting
 from ilpinfer.learning.held_out import held_out_models
 from ilpinfer.learning.learnt_weights import LearntWeights
-from ilpinfer.learning.measures import check_measure, value
-from ilpinfer.learning.selection import MARGIN, Trial, largest, select, tried
+from ilpinfer.learning.measures import check_measure
+from ilpinfer.learning.selection import Selection, Trial, select, tried
 from ilpinfer.learning.training_set import TrainingSet, is_learnt
-from ilpinfer.learning.updates import FittedWeights, Update
-from ilpinfer.learning.verdicts import NONE, Verdict, difference, verdicts, worse
-from ilpinfer.models.chain import Base, Chain
+from ilpinfer.learning.updates import Update
+from ilpinfer.learning.verdicts import Verdict, verdicts
+from ilpinfer.learning.ways import GIVEN, MINED, TOGETHER, WAYS, Way, ways_of
 from ilpinfer.models.labelled_sequences import tokens_and_labels
+from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
-from ilpinfer.pipelines.cross_validation import make_folds, predict, without
+from ilpinfer.pipelines.cross_validation import make_folds
 from ilpinfer.pipelines.trellises import ScoredExample
 
-APART = "apart"
-"""The model as it was trained, and the rules as they are given."""
-FEW_LABELS = "perceptron, start 2"
-PREFERENCE = (FEW_LABELS, "counts", "perceptron", NONE)
-"""What few labels get, unless another one is clearly better: given penalties hold knowledge that few labels lack."""
-FEW_SEQUENCES = 50
-"""Sequences from which on penalties must beat no rules by two standard errors, and be no worse by any measure."""
-TOGETHER: Mapping[str, Any] = {"rate": 0.1, "epochs": 10, "start": 1.0, "decay": 0.0}
-"""Steps of all features together; those of rules alone are the defaults of `Update`."""
+Advance = Callable[[], None]
+FOLDS, FEW_FOLDS, MANY_SEQUENCES = 5, 3, 1000
+"""Folds, and those of many sequences, of which two thirds are enough to learn from."""
 
 
 @dataclass(frozen=True)
 class WeightLearner:
-    """Learn penalties of soft rules and weights of features, alone or with all weights of a model (Stokman 2011, section 7.1).
+    """Learn rules and their penalties from labelled sequences, alone or with all weights of a model, whatever is best on folds.
+
+    Tried are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules
+    together (Stokman 2011, section 7.1). Everything is learnt, and rules are mined, without the fold on which it is tried. From 50
+    sequences on, rules are taken only if they are better than no rules by two standard errors; with fewer than 100, given ones with
+    penalties near twice the given ones are taken unless another way is better by as much.
 
     Parameters
     ----------
     update : str, optional
-        A name from `UPDATES`; if not given, what is best on held-out folds. For rules alone "counts" and "perceptron" are tried,
-        this also from twice the given penalties, and no rules; for all features "perceptron", "margin", and what was trained
-        apart.
+        A name from `UPDATES`: only ways to learn with this update are tried, beside no rules, and one of them is taken.
     measure : str, default "all"
         Measure that is maximised: "tokens", "spans", "sequences", "all", or an F measure of spans such as "f0.5", which
         weighs precision above recall (Trompper 2016).
-    folds : int, default 5
-        Number of folds on which updates and rules are tried.
+    folds : int, optional
+        Number of folds; if not given 5, and 3 from 1000 sequences on.
+    ways : collection of str, optional
+        What is tried beside no rules, names from `WAYS`; everything that is possible if not given.
+    quick : bool, default False
+        Whether one update of each is tried, and neither mined rules nor all weights.
+    seconds : float or None, default 60.0
+        Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds. None for no limit.
     rate, epochs : float or int, optional
         Largest step in nats, and number of passes of "perceptron" and "margin": 0.3 and 20 for rules alone, 0.1 and 10 for all
-        features.
+        weights.
     start : float, optional
-        Factor of the given penalties that these two and "risk" start from: 0 for rules alone, 1 for all features.
+        Factor of the given penalties that these two and "risk" start from; each way has its own one if not given.
     margin : float, default 1.0
         Nats for each wrong token, of "margin".
     prune : bool, default True
-        Whether useless rules are removed; for rules alone.
+        Whether given rules that are useless with learnt penalties are removed.
     seed : int, default 0
         Seed of folds and of the order of sequences.
 
@@ -80,14 +84,17 @@ class WeightLearner:
     >>> rules = RuleSet((C.at_most_runs("title", 1, penalty=0.2, name="one title"),))
     >>> learnt = WeightLearner().fit(examples, rules)
     >>> learnt
-    LearntWeights(perceptron, start 2, 1 of 1 rules kept)
+    LearntWeights(given: perceptron, start 2, 1 of 1 rules kept)
     >>> learnt.rules.rules
     [Rule('one title', penalty=0.7)]
     """
 
     update: str | None = None
     measure: str = "all"
-    folds: int = 5
+    folds: int | None = None
+    ways: Collection[str] | None = None
+    quick: bool = False
+    seconds: float | None = 60.0
     rate: float | None = None
     epochs: int | None = None
     start: float | None = None
@@ -97,66 +104,54 @@ class WeightLearner:
 
     def __post_init__(self) -> None:
         check_measure(self.measure)
-        whole(self.folds, "folds", 2)
-        self._update(self.update or "counts")
+        if self.folds is not None:
+            whole(self.folds, "folds", 2)
+        if self.seconds is not None:
+            positive(self.seconds, "seconds")
+        if self.ways is not None:
+            chosen = tuple(items(self.ways, "ways", "names"))
+            for name in chosen:
+                one_of(name, "way", WAYS)
+            object.__setattr__(self, "ways", chosen)
+        Update(self.update or "counts", **self._settings)
 
-    def _update(self, name: str, usual: Mapping[str, Any] | None = None, **settings: Any) -> Update:
+    @property
+    def _settings(self) -> dict[str, Any]:
         given = {"rate": self.rate, "epochs": self.epochs, "start": self.start}
-        own = {setting: each for setting, each in given.items() if each is not None}
-        made = {**(usual or {}), **own, **settings}
-        return Update(name, **made, margin=self.margin, measure=self.measure, seed=self.seed)
+        own = {name: each for name, each in given.items() if each is not None}
+        return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
 
-    @property
-    def _of_rules(self) -> dict[str, Update | None]:
-        """What is tried for rules alone, always including no rules."""
-        if self.update is not None:
-            return {NONE: None, self.update: self._update(self.update)}
-        few = self._update("perceptron", start=2.0)
-        return {
-            NONE: None,
-            **{name: self._update(name) for name in ("counts", "perceptron")},
-            FEW_LABELS: few,
-        }
-
-    @property
-    def _of_all(self) -> dict[str, Update | None]:
-        """What is tried for all features, always including what was trained apart."""
-        names = ("perceptron", "margin") if self.update is None else (self.update,)
-        return {APART: None, **{name: self._update(name, TOGETHER) for name in names}}
-
-    def fits(self, sequences: int, what: Literal["rules", "all"] = "rules") -> int:
-        """How often `advance` is called: after each fit without a fold, and once in the end.
+    def fits(self, sequences: int, rules: RuleSet, together: bool = False, trained: bool = False) -> int:
+        """How often `advance` is called at most: after each fit without a fold, and once in the end.
 
         Parameters
         ----------
         sequences : int
             Number of sequences.
-        what : {"rules", "all"}, default "rules"
-            Whether rules alone or all features are learnt, for which a model is trained without each fold, too.
+        rules, together
+            Given rules, and whether there is a model whose scores can be corrected.
+        trained : bool, default False
+            Whether a model is trained without each fold, too.
 
         Returns
         -------
         int
             Number of calls.
         """
-        folds = min(self.folds, sequences) if sequences > 1 else 0
-        return (len(self._of_rules) if what == "rules" else len(self._of_all) + 1) * folds + 1
+        folds = folds_of(self, sequences) if sequences > 1 else 0
+        return (len(candidates(self, rules, together)) + trained) * folds + 1
 
     def fit(
-        self,
-        examples: Sequence[ScoredExample],
-        rules: Rules,
-        *,
-        advance: Callable[[], None] = lambda: None,
+        self, examples: Sequence[ScoredExample], rules: Rules = (), *, advance: Advance = lambda: None
     ) -> LearntWeights:
-        """Learn the weights of a rule set alone.
+        """Learn rules and their weights for scores that stay as they are.
 
         Parameters
         ----------
         examples : sequence of ScoredExample
             Sequences scored by models that were not trained on them.
-        rules : Rules
-            Rules with penalties, which are prior knowledge.
+        rules : Rules, optional
+            Rules with penalties, which are prior knowledge; hard ones are kept.
         advance : callable, optional
             Function that is called after each of the `fits`.
 
@@ -168,58 +163,25 @@ class WeightLearner:
         Raises
         ------
         ValueError
-            For no examples, labels or rules that do not fit, no soft rule or feature, and hard rules that nothing keeps.
+            For no examples, labels or rules that do not fit, nothing to try, and hard rules that nothing keeps.
         """
-        data = TrainingSet(examples, learnable(rules))
-        data.decode(np.zeros_like(data.given))
-        if data.unlabelled == len(data):
-            raise ValueError(
-                "no sequence has a labelling that keeps the hard rules; remove rules, or give them penalties"
-            )
-
-        def fitted(update: Update | None, places: Sequence[int]) -> FittedWeights:
-            none = FittedWeights.plain(np.zeros_like(data.given))
-            result = none if update is None else update.fit(data, places)
-            advance()
-            return result
-
-        updates, places = self._of_rules, list(range(len(data)))
-        folds = make_folds(places, min(self.folds, len(data)), self.seed) if len(data) > 1 else []
-        selection = None
-        if folds:
-            selection = select(
-                updates,
-                lambda update, fold: fitted(update, without(fold, len(data))),
-                lambda made, fold: data.measure(made.weights, fold),
-                folds,
-                self._choose,
-            )
-        chosen = selection.chosen if selection else self.update or PREFERENCE[0]
-        weights, at_cap, *_ = fitted(updates[chosen], places)
-        trial = selection.trials[chosen] if selection else None
-        result = verdicts(data, trial, folds, weights, chosen, self.measure, self.prune)
-        return LearntWeights(
-            data.with_weights(np.array([each.learnt for each in result]), _reasons(data, result)),
-            chosen,
-            tried(selection.trials, self._refused(selection.trials)) if selection else (),
-            result,
-            tuple(each.name for each, yes in zip(result, at_cap, strict=True) if yes and each.learnt),
-            len(data),
-            data.unlabelled,
-        )
+        given = stated(rules, "learning of penalties").rules
+        if self.ways is not None and MINED not in self.ways:
+            learnable(given)
+        return self._learn(Fitting(examples, given), advance)
 
     def fit_model(
         self,
         pairs: Sequence[Labelled],
-        train: Callable[[Sequence[Labelled]], Base],
+        train: Callable[[Sequence[Labelled]], TrainedModel],
         rules: Rules = (),
         *,
-        advance: Callable[[], None] = lambda: None,
+        advance: Advance = lambda: None,
     ) -> LearntWeights:
-        """Train a model, and correct its scores together with the penalties of rules.
+        """Train a model, and learn rules and their weights, or all weights together.
 
-        Corrections are learnt on scores of models that were trained without the sequence, one for each fold. On a fold, they are
-        applied to the model that was trained without it; in the end, to the model of all sequences.
+        Each sequence is scored by a model that was trained without its fold. Corrections of all weights are learnt on these scores.
+        On a fold, they are applied to the model that was trained without it; in the end, to the model of all sequences.
 
         Parameters
         ----------
@@ -235,81 +197,125 @@ class WeightLearner:
         Returns
         -------
         LearntWeights
-            The model and the rules; what is learnt apart where figures are equal.
+            The rules and the model, which is as `train` makes it unless all weights were learnt.
 
         Raises
         ------
         ValueError
             For fewer than two sequences, and for anything that `train` or the rules refuse.
         """
-        pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
-        number = min(self.folds, len(pairs))
-        if number < 2:
+        fitting = prepared(self, pairs, train, rules, advance)
+        result = self._learn(fitting, advance)
+        return result if result.model is not None else replace(result, model=train(fitting.pairs))
+
+    def _learn(self, fitting: Fitting, advance: Advance) -> LearntWeights:
+        data = fitting.data
+        data.decode(np.zeros_like(data.given))
+        if data.unlabelled == len(data):
             raise ValueError(
-                f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
+                "no sequence has a labelling that keeps the hard rules; remove rules, or give them penalties"
             )
-        scorers = held_out_models(pairs, train, folds=number, seed=self.seed, advance=advance)
-        names = dict.fromkeys(chain.from_iterable(labels for _, labels in pairs))
-        counter = LabelCounter(LabelSet(tuple(names), scorers[0].labels.notation))
-
-        def fit(update: Update | None, fold: Sequence[int]) -> tuple[Base | Chain, RuleSet]:
-            seen, base = without(fold, len(pairs)), scorers[fold[0]]
-            own = [pairs[place] for place in seen], base, given, [scorers[place] for place in seen]
-            result = (base, given) if update is None else _learnt(update, AllFeatures(*own))
-            advance()
-            return result
-
-        def score(learnt: tuple[Base | Chain, RuleSet], fold: Sequence[int]) -> Totals:
-            found = predict(learnt[0], [pairs[place] for place in fold], learnt[1])
-            return np.array([counter.count_names(each.predicted, each.gold).totals() for each in found])
-
-        folds = make_folds(range(len(pairs)), number, self.seed)
-        best = largest(lambda counts: value(counts, self.measure))
-        selection = select(self._of_all, fit, score, folds, best if self.update is None else self._asked)
-        base, update = train(pairs), self._of_all[selection.chosen]
-        model: Base | Chain = base
-        learnt, unproved, unscored = given, 0, 0
-        if update is not None:
-            task = AllFeatures(pairs, base, given, scorers)
-            model, learnt = _learnt(update, task)
-            unproved, unscored = task.unproved, len(pairs) - len(task.places)
+        selected = selection(self, fitting, advance)
+        chosen, trials = selected.chosen, selected.trials
+        way = candidates(self, fitting.given, fitting.corrects)[chosen]
+        made = fitting.fit(way, [])
         advance()
+        rules, items, capped = made.rules, tuple[Verdict, ...](), tuple[str, ...]()
+        if rules is None:
+            items = self._verdicts(made, trials.get(chosen), chosen, way)
+            learnt = np.array([each.learnt for each in items])
+            said = _reasons(made.data, items) if way.update or not way.sources else ()
+            rules = made.data.with_weights(learnt, said)
+            at_cap = zip(items, made.weights.capped, strict=True)
+            capped = tuple(each.name for each, yes in at_cap if yes and each.learnt)
         return LearntWeights(
-            learnt,
-            selection.chosen,
-            tried(selection.trials),
-            sequences=len(pairs),
-            model=model,
-            unproved=unproved,
-            unscored=unscored,
+            rules,
+            chosen,
+            tried(trials, refusals(trials)),
+            items,
+            capped,
+            len(data),
+            data.unlabelled,
+            model=made.model,
+            corrected=made.model is not None,
+            unproved=made.unproved,
+            unscored=made.unscored,
         )
 
-    def _asked(self, trials: Mapping[str, Trial[Any]]) -> str:
-        assert self.update is not None
-        return self.update
+    def _verdicts(
+        self, made: Fitted, trial: Trial[Fitted] | None, chosen: str, way: Way
+    ) -> tuple[Verdict, ...]:
+        """The effect of each item on held-out sequences; that of mined rules, of which each fold has others, is not known."""
+        of_folds, folds, untried = None, list[list[int]](), "not tried"
+        if MINED in way.sources:
+            untried = "mined, and learnt with the others" if way.update else "as mined"
+        elif way.group == GIVEN:
+            untried = "as given"
+        elif trial is not None:
+            of_folds = [each.weights.weights for each in trial.fitted]
+            number = folds_of(self, len(made.data))
+            folds = make_folds(range(len(made.data)), number, self.seed)[: len(of_folds)]
+        return verdicts(
+            made.data,
+            of_folds,
+            folds,
+            made.weights.weights,
+            chosen,
+            self.measure,
+            self.prune,
+            untried,
+        )
 
-    def _refused(self, trials: Mapping[str, Trial[Any]]) -> dict[str, str]:
-        """Why each is no better than no rules."""
-        none = trials[NONE].scores
-        margin = MARGIN if len(none) < FEW_SEQUENCES else 0.0
-        return {name: worse(trial.scores, none, margin) for name, trial in trials.items() if name != NONE}
 
-    def _choose(self, trials: Mapping[str, Trial[Any]]) -> str:
-        """The best for rules alone that is not refused, where it is clearly better than what is usual."""
-        if self.update is not None:
-            return self.update
-        refused = self._refused(trials)
-        allowed = {name: trial.scores for name, trial in trials.items() if not refused.get(name)}
-        best = max(allowed, key=lambda name: value(allowed[name], self.measure))
-        few = len(trials[NONE].scores) < FEW_SEQUENCES
-        usual = next(name for name in PREFERENCE if name in allowed) if few else NONE
-        gain, error = difference(allowed[usual], allowed[best], self.measure)
-        return best if gain > MARGIN * error else usual
+def folds_of(learner: WeightLearner, sequences: int) -> int:
+    """Number of folds of so many sequences; 1 for a single one, with which nothing can be tried."""
+    return min(learner.folds or (FOLDS if sequences < MANY_SEQUENCES else FEW_FOLDS), sequences)
 
 
-def _learnt(update: Update, task: AllFeatures) -> tuple[Chain, RuleSet]:
-    weights = update.fit(task, task.places).weights
-    return task.corrected(weights), task.rules(weights)
+def candidates(learner: WeightLearner, rules: RuleSet, together: bool) -> dict[str, Way]:
+    """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`."""
+    groups = {*(WAYS if learner.ways is None else learner.ways)} - ({TOGETHER} if not together else set())
+    given = any(map(is_learnt, rules))
+    return ways_of(groups, given, learner.update, learner.quick, learner._settings)
+
+
+def prepared(
+    learner: WeightLearner,
+    pairs: Sequence[Labelled],
+    train: Callable[[Sequence[Labelled]], TrainedModel],
+    rules: Rules = (),
+    advance: Advance = lambda: None,
+) -> Fitting:
+    """Sequences that are scored by models of the other folds; parameters as for `WeightLearner.fit_model`."""
+    pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
+    number = folds_of(learner, len(pairs))
+    if number < 2:
+        raise ValueError(
+            f"{counted(len(pairs), 'labelled sequence')}; all weights are learnt on folds of at least 2: add sequences"
+        )
+    scorers = held_out_models(pairs, train, folds=number, seed=learner.seed, advance=advance)
+    examples = [
+        ScoredExample(scorer.trellis(tuple(tokens)), tuple(gold))
+        for scorer, (tokens, gold) in zip(scorers, pairs, strict=True)
+    ]
+    return Fitting(examples, given, scorers, train)
+
+
+def selection(learner: WeightLearner, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
+    """The trials of all ways, and the one that is taken; without trials where there is a single sequence."""
+    tried_ways = candidates(learner, fitting.given, fitting.corrects)
+    number = folds_of(learner, len(fitting))
+    if number < 2:
+        return Selection(usual(tried_ways), {})
+
+    def fit(way: Way, fold: Sequence[int]) -> Fitted:
+        result = fitting.fit(way, fold)
+        advance()
+        return result
+
+    folds = make_folds(range(len(fitting)), number, learner.seed)
+    by = partial(choose, measure=learner.measure, asked=learner.update is not None)
+    return select(tried_ways, fit, fitting.score, folds, by, learner.seconds)
 
 
 def learnable(rules: Rules) -> RuleSet:

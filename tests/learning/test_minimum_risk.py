@@ -10,6 +10,7 @@ from ilpinfer.learning import WeightLearner
 from ilpinfer.learning.minimum_risk import MinimumRisk, Risk
 from ilpinfer.learning.task import LARGEST
 from ilpinfer.learning.training_set import TrainingSet
+from ilpinfer.learning.updates import STRENGTH
 
 MEASURES = ("tokens", "spans", "sequences", "all", "f2")
 
@@ -87,10 +88,15 @@ def test_the_best_few_within_a_distance_and_those_of_other_weights_are_in_the_po
 
 def test_as_an_algorithm_of_the_learner():
     examples = [scored(seed, T=3) for seed in range(12)]
-    learnt = WeightLearner("risk", measure="spans", folds=3, prune=False).fit(examples, RULES)
-    assert [each.name for each in learnt.tried] == ["no rules", "risk"]
+    learnt = WeightLearner("risk", measure="spans", folds=3, prune=False, ways=["penalties"]).fit(
+        examples, RULES
+    )
+    assert [each.name for each in learnt.tried] == ["no rules", "given: risk"]
     data = TrainingSet(examples, RULES)
-    expected = MinimumRisk().fit(data, np.zeros(len(data.items)), range(12))
-    few = MinimumRisk(least=2.0, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
-    assert 0 < np.count_nonzero(few) < np.count_nonzero(expected) and np.abs(few[few != 0]).min() >= 2
+    expected = MinimumRisk(strength=STRENGTH / 12).fit(data, np.zeros(len(data.items)), range(12))
+    every, few = (
+        MinimumRisk(least=least, rounds=1).fit(data, np.zeros(len(data.items)), range(12))
+        for least in (0.1, 2.0)
+    )
+    assert 0 < np.count_nonzero(few) < np.count_nonzero(every) and np.abs(few[few != 0]).min() >= 2
     assert [each.learnt for each in learnt.verdicts] == pytest.approx(expected.tolist(), abs=1e-3)

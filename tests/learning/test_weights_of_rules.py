@@ -12,8 +12,8 @@ from formulations import constraints as C
 from ilpinfer import decode
 from ilpinfer.learning import UPDATES, ScoredExample, WeightLearner
 from ilpinfer.learning.training_set import TrainingSet
-from ilpinfer.learning.verdicts import NONE, ablate, difference, indispensable, verdicts, worse
-from ilpinfer.learning.weights import FEW_LABELS
+from ilpinfer.learning.verdicts import ablate, difference, indispensable, verdicts, worse
+from ilpinfer.learning.ways import NONE
 
 MANY = 40
 NO_B = C.at_most_tokens("b", 0, penalty=5.0)
@@ -26,7 +26,7 @@ def tagged(preference: float, gold: str) -> ScoredExample:
 
 
 def fit(examples, *rules, **options):
-    return WeightLearner(**options).fit(examples, RuleSet(rules))
+    return WeightLearner(ways=["penalties"], **options).fit(examples, RuleSet(rules))
 
 
 GIVEN = {"update": "perceptron", "rate": 1e-12, "start": 1.0}
@@ -60,16 +60,16 @@ def test_harmful_rules_all_leave(epochs):
     assert len(result.rules) == 0
     assert [verdict.learnt for verdict in result.verdicts] == [0.0, 0.0]
     by_name = {each.name: each for each in result.tried}
-    assert by_name["counts"].refused.startswith("tokens worse than without rules by 50.00 ± ")
-    assert by_name["counts"].measures.accuracy == 0.5
+    assert by_name["given: counts"].refused.startswith("tokens worse than without rules by 50.00 ± ")
+    assert by_name["given: counts"].measures.accuracy == 0.5
     assert by_name[result.chosen].refused == ""
     assert by_name[result.chosen].measures.accuracy == 1.0
 
 
 def test_an_algorithm_that_is_asked_for_is_taken_but_its_harmful_rules_leave():
     result = fit(RIGHT, NO_B, **GIVEN)
-    assert [each.name for each in result.tried] == [NONE, "perceptron"]
-    assert result.chosen == "perceptron" and result.tried[1].refused
+    assert [each.name for each in result.tried] == [NONE, "given: perceptron"]
+    assert result.chosen == "given: perceptron" and result.tried[1].refused
     assert len(result.rules) == 0
     changes = f"changes {MANY // 2} of {MANY} held-out labellings"
     assert result.verdicts[0].reason.startswith(f"left out: {changes}: right tokens -20, ")
@@ -99,7 +99,10 @@ def test_what_is_taken_is_never_refused(seed):
     examples = [scored(1000 * seed + i) for i in range(15)]
     rules = C.at_most_runs("b", 1, penalty=3.0), C.starts_with("a", penalty=2.0)
     result = fit(examples, *rules, C.feature(label="c", weight=-1.5), epochs=3)
-    assert {each.name for each in result.tried} == {NONE, "counts", "perceptron", FEW_LABELS}
+    assert {each.name for each in result.tried} == {
+        NONE,
+        *(f"given: {name}" for name in ("counts", "perceptron", "perceptron, start 2", "risk")),
+    }
     taken = next(c for c in result.tried if c.name == result.chosen)
     assert not taken.refused
 
@@ -216,7 +219,7 @@ def test_features_with_negative_weights_start_as_they_are():
 def test_weights_that_run_to_the_cap_are_told_and_given_ones_are_not():
     rules = RuleSet((C.at_least_tokens("q", 1, penalty=2.0, name="some q"),), ("q",))
     examples = [scored(i, ("a", "q", "b", "a")) for i in range(12)]
-    assert WeightLearner("perceptron").fit(examples, rules).capped == ("some q",)
+    assert WeightLearner("perceptron", ways=["penalties"]).fit(examples, rules).capped == ("some q",)
     large = C.at_most_tokens("b", 0, penalty=100.0)
     for settings in ({"update": "counts"}, {"update": "perceptron", "start": 2.0}):
         assert fit(WRONG, large, **settings).capped == ()
@@ -255,7 +258,7 @@ def test_what_is_learnt_is_written_read_and_decoded_alike(tmp_path):
         assert decode(example.trellis, again).labels == decode(example.trellis, result.rules).labels
     record = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert [rule["name"] for rule in record["rules"]] == [verdict.name for verdict in result.verdicts]
-    assert repr(result).startswith("LearntWeights(perceptron, ")
+    assert repr(result).startswith("LearntWeights(given: perceptron, ")
 
 
 PROGRAM = """

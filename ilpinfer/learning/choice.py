@@ -1,0 +1,88 @@
+"""The way that is taken by the trials of all."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ilpinfer.evaluation.counts import Totals
+from ilpinfer.learning.measures import value
+from ilpinfer.learning.selection import MARGIN, Trial
+from ilpinfer.learning.verdicts import difference, worse
+from ilpinfer.learning.ways import NONE, Way
+
+USUAL = ("given: perceptron, start 2", "given")
+"""What few labels get, unless another way is clearly better: given penalties hold knowledge that few labels lack."""
+FEW_SEQUENCES = 100
+"""Sequences up to which that is so."""
+ENOUGH_SEQUENCES = 50
+"""Sequences from which on rules must be clearly better than no rules, and worse by no measure; with fewer, not clearly worse."""
+
+
+def usual(ways: Mapping[str, Way]) -> str:
+    """What is taken where nothing can be tried."""
+    return next((name for name in USUAL if name in ways), list(ways)[-1])
+
+
+def refusals(trials: Mapping[str, Trial[Any]]) -> dict[str, str]:
+    """Why each is no better than no rules."""
+    return {
+        name: _refusal(*both(trial, trials[NONE]))
+        for name, trial in trials.items()
+        if name != NONE and len(trial.scores)
+    }
+
+
+def _refusal(own: Totals, none: Totals) -> str:
+    return worse(own, none, MARGIN if len(none) < ENOUGH_SEQUENCES else 0.0)
+
+
+def both(one: Trial[Any], other: Trial[Any]) -> tuple[Totals, Totals]:
+    """The counts of the sequences on which both were tried."""
+    if one.places is None or other.places is None:
+        return one.scores, other.scores
+    _, mine, its = np.intersect1d(one.places, other.places, return_indices=True)
+    return one.scores[mine], other.scores[its]
+
+
+def choose(trials: Mapping[str, Trial[Any]], measure: str, asked: bool = False) -> str:
+    """The best way, where it is clearly better than what is usual; of ways that are as good, the first.
+
+    One that was tried on some folds only has to be clearly better there than the others. Where an update is asked for, its ways are
+    compared with each other alone, and not with no rules.
+    """
+    refused = {} if asked else refusals(trials)
+    allowed = {
+        name: trial
+        for name, trial in trials.items()
+        if len(trial.scores) and not refused.get(name) and not (asked and name == NONE and len(trials) > 1)
+    }
+    if not allowed:
+        return NONE
+    whole = [name for name, trial in allowed.items() if not trial.stopped] or list(allowed)
+    best = max(whole, key=lambda name: _gain(trials[name], trials[NONE], measure))
+    for name in allowed:
+        if name not in whole and _clearly_better(trials[name], trials[best], measure):
+            best = name
+    if asked:
+        return best
+    first, number = NONE, len(trials[NONE].scores)
+    prior = next((name for name in USUAL if name in allowed), NONE)
+    if number < ENOUGH_SEQUENCES or (
+        number < FEW_SEQUENCES and _clearly_better(trials[prior], trials[NONE], measure)
+    ):
+        first = prior
+    return best if _clearly_better(trials[best], trials[first], measure) else first
+
+
+def _gain(one: Trial[Any], none: Trial[Any], measure: str) -> float:
+    """By how much a measure is better than without rules, on the sequences on which it was tried."""
+    own, other = both(one, none)
+    return value(own, measure) - value(other, measure)
+
+
+def _clearly_better(one: Trial[Any], other: Trial[Any], measure: str) -> bool:
+    """Whether one is better by more than two standard errors."""
+    own, its = both(one, other)
+    gain, error = difference(its, own, measure)
+    return gain > MARGIN * error
