@@ -101,6 +101,7 @@ ENTRANCES = {
     "ilpinfer.learning.WeightLearner.fit_model": lambda rules: (
         learning.WeightLearner(folds=2, epochs=1).fit_model(PAIRS, HMM.train, rules).rules.rules[0].penalty
     ),
+    "ilpinfer.learning.WeightLearner.fits": lambda rules: learning.WeightLearner().fits(9, rules),
     "ilpinfer.models.crf.templates.with_rules": lambda rules: (
         with_rules(load_template("general"), rules).source
     ),

@@ -24,7 +24,7 @@ GROUPS = {
         "train": "Train a model on labelled sequences, and evaluate it.",
         "codl": "Train a model on few labelled sequences, many unlabelled sequences, and rules (constraint-driven learning).",
         "mine": "Mine soft rules from labelled sequences.",
-        "learn": "Learn the penalties of rules from labelled sequences, judged by their effect on held-out labellings.",
+        "learn": "Learn rules, penalties and model scores from labelled sequences; held-out sequences decide which are best.",
         "check": "Check rules on gold labels: how often each applies, holds and is broken, with examples and a suggested penalty; "
         "without GOLD, show the kind and the size of each rule.",
     },

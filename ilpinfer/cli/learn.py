@@ -99,9 +99,9 @@ class LearnOptions:
     "ilpinfer learn train.tsv --rules citations --model crf.json --measure spans --output learnt.toml",
 )
 def learn(options: LearnOptions) -> None:
-    """Learn rules, penalties and scores of a model from labelled sequences: whatever labels held-out sequences best.
+    """Learn rules, penalties and model scores from labelled sequences; held-out sequences decide which are best.
 
-    Tried are no rules, rules as given, penalties learnt, rules mined, and all weights of the model and the rules together.
+    It tries no rules, given rules, learnt penalties, mined rules, and all weights of the model and of the rules together.
     """
     from ilpinfer.core.rule_compiler import stated
     from ilpinfer.learning.weights import WeightLearner

@@ -121,7 +121,7 @@ class WeightLearner:
         own = {name: each for name, each in given.items() if each is not None}
         return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
 
-    def fits(self, sequences: int, rules: RuleSet, together: bool = False, trained: bool = False) -> int:
+    def fits(self, sequences: int, rules: Rules = (), together: bool = False, trained: bool = False) -> int:
         """How often `advance` is called at most: after each fit without a fold, and once in the end.
 
         Parameters
@@ -139,7 +139,8 @@ class WeightLearner:
             Number of calls.
         """
         folds = folds_of(self, sequences) if sequences > 1 else 0
-        return (len(candidates(self, rules, together)) + trained) * folds + 1
+        given = stated(rules, "learning of penalties").rules
+        return (len(candidates(self, given, together)) + trained) * folds + 1
 
     def fit(
         self, examples: Sequence[ScoredExample], rules: Rules = (), *, advance: Advance = lambda: None

@@ -57,7 +57,7 @@ def test_rules(result):
     mined = result("mine train.tsv --support 1 --folds 0 --gain 0 --output mined.toml")
     assert mined["sequences"] == 2 and mined["rules"]
     learnt = result("learn train.tsv --rules rules.toml --kind hmm --update counts --output learnt.toml")
-    assert learnt["chosen"] == "counts"
+    assert learnt["chosen"] == "given: counts"
 
 
 def test_references(result):
