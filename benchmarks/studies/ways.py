@@ -1,4 +1,4 @@
-"""What `ilpinfer learn` takes by itself, beside each way that it tries, on folds and on other sequences."""
+"""What `ilpinfer learn` chooses by default, beside each way that it tries, on folds and on other sequences."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -117,10 +117,10 @@ def report(frame: DataFrame, report: Report) -> None:
         for (setting, size), some in groups(frame, "setting", "size"):
             by_hand = (some[some.best & (some.group == group)] for group in BY_HAND)
             line = [fixed(own[measure].mean()) if len(own) else "–" for own in by_hand]
-            taken = some[some.taken]
-            line += [fixed(taken[measure].mean()), fixed(taken.all_seconds.mean(), 0)]
-            lines.append([f"{setting}, {size or 'all'}", str(len(taken)), *line])
-        columns = ("model, labelled", "draws", *BY_HAND.values(), "taken by itself", "seconds")
+            chosen = some[some.chosen]
+            line += [fixed(chosen[measure].mean()), fixed(chosen.all_seconds.mean(), 0)]
+            lines.append([f"{setting}, {size or 'all'}", str(len(chosen)), *line])
+        columns = ("model, labelled", "draws", *BY_HAND.values(), "chosen by default", "seconds")
         report.table(columns, lines)
     report.heading("Each way")
     for (setting, size), some in groups(frame, "setting", "size"):
@@ -131,13 +131,13 @@ def report(frame: DataFrame, report: Report) -> None:
             "rules": lambda x: fixed(x["rules"].mean(), 0),
             "seconds on folds": lambda x: fixed(x.trial.mean()),
             "stopped after": lambda x: "; ".join(filter(None, x.stopped)) or "–",
-            "taken": lambda x: f"{x.taken.sum()} of {len(x)}",
+            "chosen": lambda x: f"{x.chosen.sum()} of {len(x)}",
         }
         report.pivot(some, {"way": "way"}, cells)
 
 
 def _judged(frame: DataFrame) -> DataFrame:
-    """With measures on folds, which ways are the best of their kind there, which is taken, and the seconds of the whole choice."""
+    """With measures on folds, which ways are the best of their kind there, which is chosen, and the seconds of the whole choice."""
     parts = []
     for _, some in groups(frame, "setting", "size", "draw"):
         trials: dict[str, Trial[None]] = {
@@ -155,7 +155,7 @@ def _judged(frame: DataFrame) -> DataFrame:
             some.assign(
                 on_folds=on_folds,
                 best=some.index.isin(best),
-                taken=some.way == choose(trials, "all"),
+                chosen=some.way == choose(trials, "all"),
                 all_seconds=seconds,
             )
         )
@@ -167,7 +167,7 @@ def _means(some: DataFrame) -> str:
 
 
 STUDY = Study(
-    title="What is taken by itself",
+    title="The default of learning",
     source="Stokman 2011, section 7.1; Fersini et al. 2014, section 3.1, for mined rules; Smith and Eisner 2006 for the risk",
     corpus="Cora references: 20, 60 or 300 of the training part at random, and the development part to measure on. UMass references: all or 400 of the training part, and the development part. "
     f"Spanish names: 500 sentences at random. At most {TEST} sequences to measure on, evenly spaced",
@@ -178,7 +178,7 @@ STUDY = Study(
     limits=f"60 s for each way on all folds; {LIMIT:g} s to decode a sequence",
     seeds="the number of the draw, for sequences, folds and learner",
     measures="right tokens, F1 of exact spans and whole sequences in per cent, on sequences that were not learnt from. Seconds of processor time: models, "
-    "trials of all ways and what is taken; without those of CRFsuite, which trains CRFs in a process of its own",
+    "trials of all ways and the chosen one; without those of CRFsuite, which trains CRFs in a process of its own",
     stand_ins="how the trials decide, and up to which number of sequences near twice the given penalties are preferred, was chosen after draws 0 and 1 of "
     "Cora had been seen; draws 2 and 3 of 20 had not",
     parts=("learn",),

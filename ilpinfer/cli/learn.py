@@ -195,7 +195,7 @@ def _show(options: LearnOptions, result: "LearntWeights", screen: "Console") -> 
         tried = table("tried on folds", numbers=("token accuracy", "span F1", "whole sequences", "seconds"))
         tried.add_column("")
         for each in result.tried:
-            notes = ("taken" if each.name == result.chosen else "", each.stopped, each.refused)
+            notes = ("chosen" if each.name == result.chosen else "", each.stopped, each.refused)
             shares = [f"{100 * share:.2f}" for share in each.measures] if each.measured else ["–"] * 3
             add_row(tried, each.name, *shares, f"{each.seconds:.1f}", "; ".join(filter(None, notes)))
         if options.weights is None and not options.quick and not options.output_model:

@@ -1,4 +1,4 @@
-"""The way that is taken by the trials of all."""
+"""The choice of a way by the trials of all."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ ENOUGH_SEQUENCES = 50
 
 
 def usual(ways: Mapping[str, Way]) -> str:
-    """What is taken where nothing can be tried."""
+    """The way where nothing can be tried."""
     return next((name for name in USUAL if name in ways), list(ways)[-1])
 
 

@@ -20,7 +20,7 @@ class LearntWeights(PlainValues):
     rules : RuleSet
         Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
     chosen : str
-        Name of the way that was taken.
+        Name of the chosen way.
     tried : tuple of Tried
         What was tried on held-out folds.
     verdicts : tuple of Verdict

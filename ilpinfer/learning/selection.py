@@ -1,4 +1,4 @@
-"""Candidates, each fitted without every fold in turn and scored on it, and the one that is taken."""
+"""Candidates, each fitted without every fold in turn and scored on it, and the chosen one."""
 
 import contextlib
 import math
@@ -48,7 +48,7 @@ Choose = Callable[[Mapping[str, Trial[Any]]], str]
 
 @dataclass(frozen=True, eq=False)
 class Selection(Generic[Fitted]):
-    """The name of the candidate that is taken, and the trials of all."""
+    """The name of the chosen candidate, and the trials of all."""
 
     chosen: str
     trials: Mapping[str, Trial[Fitted]]
@@ -67,7 +67,7 @@ class Tried:
     seconds : float
         Seconds that its fits and labellings took.
     refused : str, default ""
-        Reason for which it cannot be taken.
+        Reason why it cannot be chosen.
     stopped : str, default ""
         Number of folds on which it was tried, where that is not all of them.
 

@@ -38,13 +38,13 @@ class WeightLearner:
 
     Tried are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules
     together (Stokman 2011, section 7.1). Everything is learnt, and rules are mined, without the fold on which it is tried. From 50
-    sequences on, rules are taken only if they are better than no rules by two standard errors; with fewer than 100, given ones with
-    penalties near twice the given ones are taken unless another way is better by as much.
+    sequences on, rules are chosen only if they are better than no rules by two standard errors; with fewer than 100, given ones with
+    penalties near twice the given ones are chosen unless another way is better by as much.
 
     Parameters
     ----------
     update : str, optional
-        A name from `UPDATES`: only ways to learn with this update are tried, beside no rules, and one of them is taken.
+        A name from `UPDATES`: only ways to learn with this update are tried, beside no rules, and one of them is chosen.
     measure : str, default "all"
         Measure that is maximised: "tokens", "spans", "sequences", "all", or an F measure of spans such as "f0.5", which
         weighs precision above recall (Trompper 2016).
@@ -303,7 +303,7 @@ def prepared(
 
 
 def selection(learner: WeightLearner, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
-    """The trials of all ways, and the one that is taken; without trials where there is a single sequence."""
+    """The trials of all ways, and the chosen one; without trials where there is a single sequence."""
     tried_ways = candidates(learner, fitting.given, fitting.corrects)
     number = folds_of(learner, len(fitting))
     if number < 2:

@@ -163,7 +163,7 @@ def test_what_is_shown(folder, cli):
     assert all(text in source for text in said)
     assert lines[0].split("  ")[0].startswith("tried on folds")
     assert any(line.startswith("no rules") for line in lines)
-    assert any(line.startswith("given: counts") and " taken" in line for line in lines)
+    assert any(line.startswith("given: counts") and " chosen" in line for line in lines)
     assert any(line.startswith("years are dates") and " 3.00 " in line for line in lines)
 
 
@@ -329,7 +329,7 @@ def test_all_weights_are_learnt_together(folder, cli, kind):
     options = kind + " --epochs 2 --folds 3 --update margin"
     _, out, err = cli.done(ALL + options)
     shown = [line.split("  ")[0] for line in out.splitlines()[1:]]
-    assert shown == ["no rules", "all weights: margin"] and out.count(" taken") == 1
+    assert shown == ["no rules", "all weights: margin"] and out.count(" chosen") == 1
     assert "m.json: " in err and "corrected together with the rules" in err
     model, rules = Path("m.json").read_bytes(), Path("out.toml").read_bytes()
     assert load_model("m.json").labels.scheme == "bio"
@@ -357,4 +357,4 @@ def test_the_model_is_written_as_trained_where_its_scores_stay(folder, cli):
 def test_a_way_without_time_for_one_fold_is_told_and_not_taken(folder, cli):
     out = cli.done("learn train.tsv --kind hmm --output out.toml --seconds 1e-9").out
     mined = next(line for line in out.splitlines() if line.startswith("mined"))
-    assert "0 of 5 folds in" in mined and "taken" not in mined
+    assert "0 of 5 folds in" in mined and "chosen" not in mined
