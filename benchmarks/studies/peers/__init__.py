@@ -21,7 +21,8 @@ STUDY = Study(
     "documents are drawn, as noisy as it takes for half of the Viterbi labellings to break a rule",
     rules="`citations`; ten counted implications more; each field once, hard; 240 mined soft rules for UMass; résumé rules, soft and "
     "hard; rules that generated documents keep",
-    methods="toulbar2 (pytoulbar2) with each rule as a chain of states, by depth-first search without preprocessing; conin's constrained "
+    methods="toulbar2 (pytoulbar2) on the cost network of `ilpinfer export --format wcsp`, a variable for each token and each rule as a chain of "
+    "states, by depth-first search without preprocessing, and with its defaults; conin's constrained "
     "HMM by its integer program on CBC and by its A* search; CPMpy on CP-SAT with this library's settings; PuLP as a newcomer writes "
     "the rules, on CBC. Beside them `auto`, and Viterbi without rules",
     limits=f"{decoding.LIMIT:g} s a sequence, which conin's integer program does not keep; programs of at most "

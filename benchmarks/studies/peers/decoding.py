@@ -10,7 +10,7 @@ from benchmarks.studies.peers import constrained_hmm, constraint_program, newcom
 from benchmarks.study import Cell, Row, Sources, grid, require
 
 PEERS: Mapping[str, tuple[str, ...]] = {
-    "toulbar2": ("toulbar2",),
+    "toulbar2": ("toulbar2", "toulbar2, defaults"),
     "conin": ("conin", "conin a-star"),
     "cpmpy": ("cpmpy",),
     "pulp": ("pulp",),
@@ -20,6 +20,7 @@ PACKAGES = {"toulbar2": ("pytoulbar2",), "conin": ("conin",), "cpmpy": ("cpmpy",
 """What a peer needs beyond the packages of the library; `pip install ilpinfer[bench]` has the first two."""
 WORKERS: Mapping[str, Worker] = {
     "toulbar2": weighted_csp.decode,
+    "toulbar2, defaults": partial(weighted_csp.decode, defaults=True),
     "conin": constrained_hmm.decode,
     "conin a-star": constrained_hmm.search,
     "cpmpy": constraint_program.decode,

@@ -6,7 +6,8 @@ from benchmarks.methods import PLAIN
 from benchmarks.report import Cells, Report, groups, number
 
 NAMES = {
-    "toulbar2": "toulbar2",
+    "toulbar2": "toulbar2, without preprocessing",
+    "toulbar2, defaults": "toulbar2, with preprocessing",
     "conin": "conin, integer program",
     "conin a-star": "conin, A*",
     "cpmpy": "CPMpy",

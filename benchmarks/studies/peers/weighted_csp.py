@@ -20,16 +20,20 @@ DIRECT = 40
 """Up to so many labels the tables take labels; above it, a variable for the label's class stands between them."""
 
 
-def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
-    """Build and solve; the time limit is toulbar2's own and rounded up to whole seconds."""
+def decode(trellis: Trellis, rules: RuleSet, time_limit: float, *, defaults: bool = False) -> Answer:
+    """Build and solve; the time limit is toulbar2's own and rounded up to whole seconds.
+
+    With `defaults`, toulbar2 preprocesses the network and mixes depth-first with best-first search, as it does by itself.
+    """
     from pytoulbar2 import pytb2
 
     try:
         network, ceiling = network_of(compile_problem(trellis, rules).fold())
     except pytb2.Contradiction:
         return Answer(None, None, True, "no labelling")
-    network.NoPreprocessing()
-    network.Option.hbfs = 0
+    if not defaults:
+        network.NoPreprocessing()
+        network.Option.hbfs = 0
     seconds = max(1, round(time_limit))
     began = time.perf_counter()
     try:
@@ -37,7 +41,7 @@ def decode(trellis: Trellis, rules: RuleSet, time_limit: float) -> Answer:
     finally:
         # The timer of a limit goes on after the search; until it is off, processor time is read in whole ticks.
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    # Neither its dual bound nor its own flag says reliably that depth-first search has ended by itself.
+    # Neither its dual bound nor its own flag says reliably that the search has ended by itself.
     proved = time.perf_counter() - began < 0.95 * seconds
     if result is None:
         return Answer(None, None, proved, "no labelling")
