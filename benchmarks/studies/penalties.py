@@ -168,7 +168,7 @@ def report(frame: DataFrame, report: Report) -> None:
     report.heading("All weights learnt together, %")
     report.text(
         "`published` is learning first and inference after, `learnt` are penalties alone, and `no rules` of the CRF is what its likelihood alone has "
-        f"learnt. `{BEST}` is what `ilpinfer learn --weights all` does: the model as it is, or corrected by the margin; at the usual scale with up to "
+        f"learnt. `{BEST}` is the model as it is, or with the corrections that are best on folds; at the usual scale with up to "
         f"{MOST_CHOSEN} references. `{HELD_OUT}` is the "
         f"margin without that choice, on scores of models of the other folds; `{OWN}` the same on scores of the model itself."
     )

@@ -101,7 +101,7 @@ def test_what_is_taken_is_never_refused(seed):
     result = fit(examples, *rules, C.feature(label="c", weight=-1.5), epochs=3)
     assert {each.name for each in result.tried} == {
         NONE,
-        *(f"given: {name}" for name in ("counts", "perceptron", "perceptron, start 2", "risk")),
+        *(f"given: {name}" for name in ("counts", "perceptron", "perceptron, start 2", "margin", "risk")),
     }
     taken = next(c for c in result.tried if c.name == result.chosen)
     assert not taken.refused
