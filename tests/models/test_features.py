@@ -1,6 +1,7 @@
 """Feature templates: what attributes say, what files may hold, and messages for what they may not."""
 
 import itertools
+import pickle
 
 import pytest
 from hypothesis import given, settings
@@ -9,8 +10,10 @@ from support.effort import examples
 
 import ilpinfer
 from formulations import constraints as C
+from formulations.caches import LONGEST_TEXT, MOST_TEXTS
 from ilpinfer.models.crf.attributes import WORD_ATTRIBUTES, bucket, short_shape
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, lines, segments
+from ilpinfer.models.crf.features import _Memo
 from ilpinfer.models.crf.templates import TemplateError, load_template, template_names, with_rules
 from ilpinfer.models.files import load_model
 from ilpinfer.models.training import train
@@ -201,3 +204,20 @@ def test_a_model_weighs_rules_against_what_it_sees(tmp_path):
     model.save(tmp_path / "model.json")
     again = load_model(tmp_path / "model.json")
     assert again.features(unseen) == model.features(unseen)
+
+
+def test_features_of_few_and_short_words_are_kept():
+    memo, long = _Memo(lambda word: [word]), "x" * (LONGEST_TEXT + 1)
+    for number in range(MOST_TEXTS + 1):
+        assert memo[str(number)] == [str(number)]
+        assert len(memo) <= MOST_TEXTS
+    assert memo[long] == [long] and long not in memo
+    assert memo[None] == () and None not in memo
+
+
+def test_a_copy_of_a_template_begins_with_empty_caches():
+    template, tokens = load_template("general"), ("On", "trees")
+    expected, used = template.features(tokens), set(vars(template))
+    copy = pickle.loads(pickle.dumps(template))
+    assert copy == template and used > set(vars(copy))
+    assert copy.features(tokens) == expected

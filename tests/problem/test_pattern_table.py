@@ -107,6 +107,11 @@ def test_expressions_that_may_take_long_have_a_limit(pattern):
     assert not Expression(pattern)._is_quick
 
 
+@pytest.mark.parametrize("pattern", [r"(?!\d)\w+", r"(?=[a-z]*\d)\w*", "(?:a|b)c?"])
+def test_expressions_with_few_choices_need_no_limit(pattern):
+    assert Expression(pattern)._is_quick
+
+
 def test_long_tokens_are_matched_within_the_time_limit():
     pattern = TokenPattern(pattern="a*b?")
     table, short, long = PatternTable([pattern]), "a" * LONGEST_TEXT, "a" * (LONGEST_TEXT + 1)
