@@ -55,6 +55,12 @@ def test_few_labels_keep_near_twice_the_given_penalties_unless_another_way_is_cl
     assert choose(trials, "all") == MINED
 
 
+@pytest.mark.parametrize(("number", "chosen"), [(49, PRIOR), (50, NONE)])
+def test_from_fifty_sequences_on_rules_must_be_clearly_better_than_no_rules(number, chosen):
+    trials = {NONE: trial(*[False] * number), PRIOR: trial(True, *[False] * (number - 1))}
+    assert choose(trials, "all") == chosen
+
+
 def test_what_is_worse_than_no_rules_is_refused():
     trials = {NONE: trial(*[True] * 40), PRIOR: trial(*[False] * 30, *[True] * 10)}
     assert refusals(trials)[PRIOR].startswith("tokens worse than without rules by 75.00")
