@@ -132,7 +132,7 @@ def codl(options: CodlOptions) -> None:
             )
         write_atomically(options.output, result.text)
     outputs.show(_record(options, result), lambda screen: _show(result, screen))
-    _remark(options, result, len(pool))
+    _remark(options, result, len(pool) + sum(None in labels for _, labels in labelled))
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:

@@ -14,7 +14,7 @@ from ilpinfer.learning.ways import NONE, Way
 USUAL = ("given: perceptron, start 2", "given")
 """What few labels get, unless another way is clearly better: given penalties hold knowledge that few labels lack."""
 FEW_SEQUENCES = 100
-"""Sequences up to which that is so."""
+"""Sequences below which that is so."""
 ENOUGH_SEQUENCES = 50
 """Sequences from which on rules must be clearly better than no rules, and worse by no measure; with fewer, not clearly worse."""
 

@@ -14,7 +14,13 @@ from formulations.caches import LONGEST_TEXT, MOST_TEXTS
 from ilpinfer.models.crf.attributes import WORD_ATTRIBUTES, bucket, short_shape
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, lines, segments
 from ilpinfer.models.crf.features import _Memo
-from ilpinfer.models.crf.templates import TemplateError, load_template, template_names, with_rules
+from ilpinfer.models.crf.templates import (
+    TemplateError,
+    load_template,
+    read_template,
+    template_names,
+    with_rules,
+)
 from ilpinfer.models.files import load_model
 from ilpinfer.models.training import train
 
@@ -221,3 +227,9 @@ def test_a_copy_of_a_template_begins_with_empty_caches():
     copy = pickle.loads(pickle.dumps(template))
     assert copy == template and used > set(vars(copy))
     assert copy.features(tokens) == expected
+
+
+def test_a_template_of_a_model_file_names_no_file_of_rules(tmp_path):
+    (tmp_path / "rules.toml").write_text("")
+    with pytest.raises(ValueError, match="the template's rules are in another file"):
+        read_template({"features": ["lower"], "rules": {"file": str(tmp_path / "rules.toml")}})

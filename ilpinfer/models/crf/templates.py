@@ -109,9 +109,10 @@ def template_source(template: Template) -> dict[str, Any]:
 def read_template(source: Any) -> Template:
     """The template of a model file, which holds its lists of words and names no other file."""
     plain_values.table(source, source if isinstance(source, dict) else (), "the template")
-    for section in ("words", "phrases"):
+    for section in ("words", "phrases", "rules"):
         lists = source.get(section)
-        if isinstance(lists, dict) and any(isinstance(words, dict) for words in lists.values()):
+        some = lists.values() if isinstance(lists, dict) and section != "rules" else [lists]
+        if any(isinstance(each, dict) for each in some):
             raise ValueError(f"the template's {section} are in another file")
     return load_template(source)
 
