@@ -130,7 +130,8 @@ class Recursion:
             for members, of in self.counters
         ]
         time_limits.check()
-        self.steps += len(inner) * len(rest) - 1  # without counts, there is one pair
+        # without counts there is one pair, and without levels few regions
+        self.steps += len(inner) * len(rest) - (region.depth is None)
         if self.steps > MOST_STEPS:
             raise TooManyStates
         for inside, (gain, *_) in inner.items():

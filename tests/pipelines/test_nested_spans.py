@@ -307,3 +307,9 @@ def test_contradictions_and_limits():
     none = [*COUNTS, C.at_most_runs(C.EACH_FIELD, 0)]
     late = ilpinfer.select_spans(text, candidates, none, nested=True, time_limit=1e-6)
     assert (late.solution.status, late.solution.method) == ("feasible", "auto: greedy choice")
+
+
+def test_rules_of_other_sequences_are_refused():
+    rule = C.at_most_runs("x", 0, when="intent = z")
+    with pytest.raises(ValueError, match=r"holds only where intent = z: take the rules of a sequence"):
+        ilpinfer.select_spans("a b", [(0, 1, "x", 0.9)], [rule], nested=True)
