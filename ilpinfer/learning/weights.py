@@ -114,6 +114,13 @@ class WeightLearner:
                 one_of(name, "way", WAYS)
             object.__setattr__(self, "ways", chosen)
         Update(self.update or "counts", **self._settings)
+        possible = ways_of(
+            WAYS if self.ways is None else self.ways, True, self.update, self.quick, self._settings
+        )
+        if len(possible) == 1:
+            raise ValueError(
+                "nothing to try: update, ways and quick exclude each other; leave one of them out"
+            )
 
     @property
     def _settings(self) -> dict[str, Any]:

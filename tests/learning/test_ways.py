@@ -194,3 +194,17 @@ def test_examples_without_tokens_can_be_mined():
         for each in examples
     ]
     assert WeightLearner(folds=2).fit(plain).sequences == 12
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"quick": True, "update": "risk"},
+        {"quick": True, "ways": [TOGETHER]},
+        {"update": "counts", "ways": [TOGETHER]},
+        {"ways": []},
+    ],
+)
+def test_choices_that_leave_nothing_to_try(chosen):
+    with pytest.raises(ValueError, match="nothing to try"):
+        WeightLearner(**chosen)
