@@ -40,7 +40,7 @@ class Gates:
         return self._table[key]
 
     def literal(self, token: int, table: int) -> int:
-        """True where the step into the token is in the table."""
+        """The node that is true if the step into the token is in the table."""
         values = self.tables[table]
         if token == 0 and len(values) > 1:
             raise ValueError("token 0 has no previous label")

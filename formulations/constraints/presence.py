@@ -25,7 +25,7 @@ _BEGIN_END = automaton(
 
 
 class RequiresPresent(Template):
-    """If one field is present, another is present, too; one violation if it is not.
+    """If one field is present, another is also present; one violation if it is not.
 
     Stokman 2011, Tables 2-4, row 3: A@t <= Σ_z B@z for every t. The printed sums leave this condition on t out.
 

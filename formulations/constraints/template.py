@@ -32,7 +32,7 @@ class Trial:
     tokens : tuple of int
         The tokens of the place.
     amount : int
-        Number of violations; 0 where the rule holds.
+        Number of violations; 0 if the rule holds.
 
     Examples
     --------

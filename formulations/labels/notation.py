@@ -108,13 +108,13 @@ def levels(name: str, written: str) -> tuple[tuple[str, str], ...]:
             parent = result[-1][0] + "/" if result else ""
             result.append((parent + component[2:], roles[component[0]]))
         return tuple(result)
-    if scheme == "bmewo+" and (neighbour := _beside(name, form)):
+    if scheme == "bmewo+" and (neighbour := _adjacent_role(name, form)):
         return ((OUTSIDE, neighbour),)
     mark, field = split(name, form) or ("", name)
     return ((field.partition("/")[0] if scheme == "spans" else field, roles[mark]),)
 
 
-def _beside(name: str, form: str) -> str:
+def _adjacent_role(name: str, form: str) -> str:
     """The role of a label of `O` in BMEWO+ that names the adjacent run, or the start or end; empty for other labels."""
     outside = "O" if "B" in form else "o"
     if len(name) < 3 or form in BARE:
@@ -128,7 +128,7 @@ def fits(name: str, written: str) -> bool:
     scheme, form = scheme_of(written), form_of(written)
     if scheme == "paths":
         return all(_fits_form(level, scheme, USUAL) for level in name.split("/"))
-    return _fits_form(name, scheme, form) or (scheme == "bmewo+" and bool(_beside(name, form)))
+    return _fits_form(name, scheme, form) or (scheme == "bmewo+" and bool(_adjacent_role(name, form)))
 
 
 def _fits_form(name: str, scheme: str, form: str) -> bool:

@@ -19,7 +19,7 @@ def in_contexts(
 ) -> tuple[tuple[GroundRule, ...], frozenset[Machine]]:
     """The rules, with smaller machines in the context of hard rules (only at `places`, if given); and the machines that were used as contexts."""
     contexts = [
-        (machine, _told_apart(machine))
+        (machine, _minority_labels(machine))
         for rule in rules
         if rule.hard and not rule.folds
         for component in rule.components
@@ -44,7 +44,7 @@ def _smaller(
 ) -> Component:
     if not isinstance(component, Machine) or component.is_local:
         return component
-    labels = _told_apart(component)
+    labels = _minority_labels(component)
     for context, others in contexts:
         if context is not component and not labels.isdisjoint(others):
             made = in_context(component, context)
@@ -61,7 +61,7 @@ def _is_small(component: Component) -> bool:
     return all(side is None or abs(side) < MOST_CONTEXT for side in (component.low, component.high))
 
 
-def _told_apart(machine: Machine) -> frozenset[int]:
+def _minority_labels(machine: Machine) -> frozenset[int]:
     """Labels outside the machine's largest label class; OutOfTime if a time limit has passed."""
     time_limits.check()
     classes, _ = label_classes((machine,), machine.steps.values.shape[2])

@@ -121,7 +121,7 @@ class Value:
 
     @property
     def score(self) -> int:
-        """model + features - penalty, `FORBIDDEN` where a hard rule or a forbidden step is broken."""
+        """model + features - penalty, `FORBIDDEN` if a hard rule is broken or a step is forbidden."""
         return self.model + self.features - self.penalty if self.feasible else FORBIDDEN
 
 

@@ -146,7 +146,7 @@ class Trellis:
     ) -> "Trellis":
         """A trellis from the emission scores of tokens and one table of transition scores.
 
-        The two tables are stored as they are: no (T-1, K, K) array is built. Errors as for `Trellis`.
+        The two tables are stored unchanged: no (T-1, K, K) array is built. Errors as for `Trellis`.
 
         Parameters
         ----------

@@ -16,15 +16,15 @@ from formulations.messages import brief
 
 TIME_LIMIT = 1.0  # seconds of processor time for one token
 FIRST_ATTEMPT, LEAST_ATTEMPT = 0.02, 0.005
-"""Seconds of processor time for a first match, which tells the pace of the processor, and for any, where a time limit is set. The
-engine knows processor time alone, of which a busy machine grants little and several threads use much."""
+"""With a time limit: seconds of processor time for the first attempt, which measures the speed, and least seconds of any attempt. The engine
+counts processor time only, which differs from the time by the clock on busy machines and with several threads."""
 LONGEST = 200_000  # characters of an expression
 DEEPEST = 200  # nested groups
 LARGEST = 100_000
 """Largest number of parts of an expression with repetitions expanded to their least count."""
 
 MOST_QUICK = 4
-"""Repetitions and alternatives, one of them at least with an end, of an expression that needs no limit of time on a token of `LONGEST_TEXT` characters."""
+"""Largest number of repetitions and alternatives, not all unbounded, of an expression that needs no time limit on short tokens (`LONGEST_TEXT`)."""
 
 _PART = re.compile(
     r"""(?P<quantifier> [*+?] | \{ (?P<low> \d* ) (?: , \d* )? \} ) (?P<manner> [?+]? )

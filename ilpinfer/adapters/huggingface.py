@@ -79,7 +79,7 @@ def entities(
         Aggregation as in the library: scores of a word are those of its first piece ("first"), the logarithm of its pieces'
         mean probability ("average"), or those of the piece with the largest probability ("max").
     ignore_labels : sequence of str, default ("O",)
-        Labels to leave out; fields where entities are aggregated.
+        Labels to leave out, or fields if entities are aggregated.
     score : {"rules", "model", "entity"}, default "rules"
         Probability of the labels under the rules ("rules") or under the model alone ("model"), or of the whole entity under the
         rules ("entity"), which is then also the score of each of its labels.

@@ -218,13 +218,13 @@ def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[i
     result, end = list[str](), 0
     for group in words_of(words, range(len(words))):
         begin = offsets[group[0]][0]
-        result += _between(text[end:begin], words[group[0]] - len(result))
+        result += _skipped_words(text[end:begin], words[group[0]] - len(result))
         end = offsets[group[-1]][1]
         result.append(text[begin:end])
     return result
 
 
-def _between(text: str, count: int) -> list[str]:
+def _skipped_words(text: str, count: int) -> list[str]:
     """The texts of `count` words without a piece; empty if white space does not separate the text into as many words."""
     parts = text.split()
     return parts if len(parts) == count else [""] * min(count, len(text))

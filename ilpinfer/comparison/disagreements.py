@@ -75,7 +75,7 @@ class PathPair:
 
     @property
     def letters(self) -> dict[str, str]:
-        """A letter for each rule that one of the two labellings breaks; a number where there are too many."""
+        """A letter for each rule that one of the two labellings breaks; a number if there are too many."""
         names = dict.fromkeys(cost.rule for path in self.paths for cost in path.costs)
         return {name: ascii_lowercase[i] if i < 26 else str(i + 1) for i, name in enumerate(names)}
 
@@ -157,7 +157,7 @@ def short(label: str) -> str:
 
 
 def trellis_picture(pair: PathPair) -> str:
-    """An image of tokens as columns, labels that the two use there as rows in the order of their use, both paths, and letters where they break rules."""
+    """An image of both paths: columns are tokens, rows are the labels of both paths in order of first use; letters mark broken rules."""
     columns, letters = pair.drawn, pair.letters
     names = list(dict.fromkeys(path.labels[t] for path in pair.paths for t in columns))
     rows = {name: row for row, name in enumerate(names)}

@@ -45,7 +45,7 @@ LOSSES = {"f1_loss": "points of F1", "accuracy_loss": "points of token accuracy"
 
 
 def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
-    """The HTML of `report.html`, a page that refers to nothing outside itself; MissingLibrary without the extra `compare`."""
+    """The HTML of `report.html`, a self-contained page; MissingLibrary without the extra `compare`."""
     check_report()
     frame, summary = comparison.frame, lines["summary"]
     page = _environment().get_template("report.html")

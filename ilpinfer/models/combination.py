@@ -23,7 +23,7 @@ class Combination(SequenceModel):
     models : tuple of SequenceModel
         At least one model; all have the same labels.
     weights : tuple of float, optional
-        Weight of each model, 0 or more; 1 for each where not given.
+        Weight of each model, 0 or more; 1 by default.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     trellises : sequence of Trellis
         At least one trellis; all have the same tokens, labels and order.
     weights : sequence of float, optional
-        Weight of each trellis, 0 or more, not all 0; 1 for each where not given.
+        Weight of each trellis, 0 or more, not all 0; 1 by default.
 
     Returns
     -------

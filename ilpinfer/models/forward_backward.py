@@ -30,7 +30,7 @@ class Sums:
     beta : ndarray of float, shape (T, S)
         Log sum over the suffixes after state s at token t (eq. 8-10; sums, not maxima).
     log_partition : float
-        Log Σ exp(score), nats (eq. 5); -inf where no labelling is possible.
+        Log Σ exp(score), nats (eq. 5); -inf if no labelling is possible.
     """
 
     node: Floats
@@ -83,7 +83,7 @@ def sums(trellis: Trellis) -> Sums:
 
 
 def log_partition(trellis: Trellis) -> float:
-    """log Σ_y exp(score(y)) over all labellings, nats: log P(x) where the scores are those of an HMM.
+    """log Σ_y exp(score(y)) over all labellings, nats; for an HMM, this is log P(x).
 
     The evaluation problem of Stokman 2011, section 3.1.1. With rules it is `ilpinfer.marginals(…).log_partition`.
     """

@@ -300,7 +300,7 @@ def test_commands_tell_what_they_do_with_gaps(here, cli):
         assert ended.code == 2 and "evaluate on a file in which all have one" in ended.err
     said = cli.done("train x.tsv --never _ --never ? --output m.json").err
     assert "left out: 2 tokens in 2 sequences, with the helper labels '?', '_'" in said and SAID not in said
-    assert "cannot be converted to iobes" in cli("train x.tsv --scheme iobes --output m.json").err
+    assert "to plain, not to iobes" in cli("train x.tsv --scheme iobes --output m.json").err
 
 
 def test_unknown_labels_of_gold_are_left_out(here, cli):

@@ -62,14 +62,14 @@ class Template:
         """Names of the features of the tokens in `at`, given the values of context attributes."""
         result: Features = [[] for _ in tokens]
         chosen = [result[t] for t in at]
-        words = {offset: _beside(tokens, offset, at) for offset in self._offsets}
+        words = {offset: _at_offset(tokens, offset, at) for offset in self._offsets}
         for offset, memo in self._singles.items():
             for names, word in zip(chosen, words[offset], strict=True):
                 names += memo[word]
         named = {}
         for atom, memo in self._looked_up.items():
             column = columns.get(atom.attribute)
-            beside = words[atom.offset] if column is None else _beside(column, atom.offset, at)
+            beside = words[atom.offset] if column is None else _at_offset(column, atom.offset, at)
             named[atom] = [memo[each] for each in beside]
         for conjunction in self._others:
             if len(conjunction) == 1:
@@ -144,7 +144,7 @@ class _Memo(dict[Any, Any]):
         return value
 
 
-def _beside(column: Sequence[Any], offset: int, at: Sequence[int]) -> list[Any]:
+def _at_offset(column: Sequence[Any], offset: int, at: Sequence[int]) -> list[Any]:
     """The entries at an offset from each token of `at`; None outside the sequence."""
     T = len(column)
     return [column[t + offset] if 0 <= t + offset < T else None for t in at]

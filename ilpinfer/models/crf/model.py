@@ -79,7 +79,7 @@ class CRF(ModelFile):
         parameters : mapping of str to object, optional
             Parameters of the algorithm, such as `{"c1": 0.1, "c2": 0.1, "max_iterations": 100}`.
         scheme : str, optional
-            Scheme of the labels; inferred where not given.
+            Scheme of the labels; inferred by default.
         held_out : iterable of Labelled, optional
             Sequences on which `progress` reports accuracy.
         progress : Progress, optional

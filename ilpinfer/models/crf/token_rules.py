@@ -50,8 +50,8 @@ class TokenRules:
             else:
                 self._restrict(result, stage[0], tokens)
         if self.valid:
-            self._sweep(result, tokens, range(len(result)), self._followers)
-            self._sweep(result, tokens, range(len(result) - 1, -1, -1), self._forerunners)
+            self._sweep(result, tokens, range(len(result)), self._successors)
+            self._sweep(result, tokens, range(len(result) - 1, -1, -1), self._predecessors)
         return result
 
     def mask(self, labels: int) -> Booleans:
@@ -75,7 +75,7 @@ class TokenRules:
                 )
             result[t] = other = left
 
-    def _followers(self, labels: int) -> int:
+    def _successors(self, labels: int) -> int:
         """Labels that can follow one of the given labels; 0 is the start."""
         known = self._after.get(labels)
         if known is None:
@@ -84,7 +84,7 @@ class TokenRules:
             known = self._after[labels] = bits(np.asarray(np.any(rows, axis=0)))
         return known
 
-    def _forerunners(self, labels: int) -> int:
+    def _predecessors(self, labels: int) -> int:
         """Labels that can precede one of the given labels; 0 is the end."""
         known = self._before.get(labels)
         if known is None:

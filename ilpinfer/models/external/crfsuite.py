@@ -141,7 +141,7 @@ class LinearChain(SequenceModel):
         features : callable
             The function that computed the items on which the estimator was fitted.
         scheme : str, optional
-            Scheme of the labels; inferred where not given.
+            Scheme of the labels; inferred by default.
 
         Returns
         -------
