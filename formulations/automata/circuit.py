@@ -131,10 +131,10 @@ class Gates:
         return known.get(node, node)
 
 
-MOST_TOGETHER, MOST_APART = 5_000, 20_000
-"""Largest number of states of one machine for all groundings of a formula, and of separate machines in total."""
-MOST_EVALUATED, EACH = 400_000, 10
-"""Limit on evaluated gates for one machine: the first number, or the second times the number of gates if that is more; a few seconds."""
+MOST_TOGETHER = 5_000  # states of one machine for all groundings of a formula
+MOST_APART = 20_000  # states of one machine for each grounding, in total
+MOST_EVALUATED = 400_000  # evaluations of gates for one machine, a few seconds
+MOST_PER_GATE = 10  # evaluations per gate, if that allows more
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Circuit:
         tables = sorted({gates.nodes[node][2] for node in below if gates.nodes[node][0] == LITERAL})
         steps, symbols = _symbols(gates, tables, self.length)
         known: dict[tuple[object, ...], dict[int, int]] = {}
-        evaluated, most_evaluated = 0, max(MOST_EVALUATED, EACH * len(below))
+        evaluated, most_evaluated = 0, max(MOST_EVALUATED, MOST_PER_GATE * len(below))
 
         def read(token: int, state: _Rest | None, symbol: int) -> tuple[_Rest | None, int]:
             nonlocal evaluated

@@ -20,8 +20,8 @@ from formulations.problem.vocabulary import Vocabulary
 NODES, EDGES, MACHINES = range(3)
 """The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
-FEATURES, MODEL = -1, -2
-"""Sources of scores other than rules: features, and scores of the model for every sequence."""
+FEATURES = -1  # source of scores, in place of a rule's number
+MODEL = -2  # source of the model's own scores, for every sequence
 
 Truth = tuple[bool, ...]  # truth of each condition of a purpose at the tokens of a class
 

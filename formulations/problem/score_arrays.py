@@ -26,8 +26,8 @@ from formulations.messages import counted
 from formulations.plain_values import items, kind_of, number, table
 from formulations.score_numbers import MASK, OneNotice, is_plain, one_notice
 
-MOST_SHARED, MOST_KEPT = 16, 2**12
-"""Number of cached tables of transitions, which trellises often share, and largest number of entries of a cached table."""
+MOST_SHARED = 16  # cached tables of transitions, which trellises often share
+MOST_KEPT = 2**12  # entries of a cached table
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
 """The keys of each form, without the optional key `first`."""
 

@@ -15,9 +15,9 @@ from formulations.errors import InferenceError
 from formulations.messages import brief
 
 TIME_LIMIT = 1.0  # seconds of processor time for one token
-FIRST_ATTEMPT, LEAST_ATTEMPT = 0.02, 0.005
-"""With a time limit: seconds of processor time for the first attempt, which measures the speed, and least seconds of any attempt. The engine
-counts processor time only, which differs from the time by the clock on busy machines and with several threads."""
+# The engine counts processor time only, which differs from the clock on busy machines and with several threads.
+FIRST_ATTEMPT = 0.02  # seconds, under a time limit; this attempt measures the speed
+LEAST_ATTEMPT = 0.005  # seconds of any attempt
 LONGEST = 200_000  # characters of an expression
 DEEPEST = 200  # nested groups
 LARGEST = 100_000

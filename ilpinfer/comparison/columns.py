@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL, SOLVED, COMMON = "all", "solved", "common"
-"""Groups of columns: over all sequences with a known optimum, those that the method solves, and those that every method solves."""
+ALL = "all"  # group of columns over all sequences with a known optimum
+SOLVED = "solved"  # over those that the method solves
+COMMON = "common"  # over those that every method solves
 UNITS = {
     "percent": "%",
     "points": "% points",

@@ -27,8 +27,8 @@ MOST = 5
 """Largest number of pictures."""
 WIDTH = 26
 """Largest number of tokens in a picture."""
-TOKEN, LABEL = 16, 40
-"""Largest numbers of characters of a token and of a label."""
+TOKEN = 16  # characters of a token
+LABEL = 40  # characters of a label
 BEST: Mapping[str, Any] = {"color": COLOURS[0], "linestyle": "-", "marker": "o"}
 OTHER: Mapping[str, Any] = {"color": COLOURS[1], "linestyle": (0, (5, 2)), "marker": "s"}
 SHIFT = 0.09

@@ -12,10 +12,9 @@ from ilpinfer.evaluation.counts import f_measure
 if TYPE_CHECKING:
     import pandas as pd
 
-RESAMPLES, SEED = 9999, 0
-"""Number of resamples and seed of the bootstrap."""
-BATCH = 500
-"""Number of resamples drawn at once."""
+RESAMPLES = 9999  # of the bootstrap
+SEED = 0  # of the bootstrap
+BATCH = 500  # resamples drawn at once
 ENDS = (0.025, 0.975)
 GOLD = ["gold_tokens", "correct", "predicted_fields", "gold_fields", "matching_fields"]
 """Counts that determine accuracy and F1."""

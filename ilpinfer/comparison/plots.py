@@ -27,12 +27,12 @@ COLOURS = (
 )
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
 MARKERS = "os^Dv"
-WIDTH, SHAPE = 5.2, 0.62
-"""Width of a plot in inches, and the ratio of height (without legend) to width."""
-NARROW, SMALL, LARGE = 4.0, 8, 10
-"""Width in inches below which the font is small, and both font sizes in points."""
-NAME = 40
-"""Largest number of characters of a method in a legend."""
+WIDTH = 5.2  # of a plot, inches
+SHAPE = 0.62  # height without legend, as a share of the width
+NARROW = 4.0  # inches; the font is small below this width
+SMALL = 8  # points
+LARGE = 10  # points
+NAME = 40  # characters of a method in a legend
 SHORTEST = 1e-6
 """Smallest number of seconds on logarithmic axes."""
 BINS = 8

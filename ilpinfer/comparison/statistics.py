@@ -19,8 +19,8 @@ WHOLE_NUMBERS = ["seeds", "sequences", "infeasible", "optimum_known", "common"]
 COUNT_COLUMNS = ["failed", "solved", "missed", "violations", "breaking"]
 """Columns with 0 for unknown values."""
 MEASURES = {"precision": precision, "recall": recall, "f1": f_measure}
-OWN, BEFORE = ["predicted", "gold", "both"], ["predicted_before", "gold_before", "both_before"]
-"""Counts of a field with rules, and without."""
+OWN = ["predicted", "gold", "both"]  # counts of a field with rules
+BEFORE = ["predicted_before", "gold_before", "both_before"]  # without rules
 NO_COUNTS = (0, 0, 0)
 
 

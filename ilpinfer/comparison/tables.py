@@ -71,8 +71,8 @@ PRESETS = {
     },
 }
 """Columns and heads of the presets."""
-OF_GOLD, WITHOUT_GOLD = ("f1", "f1_loss"), ("solved", "reaches")
-"""Columns of the preset `paper` that need gold, and columns in their place without gold."""
+OF_GOLD = ("f1", "f1_loss")  # columns of the preset `paper` that need gold
+WITHOUT_GOLD = ("solved", "reaches")  # columns in their place without gold
 BRACKETS = "Brackets: 95 per cent intervals by the bootstrap over sequences"
 CAPTIONS = {
     "f1": f"F1 of fields, its loss against the reference, mean gap to the proved optimum, and median time of a sequence. {BRACKETS}, paired.",

@@ -111,8 +111,8 @@ class Vocabulary:
         return cls(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
 
 
-WORD, UNSEEN = "word ", "unseen"
-"""Prefixes of attribute names; without classes, `UNSEEN` itself is the name of the unseen word."""
+WORD = "word "  # prefix of names of words
+UNSEEN = "unseen"  # prefix of names of unseen words; without classes, the name of the unseen word
 
 
 def named_word(word: str) -> str:
