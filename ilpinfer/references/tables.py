@@ -23,7 +23,7 @@ class NoTables(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Tables:
+class ReferenceTables:
     """The `tables` of a reference, and the places of machines and of the first machine of each component in them."""
 
     plain: Plain
@@ -50,7 +50,7 @@ def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice
     return Lattice(array(plain["node"], T, S), pool, np.array(plain["step"], np.int64))
 
 
-def tables_of(problem: Problem) -> Tables:
+def tables_of(problem: Problem) -> ReferenceTables:
     """The tables of a problem whose rules have not been folded, in the context of the hard ones; NoTables for a rule that needs too large an
     automaton."""
     lattice, machines = problem.fold().lattice, list[Any]()
@@ -67,7 +67,7 @@ def tables_of(problem: Problem) -> Tables:
             components[number, place] = len(machines)
             machines += _machines(rule, component.machines or (), number)
         places |= {(number, place): begin + place for place in range(len(machines) - begin)}
-    return Tables(
+    return ReferenceTables(
         {"second": lattice.order == 2, **plain_lattice(lattice), "machines": machines}, places, components
     )
 
