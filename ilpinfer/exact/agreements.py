@@ -127,7 +127,9 @@ class Decomposition:
             self.forbid(case)
         return state
 
-    def sweep(self, state: State, case: AgreementCase, scores: AgreementScores, lists: AgreementLists) -> State:
+    def sweep(
+        self, state: State, case: AgreementCase, scores: AgreementScores, lists: AgreementLists
+    ) -> State:
         """Sweep until the bound stalls."""
         bound = kernels.agree_backward(scores, lists, False)
         for number in range(limits.SWEEPS):
@@ -186,7 +188,9 @@ class Decomposition:
         scores = AgreementScores(instance.scores, case.node, tokens.edges, *room)
         return scores, self.lists.pack(case.own)
 
-    def split(self, state: State, case: AgreementCase) -> tuple[Row, int, tuple[AgreementCase, AgreementCase]] | None:
+    def split(
+        self, state: State, case: AgreementCase
+    ) -> tuple[Row, int, tuple[AgreementCase, AgreementCase]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
         The kind is the list's. Of several tokens, the one where lattice and list lose most with the kind of the other.

@@ -1,4 +1,4 @@
-"""Proof trees in the form of references: prices and stages, with machines named by their places in the tables."""
+"""Proof trees in the form of references: prices and stages, with machines by their numbers in the tables."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,15 +14,15 @@ PlainLeaf = dict[str, Any]
 
 
 def plain_trees(problem: Problem, tables: ReferenceTables, tree: Tree) -> Iterator[dict[str, Any]]:
-    """The tree in the form of references, then stronger trees, which take longer to check; machines of splits are always followed."""
+    """The tree in the form of references, then stronger trees, which take longer to check. Machines of splits are always followed."""
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
     def pruned(leaf: PlainLeaf) -> PlainLeaf:
-        """Prune by prices before machines are followed."""
+        """Prune by prices before the first stage."""
         return {**leaf, "stages": [[], *leaf["stages"]]}
 
     def one_by_one(leaf: PlainLeaf) -> PlainLeaf:
-        """Also follow machines with prices, one by one."""
+        """Also follow each machine with prices, in a stage of its own."""
         return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
 
     def everything(leaf: PlainLeaf) -> PlainLeaf:
@@ -55,7 +55,7 @@ def _plain_tree(
 
 
 def _case(split: Split, T: int, K: int) -> dict[str, Any]:
-    """A machine that counts the tokens of a split with its labels, with a final cost if they are more than `most`."""
+    """A machine that counts the tokens of a split with its labels; a final cost if there are more than `most`."""
     top = split.most + 1
     return {
         "values": [[[0] * K], [[int(k in split.labels) for k in range(K)]]],
@@ -67,7 +67,7 @@ def _case(split: Split, T: int, K: int) -> dict[str, Any]:
 
 
 def _plain_leaf(problem: Problem, tables: ReferenceTables, leaf: Leaf) -> PlainLeaf:
-    """A leaf: prices that are moved from the lattice to machines, and the machines that are followed in each stage."""
+    """A leaf: prices, which move scores from the lattice to machines, and the machines of each stage."""
     count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
     for (rule, place), value in leaf.multipliers.items():
         if rule < count and value:

@@ -1,4 +1,4 @@
-"""Verification of references, by their tables alone or also by their rules and scores."""
+"""Verification of references: of their tables, or also of their rules and scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ DEPTHS = ("tables", "meaning")
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; it is true if everything is proved.
+    """The result of a check; true if everything is proved.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _compiler(text: str) -> RuleCompiler:
 
 
 def _differences(reference: Reference) -> Iterator[str]:
-    """Differences between a reference and the tables and violations that follow from its rules and scores."""
+    """Differences between a reference and the tables and violations computed from its rules and scores."""
     trellis = reference.trellis
     compiled = _compiler(reference.rules).compiled(trellis.labels)
     problem = compiled.problem(trellis, quiet=True)
