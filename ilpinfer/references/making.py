@@ -24,7 +24,7 @@ from ilpinfer.core.trees import Tree
 from ilpinfer.decoding.decode import decode
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import InvalidReference, Level, Reference
-from ilpinfer.references.tables import Tables, plain_lattice, tables_of
+from ilpinfer.references.tables import ReferenceTables, plain_lattice, tables_of
 
 FIRST = 8
 """Number of labellings of the first decoding, to find ties."""
@@ -182,7 +182,7 @@ def _tree(solution: Solution) -> Tree:
 
 
 def _proved(
-    record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
+    record: dict[str, Any], problem: Problem, tables: ReferenceTables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
     """The levels with proofs that the plain checker accepts, and the numbers of steps of the checks."""
     levels, listed, left = list[Level](), list[tuple[int, ...]](), [max_steps]

@@ -8,12 +8,12 @@ from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
 from ilpinfer.core.trees import Leaf, Split, Tree, nodes
 from ilpinfer.proof.leaf import FINE
-from ilpinfer.references.tables import Tables
+from ilpinfer.references.tables import ReferenceTables
 
 PlainLeaf = dict[str, Any]
 
 
-def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
+def plain_trees(problem: Problem, tables: ReferenceTables, tree: Tree) -> Iterator[dict[str, Any]]:
     """The tree in the form of references, then stronger trees, which take longer to check. Machines of splits are always followed."""
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
@@ -39,7 +39,7 @@ def _with_stages(leaf: PlainLeaf, machines: list[int]) -> PlainLeaf:
 
 
 def _plain_tree(
-    problem: Problem, tables: Tables, tree: Tree, change: Callable[[PlainLeaf], PlainLeaf]
+    problem: Problem, tables: ReferenceTables, tree: Tree, change: Callable[[PlainLeaf], PlainLeaf]
 ) -> dict[str, Any]:
     root: dict[str, Any] = {}
     places = [(root, "tree")]
@@ -66,7 +66,7 @@ def _case(split: Split, T: int, K: int) -> dict[str, Any]:
     }
 
 
-def _plain_leaf(problem: Problem, tables: Tables, leaf: Leaf) -> PlainLeaf:
+def _plain_leaf(problem: Problem, tables: ReferenceTables, leaf: Leaf) -> PlainLeaf:
     """A leaf: prices, which move scores from the lattice to machines, and the machines of each stage."""
     count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
     for (rule, place), value in leaf.multipliers.items():

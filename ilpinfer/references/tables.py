@@ -23,7 +23,7 @@ class NoTables(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Tables:
+class ReferenceTables:
     """The `tables` of a reference, and the numbers there of machines and of each component's first machine."""
 
     plain: Plain
@@ -50,7 +50,7 @@ def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice
     return Lattice(array(plain["node"], T, S), pool, np.array(plain["step"], np.int64))
 
 
-def tables_of(problem: Problem) -> Tables:
+def tables_of(problem: Problem) -> ReferenceTables:
     """The tables of a problem without folded rules, in the context of its hard rules; NoTables for a rule whose automaton is too large."""
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}
@@ -66,7 +66,7 @@ def tables_of(problem: Problem) -> Tables:
             components[number, place] = len(machines)
             machines += _machines(rule, component.machines or (), number)
         places |= {(number, place): begin + place for place in range(len(machines) - begin)}
-    return Tables(
+    return ReferenceTables(
         {"second": lattice.order == 2, **plain_lattice(lattice), "machines": machines}, places, components
     )
 

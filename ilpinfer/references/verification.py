@@ -13,7 +13,7 @@ from formulations.errors import InferenceError
 from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.errors import describe
-from ilpinfer.proof.claims import Case
+from ilpinfer.proof.claims import ClaimedProblem
 from ilpinfer.references.form import check_form
 from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import tables_of
@@ -119,7 +119,7 @@ def _differences(reference: Reference) -> Iterator[str]:
         if values != reference.tables.get(name):
             yield f'tables: "{name}" differ from those of the rules and scores'
             return
-    case = Case(trellis, compiled, problem)
+    case = ClaimedProblem(trellis, compiled, problem)
     for number, level in enumerate(reference.levels):
         for path in level.labellings:
             value = problem.value(np.array(path, np.int64))

@@ -23,7 +23,7 @@ from ilpinfer.solvers.answer import (
     SolverOptionError,
     with_progress,
 )
-from ilpinfer.solvers.worker import STOP, Message, Request
+from ilpinfer.solvers.worker import STOP, Message, SolverRequest
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
@@ -60,14 +60,14 @@ class Worker(Child):
         """The solver's claim, or its last report if it is stopped at the deadline; `heard` gets each report as a claim."""
         with temporary_folders.temporary_folder() as folder:
             try:
-                request = Request(replace(program), deadline, threads, folder, choices)
+                request = SolverRequest(replace(program), deadline, threads, folder, choices)
                 claim, progress = self._request(request, heard)
             except BaseException:
                 self.end()  # before its folder is removed
                 raise
         return with_progress(claim, progress, program)
 
-    def _request(self, request: Request, heard: Callable[[Claim], None]) -> tuple[Claim, Progress]:
+    def _request(self, request: SolverRequest, heard: Callable[[Claim], None]) -> tuple[Claim, Progress]:
         """The claim, and the best report before it."""
         self.errors.seek(0)
         self.errors.truncate()
@@ -122,7 +122,7 @@ class Worker(Child):
         return SolverError(f"{self.name}: {self.exit_report(code)}; try again, or use another solver")
 
 
-def _send(pipe: Connection, request: Request) -> bool:
+def _send(pipe: Connection, request: SolverRequest) -> bool:
     """Send a request piece by piece; returns whether it is complete before the deadline."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(request, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)

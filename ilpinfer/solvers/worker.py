@@ -33,7 +33,7 @@ STOP = "stop"  # message that stops the running request
 
 
 @dataclass(frozen=True)
-class Request:
+class SolverRequest:
     program: IntegerProgram
     deadline: float  # a time of `time.monotonic()`, or inf
     threads: int
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> None:
             del request  # it can take gigabytes
 
 
-def _receive(pipe: Connection) -> Request | None:
+def _receive(pipe: Connection) -> SolverRequest | None:
     """The next request; None for an incomplete request, and for a late stop."""
     message = pipe.recv()
     if message == STOP:
@@ -77,11 +77,11 @@ def _receive(pipe: Connection) -> Request | None:
             if not size:
                 return None
             received += size
-    request: Request = pickle.loads(head, buffers=arrays)
+    request: SolverRequest = pickle.loads(head, buffers=arrays)
     return request
 
 
-def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
+def _answer(backend: ModuleType, request: SolverRequest, pipe: Connection) -> None:
     """Solve in a fork, and forward its messages, until it ends or is stopped."""
     messages, theirs = Pipe(duplex=False)
     process = os.fork()
@@ -121,7 +121,7 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
                 return
 
 
-def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
+def _solve(backend: ModuleType, request: SolverRequest, pipe: Connection) -> None:
     """Send the solver's reports and its claim."""
     tempfile.tempdir = request.folder
     answer: Claim | SolverError | SolverOptionError | str
