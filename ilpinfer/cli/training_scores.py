@@ -1,19 +1,19 @@
 """Labelled sequences of a command, with scores of their own, of a model, or of models that are trained on other parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from formulations.messages import brief, counted
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, model_option, value_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
-from ilpinfer.cli.labelled import reading
+from ilpinfer.cli.labelled import reading, tell_unknown
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.helper_labels import places_with_labels, tell_helpers
+from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS, places_with_labels, tell_helpers
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.files import TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
@@ -62,7 +62,9 @@ class TrainingInput:
         source = self.source
         sequences = read(source, reading(self.label_names, self.column), self.column, notice)
         sequences = self._without_helpers(sequences)
-        pairs = rewrite(require_labels(sequences), scheme)
+        labelled = require_labels(sequences, partly=True, never=self.never)
+        tell_unknown(source, labelled)
+        pairs = rewrite(labelled, scheme)
         data = training_digest(pairs)
         if self.kind and self.model:
             raise InputError(f"--model {self.model} and --kind {self.kind}: give one of them")
@@ -76,7 +78,7 @@ class TrainingInput:
         own = all(example.scores is not None for example in sequences)
         record = training_record(self.model) if self.model and not own else None
         if record is not None and record.kind in KINDS:
-            pairs = rewrite(require_labels(sequences), record.scheme)
+            pairs = rewrite(labelled, record.scheme)
             data = training_digest(pairs)
             if record.data == data:
                 notice(
@@ -86,8 +88,9 @@ class TrainingInput:
         self._warn(own, record)
         with about(self.model):
             model: SequenceModel | None = load_model(self.model) if self.model else None
-        scored = score(sequences, model, scheme)
-        examples = [item for item in scored if item.trellis is not None]
+        unknown = () if all(map(is_whole, labelled)) else UNKNOWN_LABELS
+        scored = score(sequences, model, scheme, unknown)
+        examples = [_with_unknown(item, unknown) for item in scored if item.trellis is not None]
         if len(examples) < len(scored):
             notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
         scores = "with scores" if own else f"scored by {_shown(self.model)}"
@@ -95,7 +98,7 @@ class TrainingInput:
 
     def _without_helpers(self, sequences: list[Example]) -> list[Example]:
         """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
-        labellings = [labels for _, labels in require_labels(sequences, never=self.never)]
+        labellings = [labels for _, labels in require_labels(sequences, partly=True, never=self.never)]
         kept = places_with_labels(labellings, self.never)
         result = []
         for example, places, labels in zip(sequences, kept, labellings, strict=True):
@@ -135,9 +138,11 @@ class TrainingScores:
     """How to train these models, each without a part; None if there are scores."""
 
     def train(self, some: Sequence[Labelled]) -> TrainedModel:
-        """A model of some of the sequences."""
+        """A model of some of the sequences; of those in which all tokens have a label, where its kind needs that."""
         assert self.record is not None
-        return KINDS[self.record.kind].make(some, self.record.scheme, [], None, self.record.options)
+        kind = KINDS[self.record.kind]
+        seen = some if kind.partly else list(filter(is_whole, some))
+        return kind.make(seen, self.record.scheme, [], None, self.record.options)
 
     def cross_fit(self, learner: "WeightLearner") -> list[ScoredExample]:
         """Each sequence, scored by a model trained without its part."""
@@ -156,9 +161,32 @@ def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) ->
             f"{source}: has only one sequence, but models are trained on the other sequences; add sequences, or, with --weights rules, "
             "name a model with --model"
         )
+    whole = sum(map(is_whole, pairs))
+    if whole < len(pairs) and not KINDS[record.kind].partly:
+        if not whole:
+            raise InputError(
+                f"{source}: each sequence has tokens without a label; a {record.kind} is trained on sequences in which all have one: label "
+                "some, or use --kind hmm"
+            )
+        notice(
+            f"each {record.kind} is trained on sequences in which all tokens have a label: {whole} of {len(pairs)}"
+        )
     settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
     scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
     return TrainingScores(pairs, scores, training_digest(pairs), record=record)
+
+
+def is_whole(pair: Labelled) -> bool:
+    """Whether all tokens have a label."""
+    return None not in pair[1]
+
+
+def _with_unknown(item: ScoredExample, unknown: Sequence[str]) -> ScoredExample:
+    """With None in place of labels that stand for unknown ones."""
+    if not unknown or item.gold is None:
+        return item
+    gold: Any = tuple(None if name in unknown else name for name in item.gold)
+    return replace(item, gold=gold)
 
 
 def _shown(model: str | None) -> str:

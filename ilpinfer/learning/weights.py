@@ -41,6 +41,9 @@ class WeightLearner:
     sequences on, rules are chosen only if they are better than no rules by two standard errors; with fewer than 100, given ones with
     penalties near twice the given ones are chosen unless another way is better by as much.
 
+    Labels that are None are unknown. A sequence with some is completed once, by the best labelling that has the known ones, under the
+    given rules; errors are counted, on held-out folds, too, at tokens with known labels only.
+
     Parameters
     ----------
     update : str, optional
@@ -194,9 +197,9 @@ class WeightLearner:
         Parameters
         ----------
         pairs : sequence of Labelled
-            Tokens and labels of at least two sequences.
+            Tokens and labels of at least two sequences; None for unknown labels.
         train : callable
-            Function that makes a model from labelled sequences, in the scheme of these labels.
+            Function that makes a model from labelled sequences, in the scheme of these labels. It gets unknown labels as they are.
         rules : Rules, optional
             Rules with their penalties; hard ones are kept.
         advance : callable, optional
@@ -210,11 +213,11 @@ class WeightLearner:
         Raises
         ------
         ValueError
-            For fewer than two sequences, and for anything that `train` or the rules refuse.
+            For fewer than two sequences, known labels that hard rules exclude, and for anything that `train` or the rules refuse.
         """
         fitting = prepared(self, pairs, train, rules, advance)
         result = self._learn(fitting, advance)
-        return result if result.model is not None else replace(result, model=train(fitting.pairs))
+        return result if result.model is not None else replace(result, model=train(fitting.labelled))
 
     def _learn(self, fitting: Fitting, advance: Advance) -> LearntWeights:
         data = fitting.data

@@ -37,7 +37,8 @@ class ScoredExample:
     trellis : Trellis or None
         Scores of T tokens; None if the model cannot score them.
     gold : tuple of str, optional
-        T label names in the scheme of the trellis; the model may lack some of them. None if they are not known.
+        T label names in the scheme of the trellis; the model may lack some of them. None if they are not known; learning of weights takes
+        None for single ones, too.
     example : Example, optional
         The sequence as the file or the caller states it.
     error : Exception, optional

@@ -358,3 +358,54 @@ def test_a_way_without_time_for_one_fold_is_told_and_not_taken(folder, cli):
     out = cli.done("learn train.tsv --kind hmm --output out.toml --seconds 1e-9").out
     mined = next(line for line in out.splitlines() if line.startswith("mined"))
     assert "0 of 5 folds in" in mined and "chosen" not in mined
+
+
+def with_gaps(text: str) -> str:
+    """Columns of which every third sequence has the labels `_` and `?` of unknown ones at two of three tokens."""
+    blocks = text.strip().split("\n\n")
+    for place, block in enumerate(blocks[::3]):
+        rows = [row.split("\t")[0] for row in block.split("\n")]
+        labels = [row.split("\t")[1] for row in block.split("\n")]
+        hidden = [name if t % 3 == place % 3 else "_?"[t % 2] for t, name in enumerate(labels)]
+        blocks[3 * place] = "\n".join(map("\t".join, zip(rows, hidden, strict=True)))
+    return "\n\n".join(blocks) + "\n"
+
+
+WHOLE_ONES = "each crf is trained on sequences in which all tokens have a label: 16 of 24"
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "fits"),
+    [
+        ("--kind hmm", "", ["no rules", "given", "given: counts", "given: perceptron"]),
+        ("--model hmm.json --quick", "hmm.json was trained on train.tsv", ["no rules", "given"]),
+        ("--model other.json --quick", "", ["no rules", "given"]),
+        ("--kind hmm --weights all --output-model m.json", "", ["no rules", "given"]),
+        ("--kind crf --option max_iterations=3 --quick", WHOLE_ONES, ["no rules", "given"]),
+    ],
+)
+def test_labels_of_some_tokens(folder, cli, options, said, fits):
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    for name, source in (("hmm", "train"), ("other", "more")):
+        cli.done(f"train {source}.tsv --output {name}.json")
+    _, out, err = cli.done(
+        f"learn train.tsv --rules rules.toml --output learnt.toml --json --folds 2 --epochs 2 {options}"
+    )
+    result = json.loads(out)
+    assert result["sequences"] == 24 and [each["name"] for each in result["tried"]][: len(fits)] == fits
+    assert all(0 < each["accuracy"] <= 1 for each in result["tried"])
+    assert "train.tsv: labels _ and ? are unknown: " in err and "in 8 sequences" in err and said in err
+    assert WHOLE_ONES in err or "crf" not in options
+    cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
+
+
+def test_without_labels_of_all_tokens_a_crf_has_nothing_to_be_trained_on(folder, cli):
+    Path("gaps.tsv").write_text("Ada\tauthor\nNotes\t_\n\nBo\t?\n1843\tdate\n")
+    said = cli.failed(learn("--kind crf", "gaps.tsv"))
+    assert "gaps.tsv: each sequence has tokens without a label; a crf is trained on sequences" in said
+
+
+def test_a_label_with_the_name_of_an_unknown_one_can_be_a_helper(folder, cli):
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    err = cli.done(learn("--kind hmm --never ? --never _ --folds 2 --epochs 2")).err
+    assert "with the helper labels '?', '_'" in err and "unknown" not in err

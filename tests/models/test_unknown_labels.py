@@ -33,7 +33,7 @@ PAIRS = [
     (tuple("c"), ("y",)),
 ]
 WHOLE = [(tokens, labels) for tokens, labels in PAIRS if None not in labels]
-NO_LABEL = "only hidden Markov models and CODL learn from labels of some tokens"
+NO_LABEL = "only hidden Markov models, CODL and the learning of weights take labels of some tokens"
 
 
 def completions(labels, names):
@@ -294,7 +294,6 @@ def test_commands_tell_what_they_do_with_gaps(here, cli):
         "train x.tsv --kind crf --output m.json",
         "mine x.tsv --folds 0 --output m.toml",
         "check rules.toml x.tsv",
-        "learn x.tsv --rules rules.toml --model m.json --output r.toml",
     ):
         assert f"x.tsv, line 1: token 1 has no label; {NO_LABEL}" in cli.refused(line)
     for option in ("--cross-validate 3", "--held-out 0.7"):
