@@ -9,7 +9,7 @@ from formulations import RuleSet, Trellis
 from formulations import constraints as C
 from formulations.arguments import instance, instances
 from formulations.dtypes import Booleans
-from formulations.messages import counted
+from formulations.messages import brief, counted
 from formulations.time_limits import check
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.task import LARGEST, SECONDS
@@ -73,7 +73,7 @@ def _completed(
     found = decoder.decode(trellis, given=given)
     if not found.has_labelling:
         raise ValueError(
-            f"sequence {place} has no labelling with its known labels that keeps the hard rules; give these a penalty, correct the "
+            f"sequence {place}, {brief(trellis.tokens)}, has no labelling with its known labels that keeps the hard rules; give these a penalty, correct the "
             "labels, or leave the sequence out"
         )
     return tuple(found.labels[t] if t in unknown else name for t, name in enumerate(gold))

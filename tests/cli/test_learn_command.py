@@ -409,3 +409,9 @@ def test_a_label_with_the_name_of_an_unknown_one_can_be_a_helper(folder, cli):
     Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
     err = cli.done(learn("--kind hmm --never ? --never _ --folds 2 --epochs 2")).err
     assert "with the helper labels '?', '_'" in err and "unknown" not in err
+
+
+@pytest.mark.parametrize("options", ["", "--weights all --output-model m.json"])
+def test_quick_learning_without_rules_has_nothing_to_try(folder, cli, options):
+    said = cli.refused(f"learn train.tsv --kind hmm --quick --output out.toml {options}")
+    assert "nothing to try without rules with a penalty" in said and not Path("out.toml").exists()

@@ -70,8 +70,8 @@ class CountedHMM(ModelFile):
         ends : bool, default True
             Whether a sequence's end is an outcome of its last label, as it always is for second order.
         iterations : int, default 3
-            Largest number of iterations where labels are unknown. They end before where the mean log-likelihood of a token gains
-            less than 0.0001 nats. More of them raise the likelihood, but often lower the accuracy (Merialdo 1994).
+            Largest number of iterations where labels are unknown. They end before where the mean log-likelihood of a token, in
+            sequences with unknown labels, gains less than 0.0001 nats. More of them raise the likelihood, but often lower the accuracy (Merialdo 1994).
 
         Returns
         -------
