@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import brief, counted
 from ilpinfer.cli import arguments
@@ -13,7 +14,7 @@ from ilpinfer.cli.labelled import reading, tell_unknown
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import Example, InputError
-from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS, places_with_labels, tell_helpers
+from ilpinfer.corpus.helper_labels import places_with_labels, tell_helpers
 from ilpinfer.corpus.sequences import read, require_labels
 from ilpinfer.models.files import TrainingRecord, load_model, training_digest, training_record
 from ilpinfer.models.sequence_model import SequenceModel, TrainedModel
@@ -64,7 +65,7 @@ class TrainingInput:
         sequences = self._without_helpers(sequences)
         labelled = require_labels(sequences, partly=True, never=self.never)
         tell_unknown(source, labelled)
-        pairs = rewrite(labelled, scheme)
+        pairs = _rewritten(source, labelled, scheme)
         data = training_digest(pairs)
         if self.kind and self.model:
             raise InputError(f"--model {self.model} and --kind {self.kind}: give one of them")
@@ -78,7 +79,7 @@ class TrainingInput:
         own = all(example.scores is not None for example in sequences)
         record = training_record(self.model) if self.model and not own else None
         if record is not None and record.kind in KINDS:
-            pairs = rewrite(labelled, record.scheme)
+            pairs = _rewritten(source, labelled, record.scheme)
             data = training_digest(pairs)
             if record.data == data:
                 notice(
@@ -88,9 +89,10 @@ class TrainingInput:
         self._warn(own, record)
         with about(self.model):
             model: SequenceModel | None = load_model(self.model) if self.model else None
-        unknown = () if all(map(is_whole, labelled)) else UNKNOWN_LABELS
-        scored = score(sequences, model, scheme, unknown)
-        examples = [_with_unknown(item, unknown) for item in scored if item.trellis is not None]
+        whole = all(map(is_whole, labelled))
+        by = score if whole else partial(_score_partly, source, labelled)
+        scored = by(sequences, model, scheme)
+        examples = [item for item in scored if item.trellis is not None]
         if len(examples) < len(scored):
             notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
         scores = "with scores" if own else f"scored by {_shown(self.model)}"
@@ -181,12 +183,28 @@ def is_whole(pair: Labelled) -> bool:
     return None not in pair[1]
 
 
-def _with_unknown(item: ScoredExample, unknown: Sequence[str]) -> ScoredExample:
-    """With None in place of labels that stand for unknown ones."""
-    if not unknown or item.gold is None:
-        return item
-    gold: Any = tuple(None if name in unknown else name for name in item.gold)
-    return replace(item, gold=gold)
+def _rewritten(source: str, labelled: Sequence[Labelled], scheme: str) -> list[Labelled]:
+    """As `rewrite`, with the name of the file in an error about labels of some tokens."""
+    try:
+        return rewrite(labelled, scheme)
+    except ValueError as error:
+        if all(map(is_whole, labelled)):
+            raise
+        raise InputError(f"{source}: {error}") from None
+
+
+def _score_partly(
+    source: str,
+    labelled: Sequence[Labelled],
+    sequences: Sequence[Example],
+    model: SequenceModel | None,
+    scheme: str,
+) -> list[ScoredExample]:
+    """As `score`, with the labels of `labelled`, None for unknown ones, in the scheme of the scores."""
+    scored = score([replace(example, labels=None) for example in sequences], model, scheme)
+    shown = next(item.trellis.labels.scheme for item in scored if item.trellis is not None)
+    labels = [tuple(own) for _, own in _rewritten(source, labelled, shown)]
+    return [replace(item, gold=own) for item, own in zip(scored, labels, strict=True)]
 
 
 def _shown(model: str | None) -> str:

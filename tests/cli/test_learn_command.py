@@ -399,6 +399,31 @@ def test_labels_of_some_tokens(folder, cli, options, said, fits):
     cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
 
 
+def test_labels_of_some_tokens_of_sequences_with_scores(folder, cli):
+    lines = [json.loads(line) for line in scored_lines(references(24, scheme="plain")).splitlines()]
+    for number, gap in ((0, None), (3, "_"), (5, "?")):
+        lines[number]["labels"] = [gap, *lines[number]["labels"][1:]]
+    Path("scored.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    _, out, err = cli.done(learn("--json --folds 2 --epochs 2", "scored.jsonl"))
+    assert "scored.jsonl: labels _ and ? are unknown: 3 tokens in 3 sequences" in err
+    assert json.loads(out)["sequences"] == 24
+
+
+@pytest.mark.parametrize("scheme", ["bio", "plain"])
+def test_labels_of_some_tokens_in_another_scheme_than_the_models(folder, cli, scheme):
+    cli.done(f"train more.tsv --scheme {scheme} --output other.json")
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    made = json.loads(cli.done(learn("--model other.json --json --folds 2 --epochs 2")).out)
+    assert made["sequences"] == 24 and made["tried"][0]["accuracy"] > 0.5
+
+
+def test_labels_of_some_tokens_that_cannot_be_in_the_scheme_of_the_model(folder, cli):
+    cli.done("train more.tsv --scheme iobes --output other.json")
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    ended = cli(learn("--model other.json"))
+    assert ended.code == 2 and "train.tsv: labels of some tokens only stay in their scheme, bio" in ended.err
+
+
 def test_without_labels_of_all_tokens_a_crf_has_nothing_to_be_trained_on(folder, cli):
     Path("gaps.tsv").write_text("Ada\tauthor\nNotes\t_\n\nBo\t?\n1843\tdate\n")
     said = cli.failed(learn("--kind crf", "gaps.tsv"))
