@@ -421,7 +421,7 @@ def test_labels_of_some_tokens_that_cannot_be_in_the_scheme_of_the_model(folder,
     cli.done("train more.tsv --scheme iobes --output other.json")
     Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
     ended = cli(learn("--model other.json"))
-    assert ended.code == 2 and "train.tsv: labels of some tokens only stay in their scheme, bio" in ended.err
+    assert ended.code == 2 and "train.tsv: labels of partly labelled sequences are bio" in ended.err
 
 
 def test_without_labels_of_all_tokens_a_crf_has_nothing_to_be_trained_on(folder, cli):
