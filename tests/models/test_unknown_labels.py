@@ -222,7 +222,8 @@ def test_schemes_of_labels_with_gaps():
     assert rewrite(BIO, "") == rewrite(BIO, "bio") == BIO
     assert rewrite(BIO, "plain")[0][1] == ["a", "a", None]
     with pytest.raises(
-        ValueError, match="stay in their scheme, bio, or become plain; they cannot be converted to iobes"
+        ValueError,
+        match="labels of partly labelled sequences are bio; they can be converted to plain, not to iobes",
     ):
         rewrite(BIO, "iobes")
     with pytest.warns(UserWarning, match="left out: 1 token"):
@@ -314,7 +315,7 @@ def test_commands_tell_what_they_do_with_gaps(here, cli):
         assert ended.code == 2 and "evaluate on a file in which all have one" in ended.err
     said = cli.done("train x.tsv --never _ --never ? --output m.json").err
     assert "left out: 2 tokens in 2 sequences, with the helper labels '?', '_'" in said and SAID not in said
-    assert "cannot be converted to iobes" in cli("train x.tsv --scheme iobes --output m.json").err
+    assert "can be converted to plain, not to iobes" in cli("train x.tsv --scheme iobes --output m.json").err
 
 
 def test_unknown_labels_of_gold_are_left_out(here, cli):
