@@ -119,7 +119,7 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     checked = replace(rule_set, never=())  # no token has these labels any more
-    compiler_of(checked).compiled(label_set)
+    compiler_of(checked.everywhere).compiled(label_set)
     warnings.simplefilter("ignore", RuleNotice)
     for text in distinct([about_scheme, *notices(checked, label_set)]):
         notice(text)

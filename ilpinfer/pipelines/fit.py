@@ -78,8 +78,8 @@ def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
 
 
 def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
-    """Notices about rules, where one on a rule set that does not seem to fit replaces the one on absent fields."""
-    text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules)
+    """Notices about rules, where one on a rule set that does not seem to fit replaces the one on absent fields; rules with a condition are not judged."""
+    text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules.of({}))
     if not text:
         return list(notices)
     labels = trellises[0].labels
