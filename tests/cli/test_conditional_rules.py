@@ -285,3 +285,31 @@ def test_rules_are_compiled_once_for_each_class():
 def test_errors_of_rules_of_any_class_are_found_at_the_start():
     with pytest.raises(ValueError, match="c"):
         Decoder(RuleSet((C.at_most_runs("c", 1, when="x = y"),)), labels=["a", "b"])
+
+
+def test_nested_spans(here, cli):
+    rules = RuleSet((C.at_most_runs("P/Q", 0, when="kind = a"), C.at_most_runs("Z", 0, when="kind = b")))
+    spans = [[0, 3, "P", 0.9], [0, 1, "Q", 0.8], [4, 5, "Q", 0.7]]
+    kinds = ["a", "b", "a", "", "b"]
+    records = [
+        {"tokens": ["x"] * 5, "candidates": spans, "metadata": {"kind": kind} if kind else {}}
+        for kind in kinds
+    ]
+    Path("x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    Path("rules.toml").write_text(dump_rules(rules))
+    line = "decode x.jsonl --nested --rules rules.toml --output out.jsonl"
+    said = cli.done(line).err
+    assert said.count("notice") == 1 and "no text has a candidate for Z: counted as absent" in said
+    rows = Path("out.jsonl").read_text().splitlines(keepends=True)
+    assert [len(json.loads(row)["spans"]) for row in rows] == [2 if kind == "a" else 3 for kind in kinds]
+    Path("rules.toml").write_text(dump_rules(RuleSet((rules.items[0],))))
+    Path("bare.jsonl").write_text(json.dumps({**records[0], "candidates": []}) + "\n")
+    Path("x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records[:1] * 2))
+    with Path("x.jsonl").open("a") as stream:
+        stream.write(Path("bare.jsonl").read_text())
+    Path("out.jsonl").unlink()
+    assert "notice" not in cli.done(line).err
+    Path("out.jsonl").rename("whole.jsonl")
+    Path("out.jsonl.part").write_text("".join(Path("whole.jsonl").read_text().splitlines(keepends=True)[:2]))
+    assert "notice" not in cli.done(line).err
+    assert len(lines("out.jsonl")) == 3
