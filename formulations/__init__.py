@@ -44,7 +44,7 @@ _HOMES = {
     "load_rules": "rulefiles.loading",
     "parse_rules": "rulefiles.loading",
 }
-"""The module of each public name; modules are imported at first access."""
+"""Public names by module; modules are imported at first access."""
 __all__ = ["constraints", *_HOMES]
 
 

@@ -22,7 +22,7 @@ def whole(
     most: int | None = None,
     shown: Callable[[Any], str] = brief,
 ) -> int:
-    """A whole number, from the least to the most where there are such."""
+    """A whole number between optional limits."""
     good = isinstance(value, Integral) and not isinstance(value, bool)
     if not good or (least is not None and int(value) < least) or (most is not None and int(value) > most):
         low = "" if least is None else f" from {_power(least)}"
@@ -37,12 +37,12 @@ def _power(number: int) -> str:
 
 
 def real(value: Any) -> bool:
-    """Whether a value is a number; True and False are none."""
+    """Whether a value is a number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def number(value: Any, what: str, least: float = -math.inf, most: float = math.inf, more: str = "") -> float:
-    """A number other than NaN, from the least to the most."""
+    """A number other than NaN, between the limits."""
     try:
         result = float(value) if real(value) else math.nan
     except OverflowError:
@@ -55,14 +55,14 @@ def number(value: Any, what: str, least: float = -math.inf, most: float = math.i
 
 
 def positive(value: Any, what: str, of: str = "a number") -> float:
-    """A finite number above 0, `of` something in messages."""
+    """A finite number above 0; `of` describes it in messages."""
     if not (real(value) and 0 < value < math.inf):
         raise ValueError(f"{what} is {brief(value)}; expected {of} above 0")
     return float(value)
 
 
 def seconds(value: Any) -> float | None:
-    """Seconds above 0, or None for no limit, as for a limit beyond `MOST_SECONDS`."""
+    """Seconds above 0, or None for no limit; a limit above `MOST_SECONDS` counts as no limit."""
     if value is None:
         return None
     if not real(value) or not value > 0:
@@ -94,7 +94,7 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
 
 
 def one_of(value: Any, what: str, options: Collection[str], error: type[ValueError] = ValueError) -> str:
-    """A name of the options; the error, of this type, names the nearest one."""
+    """A name among the options; the error, of the given type, suggests the nearest name."""
     if value not in options:
         raise error(f'no {what} "{value}"{suggestion(str(value), options)}')
     return str(value)
@@ -111,19 +111,19 @@ def path(value: Any, what: str = "path") -> Path:
 
 
 def items(value: Any, what: str, of: str = "values") -> list[Any]:
-    """The items of an iterable that has an order and is no text."""
+    """The items of an ordered iterable other than a text."""
     return list(plain_texts(list(iterable(value, what, f"a list of {of}", bytearray, Set))))
 
 
 def plain_texts(values: Sequence[Any]) -> Sequence[Any]:
-    """The values, with numpy's texts as plain ones; other classes of texts, such as tokens with columns, stay."""
+    """Convert numpy's texts to str; other subclasses of str, such as tokens with columns, are unchanged."""
     if np.str_ in {*map(type, values)}:
         return [str(each) if isinstance(each, np.str_) else each for each in values]
     return values
 
 
 def iterable(value: Any, what: str, of: str, *others: type) -> Iterable[Any]:
-    """What can be iterated over and is no text or mapping, nor one of the others; its items are not looked at."""
+    """An iterable, but no text, mapping or other excluded type; its items are not checked."""
     flat = getattr(value, "ndim", 1) == 0
     if isinstance(value, (str, bytes, Mapping, *others)) or not isinstance(value, Iterable) or flat:
         raise ValueError(f"{what} is {brief(value)}; expected {of}")

@@ -1,4 +1,4 @@
-"""Tables of steps between many labels, which are stored by kinds of rows and of columns."""
+"""Compressed tables of steps: equal rows and equal columns are stored once."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -8,11 +8,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 LARGE = 2**16
-"""Steps of a table from which on it is stored by kinds; indexing a plain array is faster."""
+"""Least number of steps of a compressed table; smaller plain arrays are faster."""
 
 
 class Blocks(NDArrayOperatorsMixin):
-    """A table (…, N, M) whose entry [i, j] is `cells[…, rows[i], columns[j]]`; each kind of row and of column occurs."""
+    """A table (…, N, M) with entries `cells[…, rows[i], columns[j]]`; each kind of row and column occurs."""
 
     def __init__(self, cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
         self.cells, self.rows, self.columns = cells, rows, columns
@@ -95,7 +95,7 @@ class Blocks(NDArrayOperatorsMixin):
 
 
 def blocks(table: Any) -> Blocks | None:
-    """A row (M,) or (1, M), a column (N, 1) or a stored table by kinds; None for other arrays, which are not few."""
+    """Compress a row (M,) or (1, M), or a column (N, 1); `Blocks` are unchanged; None for other arrays."""
     if isinstance(table, Blocks):
         return table
     table = np.asarray(table)
@@ -108,7 +108,7 @@ def blocks(table: Any) -> Blocks | None:
 
 
 def of_kinds(cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> Blocks:
-    """A table given by cells of kinds that need not all occur."""
+    """A table by kinds; unused kinds are removed."""
     kept = [np.flatnonzero(np.bincount(kinds)) for kinds in (rows, columns)]
     numbers = [
         (kinds if len(each) == each[-1] + 1 else np.searchsorted(each, kinds)).astype(np.int16)
@@ -118,34 +118,34 @@ def of_kinds(cells: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> 
 
 
 def taken(table: Any, rows: NDArray[Any], columns: NDArray[Any]) -> Any:
-    """Some rows and columns of tables (…, N, M), by their numbers."""
+    """Select rows and columns of tables (…, N, M)."""
     if isinstance(table, Blocks):
         return of_kinds(table.cells, table.rows[rows], table.columns[columns])
     return np.ascontiguousarray(table[..., rows[:, None], columns])
 
 
 def stored(table: Any) -> Any:
-    """A table, by kinds where it is large and has few."""
+    """Compress a table if it is large and can be compressed."""
     large = table.shape[-1] ** 2 >= LARGE
     found = blocks(table) if large else None
     return table if found is None else found
 
 
 def mapped(function: Callable[[NDArray[Any]], NDArray[Any]], table: Any) -> Any:
-    """The table of the values of a function of arrays, entry by entry."""
+    """Apply an elementwise function."""
     if isinstance(table, Blocks):
         return Blocks(function(table.cells), table.rows, table.columns)
     return function(table)
 
 
 def entries(tables: Any) -> NDArray[Any]:
-    """(P, X) what the entries of each of P tables are, some of them several times."""
+    """(P, X) the values in each of P tables, perhaps repeated."""
     each: NDArray[Any] = tables.cells if isinstance(tables, Blocks) else tables
     return each.reshape(len(each), -1)
 
 
 def stacked(tables: list[Any]) -> Any:
-    """Tables of one shape as one, with an axis before theirs."""
+    """Stack tables of equal shape along a new first axis."""
     parts = [each for each in tables if isinstance(each, Blocks)]
     if not parts:
         return np.stack(tables)
@@ -160,7 +160,7 @@ def stacked(tables: list[Any]) -> Any:
 
 
 def _kinds(entries: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int16]]:
-    """The different entries, and which of them each one is."""
+    """The distinct entries, and the index of each entry."""
     if entries.dtype == bool:
         if entries.all() or not entries.any():
             return entries[:1], np.zeros(len(entries), np.int16)
@@ -170,7 +170,7 @@ def _kinds(entries: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int16]]:
 
 
 def _common(numbers: list[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Kinds that tell apart what any of several numberings does, and the kind of each numbering that each has."""
+    """The common refinement of several numberings, and for each numbering the kinds of the refined kinds."""
     if len(numbers) == 1 or all(each is numbers[0] for each in numbers):
         return numbers[0], [np.arange(int(numbers[0].max()) + 1)] * len(numbers)
     sizes = [int(each.max()) + 1 for each in numbers]

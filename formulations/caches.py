@@ -1,4 +1,4 @@
-"""Caches of bounded size: of a few objects, and of functions of short texts."""
+"""Bounded caches of objects and of functions of short texts."""
 
 from collections.abc import Callable, MutableMapping
 from functools import lru_cache, wraps
@@ -8,13 +8,13 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 MOST_LABEL_SETS = 4
-"""Label sets for which rules, and what follows from them, are kept. One of 200 labels takes about 10 MB."""
-MOST_TEXTS = 1 << 14  # texts for which a function of texts keeps its values
-LONGEST_TEXT = 256  # characters of the texts that caches keep, so that a number of texts bounds their memory
+"""Number of label sets for which compiled rules are cached; a set of 200 labels takes about 10 MB."""
+MOST_TEXTS = 1 << 14  # texts in the cache of a function
+LONGEST_TEXT = 256  # characters of a cached text, so that the number of texts bounds the memory
 
 
 class Recent(Generic[Item]):
-    """A cache of a few objects, the latest used first. Threads may share it, as its tuple is replaced and never changed."""
+    """A cache of a few objects, most recently used first. It is thread-safe: its tuple is replaced, never changed."""
 
     def __init__(self, most: int) -> None:
         self.most, self._items = most, tuple[Item, ...]()
@@ -27,7 +27,7 @@ class Recent(Generic[Item]):
         return self._items
 
     def find(self, fits: Callable[[Item], bool], make: Callable[[], Item]) -> Item:
-        """The object that fits, created where there is none."""
+        """The object that fits; created if there is none."""
         kept = self._items
         for place, one in enumerate(kept):
             if fits(one):
@@ -43,7 +43,7 @@ class Recent(Generic[Item]):
 
 
 class RecentValues(Generic[Value]):
-    """A cache of the values for the last few keys, which are compared by identity, then by equality."""
+    """A cache of values for the last keys, which are compared by identity, then by equality."""
 
     def __init__(self, most: int) -> None:
         self._pairs = Recent[tuple[Any, Value]](most)
@@ -53,7 +53,7 @@ class RecentValues(Generic[Value]):
 
 
 def remembered(function: Callable[..., Value]) -> Callable[..., Value]:
-    """A function of a text, and of further arguments that can be hashed, whose values for short texts are kept."""
+    """Cache a function of a text and further hashable arguments; values for long texts are not cached."""
     kept = lru_cache(MOST_TEXTS)(function)
 
     @wraps(function)
@@ -64,6 +64,6 @@ def remembered(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def make_room(memo: MutableMapping[Any, Any], most: int = MOST_TEXTS) -> None:
-    """Empty a memo that holds as many values as it may."""
+    """Empty a full memo."""
     if len(memo) >= most:
         memo.clear()

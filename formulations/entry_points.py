@@ -1,4 +1,4 @@
-"""What other packages offer under a name, by entry points; a package is imported when its name is used."""
+"""Entry points of other packages; a package is imported when its entry point is used."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,18 @@ def offered(group: str) -> "list[EntryPoint]":
 
 
 def names(point: "EntryPoint") -> list[str]:
-    """The names of an entry point: its own, then with the module and the package before it."""
+    """The names of an entry point: its own name, and the name with its module or package as a prefix."""
     owners = [point.module.partition(".")[0], *([] if point.dist is None else [point.dist.name])]
     return [point.name, *(f"{owner}:{point.name}" for owner in owners)]
 
 
 def named(group: str, name: str) -> "EntryPoint | None":
-    """The entry point of that name, if a package offers it."""
+    """The entry point of a name, or None."""
     return next((point for point in offered(group) if name in names(point)), None)
 
 
 def load(point: "EntryPoint", what: str) -> Any:
-    """The object of an entry point; ValueError, which begins with `what`, where it cannot be imported."""
+    """Load an entry point; ValueError, which begins with `what`, if it cannot be imported."""
     try:
         return point.load()
     except Exception as error:

@@ -1,13 +1,13 @@
-"""The base class of all errors of both packages, and notices that refer to a line of the user's program."""
+"""The base class of all errors, and warnings that refer to a line of the user's program."""
 
 import sys
 
 
 class InferenceError(Exception):
-    """Base class of the errors that both packages raise for problems that users can fix.
+    """Base class of errors that users can fix.
 
-    Examples are bad input, an exceeded limit and a solver that fails. Each error is also of a built-in type, mostly
-    ValueError. Arguments of a wrong type or value raise ValueError or TypeError itself.
+    Examples are invalid input, an exceeded limit and a failed solver. Each subclass also has a built-in base class, mostly
+    ValueError. Invalid arguments raise plain ValueError or TypeError.
 
     Examples
     --------
@@ -21,15 +21,15 @@ class InferenceError(Exception):
 
 
 class RuleNotice(UserWarning):
-    """Something about rules that is no error: a declared field that the model lacks, a scheme that was read from odd names."""
+    """A warning about rules, such as a declared field that the model lacks, or a scheme inferred from unusual names."""
 
 
 class ScoreNotice(UserWarning):
-    """Something about scores that is no error: large negative ones, which forbid."""
+    """A warning about scores: large negative scores count as -inf."""
 
 
 def stack_level() -> int:
-    """The `stacklevel` with which `warnings.warn`, called by the same function, names the first caller outside the packages."""
+    """The `stacklevel` of `warnings.warn` for the first caller outside the packages."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
         "formulations",

@@ -21,11 +21,11 @@ CHUNK_SIZE = 2**20  # bytes of a read
 
 
 class Unreadable(InferenceError, ValueError):
-    """Error for a file that cannot be read; the message has the reason, without the name."""
+    """Error for a file that cannot be read; the message is the reason, without the file name."""
 
 
 class UnpackedFile(gzip.GzipFile):
-    """The content of a compressed file; errors of its format are errors of the operating system, like all others of reading."""
+    """The content of a compressed file; format errors are raised as OSError."""
 
     def read(self, size: int | None = -1) -> bytes:
         return self._checked(super().read, size)
@@ -36,7 +36,7 @@ class UnpackedFile(gzip.GzipFile):
     def _checked(self, read: Callable[[Any], bytes], size: int | None) -> bytes:
         try:
             data = read(size)
-            if not data and not self.position:  # gzip takes an empty file for an empty content
+            if not data and not self.position:  # gzip reads an empty file as empty content
                 raise EOFError("it is empty")
             return data
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -44,7 +44,7 @@ class UnpackedFile(gzip.GzipFile):
 
     @property
     def position(self) -> int:
-        """Bytes of the compressed file that were read."""
+        """Number of bytes read from the compressed file."""
         stream = cast(BinaryIO | None, self.fileobj)
         return 0 if stream is None else stream.tell()
 
@@ -63,12 +63,12 @@ def open_bytes(path: str | Path) -> BinaryIO:
 
 
 def packed(path: str | Path, content: bytes) -> bytes:
-    """Content as the name of its file says, compressed or not; equal for equal content, as it holds neither time nor name."""
+    """Compress content if the file name ends in `.gz`. The result is deterministic, as it includes neither time nor name."""
     return gzip.compress(content, mtime=0) if is_packed(path) else content
 
 
 def read_text(path: str | Path, largest: int, instead: str = "") -> str:
-    """The text of a UTF-8 file, unpacked where it ends in `.gz`; Unreadable, with the advice of `instead`, for all that is none."""
+    """The text of a UTF-8 file, unpacked if the name ends in `.gz`; Unreadable, with the advice `instead` if it is too large."""
     try:
         text = _content(path, largest, instead).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -77,7 +77,7 @@ def read_text(path: str | Path, largest: int, instead: str = "") -> str:
 
 
 def read_json_text(path: str | Path, largest: int) -> str:
-    """The text of a `.json` or `.json.gz` file, as by `read_text`; Unreadable for another suffix, too."""
+    """The text of a `.json` or `.json.gz` file, as by `read_text`; Unreadable also for another suffix."""
     check_json_name(path)
     return read_text(path, largest)
 
@@ -88,18 +88,18 @@ def check_json_name(path: str | Path) -> None:
 
 
 unfinished: set[Path] = emptied_by_forks(set())
-"""Incomplete files of this process, which are removed where it ends at once."""
+"""Incomplete files of this process, to be removed if it ends at once."""
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
-    """Write a file that appears under its name when it is complete; compressed where its name ends in `.gz`."""
+    """Write a file atomically; it is compressed if its name ends in `.gz`."""
     with new_file(Path(path)) as stream:
         stream.write(packed(path, content))
 
 
 @contextlib.contextmanager
 def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
-    """A stream to a new file that replaces the target at the end, with its permissions, and is removed after an error."""
+    """A stream to a new file, which replaces the target at the end and keeps its permissions; after an error, the new file is removed."""
     part = part or target.with_name(f"{target.name}.{os.urandom(4).hex()}.part")
     descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     unfinished.add(part)
@@ -120,13 +120,13 @@ def new_file(target: Path, part: Path | None = None) -> Iterator[BinaryIO]:
 
 
 def keep_permissions(part: Path, target: Path) -> None:
-    with contextlib.suppress(OSError):  # there may be none yet
+    with contextlib.suppress(OSError):  # the target may not exist
         os.chmod(part, stat.S_IMODE(target.stat().st_mode))
 
 
 def sync_folder(folder: Path) -> None:
-    """Write new names in a folder to the disk."""
-    with contextlib.suppress(OSError):  # some file systems cannot do that with a folder
+    """Flush new names in a folder to disk."""
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -135,7 +135,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def json_bytes(path: str | Path, values: object) -> bytes:
-    """Plain values as JSON, not compressed yet, for a file `.json` or `.json.gz`; Unreadable for another suffix."""
+    """Plain values as uncompressed JSON, for a file `.json` or `.json.gz`; Unreadable for another suffix."""
     check_json_name(path)
     return (json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
@@ -175,12 +175,12 @@ def _unpacked(content: bytes, largest: int, instead: str) -> bytes:
 
 
 def read_text_bytes(stream: BinaryIO) -> bytes:
-    """All bytes of a text stream, to be decoded; ValueError at a byte order mark of UTF-16 or the first zero byte."""
+    """All bytes of a text stream; ValueError for a byte order mark of UTF-16, and at the first zero byte."""
     data = bytearray()
     while chunk := stream.read(CHUNK_SIZE):
         if not data and chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise ValueError("line 1: UTF-16; save it as UTF-8")
-        if b"\0" in chunk:  # an endless stream such as /dev/zero ends, too
+        if b"\0" in chunk:  # this also stops at endless streams such as /dev/zero
             line = (data + chunk[: chunk.index(b"\0")]).count(b"\n") + 1
             raise ValueError(f"line {line}: byte 0x00, which does not occur in text; save it as UTF-8")
         data += chunk

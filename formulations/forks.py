@@ -1,4 +1,4 @@
-"""Locks that are free in a forked child, where no thread exists that could release them, and collections that are empty."""
+"""Locks and collections that are reset in a forked child, since no thread exists there that could release a lock."""
 
 import os
 import sys
@@ -15,25 +15,25 @@ Collection = TypeVar("Collection", set[Any], list[Any], dict[Any, Any])
 
 
 def after_forks(work: Callable[[], object]) -> None:
-    """Do something in each forked child, before anything else."""
-    if hasattr(os, "register_at_fork"):  # some systems have no forks
+    """Call a function in each forked child, before anything else."""
+    if hasattr(os, "register_at_fork"):  # some systems cannot fork
         os.register_at_fork(after_in_child=work)
 
 
 def fork_safe(lock: Any) -> Any:
-    """A lock of `threading` that is made anew in a forked child. What it guards must be sound at every line of its owner."""
+    """A lock of `threading` that is replaced in a forked child. Its owner must keep the guarded data consistent after every statement."""
     _locks.add(lock)
     return lock
 
 
 def emptied_by_forks(collection: Collection) -> Collection:
-    """A collection that is emptied in a forked child, as what it holds is the parent's."""
+    """A collection that is emptied in a forked child, since its content belongs to the parent."""
     after_forks(collection.clear)
     return collection
 
 
 def _cached_properties() -> Iterator[Any]:
-    """Those of both packages, which have a lock each before Python 3.12."""
+    """The cached properties of both packages; before Python 3.12, each has a lock."""
     modules = [m for name, m in sys.modules.items() if name.partition(".")[0] in ("formulations", "ilpinfer")]
     for owner in (value for module in modules for value in list(vars(module).values())):
         if isinstance(owner, type):

@@ -1,4 +1,4 @@
-"""The score grid: int64 multiples of 2^-20 nats, exact in any order; `FORBIDDEN` stands for -inf and saturates."""
+"""The score grid: int64 multiples of 2^-20 nats, so that sums are exact in any order; `FORBIDDEN` is -inf and saturates."""
 
 import math
 from typing import Any
@@ -12,15 +12,15 @@ from formulations.score_numbers import MASK, check_finite, floats, place, withou
 Grid = Integers
 
 UNITS_PER_NAT = 2**20
-LIMIT = 2**31 * UNITS_PER_NAT  # largest total that input may reach: 2^31 nats, in units
+LIMIT = 2**31 * UNITS_PER_NAT  # largest total of the input: 2^31 nats, in units
 
 SPARE = 2**24 * UNITS_PER_NAT
-"""Largest sum of weights and penalties of rules that does not count towards that total, in units."""
+"""Largest sum of weights and penalties of rules that is not checked against the total, in units."""
 
 FORBIDDEN = -(2**60)
-"""Stands for -inf. Numbers below `FORBIDDEN // 2` count as forbidden."""
+"""-inf; numbers below `FORBIDDEN // 2` count as forbidden."""
 
-HARD = -FORBIDDEN  # the penalty of a hard rule, and the cost of breaking it, however often
+HARD = -FORBIDDEN  # the penalty of a hard rule, and the cost of any number of violations
 
 
 def snap(values: ArrayLike, what: str = "score") -> Grid:
@@ -29,7 +29,7 @@ def snap(values: ArrayLike, what: str = "score") -> Grid:
 
 
 def snap_scores(values: ArrayLike, what: str, rows: Integers | None = None) -> Grid:
-    """As `snap`, for scores that come from outside: large negative ones forbid, with a notice; `rows` as for `place`."""
+    """As `snap`, for user input: large negative scores forbid, with a notice; `rows` as for `place`."""
     array = floats(values, what)
     if np.abs(array).max(initial=0.0) < -MASK:  # false for NaN, too
         return np.rint(array * UNITS_PER_NAT).astype(np.int64, order="C")
@@ -52,7 +52,7 @@ def _snap(array: Floats, what: str, rows: Integers | None = None) -> Grid:
 
 
 def snap_weight(value: float, what: str, *, allow_inf: bool = False) -> int:
-    """Round one weight or penalty to the grid, infinity to `HARD` where it is allowed; ValueError for a number that rounds to 0."""
+    """Round a weight or penalty to the grid, infinity to `HARD` if allowed; ValueError for a number that rounds to 0."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def is_forbidden(units: Any) -> Any:
 
 
 def violation_costs(violations: Grid, penalty: int) -> Grid:
-    """Grid units that violations cost, element by element; `HARD` for any number of violations of a hard rule."""
+    """Costs of violations in grid units, elementwise; `HARD` for any number of violations of a hard rule."""
     return np.where(violations > 0, HARD, 0) if penalty == HARD else penalty * violations
 
 
@@ -101,7 +101,7 @@ def add(*terms: Grid) -> Grid:
 
 
 def check_total(terms: list[tuple[str, Grid, int | Grid]], extra: int = 0, cause: str = "") -> None:
-    """Refuse terms (name, array, how many entries a labelling uses) and `extra` units, of some cause, whose total could pass 2^31 nats."""
+    """Raise ValueError if terms (name, array, number of entries that a labelling uses) plus `extra` units could exceed 2^31 nats."""
     quick = extra
     for _, array, times in terms:
         quick += int(np.abs(array).max(initial=0)) * (times if isinstance(times, int) else int(times.sum()))

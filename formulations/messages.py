@@ -1,4 +1,4 @@
-"""Texts for messages: shortened values and suggestions of similar names."""
+"""Parts of messages: shortened values and suggestions of similar names."""
 
 import difflib
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ LONGEST = 60  # characters of a value in a message
 
 
 def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
-    """The `repr` of a value, shortened where it is long."""
+    """The `repr` of a value, shortened if it is long."""
     if isinstance(value, str):
         text = cut(value, longest)
         return repr(text) if quoted else text
@@ -35,7 +35,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """The texts, each once, without empty ones and those that another one contains."""
+    """Remove repeated and empty texts, and texts that another text contains."""
     known = [text for text in dict.fromkeys(texts) if text]
     return [text for text in known if not any(text in other for other in known if other is not text)]
 
@@ -45,16 +45,16 @@ def cut(text: str, longest: int) -> str:
 
 
 def near_name(name: str, options: Iterable[str]) -> str:
-    """The option that is most like a name, whatever its case; empty if none is like it."""
-    # similarity is at most that of two names of which the longer one contains the shorter one
+    """The option most similar to a name, ignoring case; empty if none is similar."""
+    # upper bound on the similarity, by length
     fitting = [each for each in options if 2 * min(len(each), len(name)) >= 0.8 * (len(each) + len(name))]
     return next(iter(difflib.get_close_matches(name.lower(), fitting, n=1, cutoff=0.8)), "")
 
 
 def misspelt(name: str, options: Iterable[str]) -> str:
-    """The option that a name is within two letters of, one letter if the option has fewer than five; empty if there is none.
+    """The option within edit distance two of a name, one for options of fewer than five letters; empty if there is none.
 
-    Case and punctuation do not count. A letter is missing, added or another one, or two are swapped.
+    Case and punctuation are ignored. Edits are insertion, deletion, replacement, and the swap of two letters.
     """
     plain = _plain(name)
     distances = [(_letters(plain, _plain(each)), each) for each in options]
@@ -66,7 +66,7 @@ def _plain(name: str) -> str:
 
 
 def _letters(one: str, other: str) -> int:
-    """The number of letters by which two names differ (optimal string alignment); more than two may be told as three."""
+    """The edit distance of two names (optimal string alignment); 3 may stand for any larger distance."""
     if abs(len(one) - len(other)) > 2:
         return 3
     before: list[int] = []
@@ -82,7 +82,7 @@ def _letters(one: str, other: str) -> int:
 
 
 def suggestion(name: str, options: Iterable[str]) -> str:
-    """A hint for an unknown name: `; did you mean "title"?`, or the options, or an empty text."""
+    """A hint for an unknown name: `; did you mean "title"?`, the options, or an empty text."""
     options = sorted(set(options))
     near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
     if near:

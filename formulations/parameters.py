@@ -1,4 +1,4 @@
-"""Types of the parameters of templates and features: how values of each are checked, and its JSON Schema."""
+"""Types of parameters of templates and features: checks, and JSON Schemas."""
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -17,14 +17,14 @@ from formulations.arguments import text, whole
 from formulations.errors import InferenceError
 from formulations.messages import brief, cut, suggestion
 
-KEY = object()  # last element of a path that refers to a key and not to its value
+KEY = object()  # last element of a path to a key instead of its value
 KeyPath = tuple[object, ...]  # path to a value in a document: keys of tables and numbers of list elements
 Position = Annotated[int, "Number of the token; negative numbers count from the end, -1 is the last."]
-"""A token by its number. The text of an annotated type describes parameters of that type in documentation."""
+"""The number of a token. The text of an annotated type documents parameters of this type."""
 
 
 class ParameterError(InferenceError, ValueError):
-    """An invalid value; `path` leads to the invalid part, from what was checked, and `offset` into its text."""
+    """An invalid value; `path` leads from the checked value to the invalid part, `offset` is a place in its text."""
 
     def __init__(self, message: str, *path: Any, offset: int | None = None) -> None:
         super().__init__(message)
@@ -32,14 +32,14 @@ class ParameterError(InferenceError, ValueError):
 
     @classmethod
     def within(cls, error: ValueError, *keys: Any) -> "ParameterError":
-        """The error of what holds an invalid value at these keys."""
+        """The error of an enclosing value with the invalid value at these keys."""
         inner = error if isinstance(error, cls) else cls(str(error))
         return cls(inner.message, *keys, *inner.path, offset=inner.offset)
 
 
 @contextmanager
 def at(*keys: Any) -> Iterator[None]:
-    """Errors inside are those of the value at these keys."""
+    """Add these keys to the paths of errors inside."""
     try:
         yield
     except ValueError as error:
@@ -47,7 +47,7 @@ def at(*keys: Any) -> Iterator[None]:
 
 
 def each(values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
-    """What is read from each value; errors get its number."""
+    """Read each value; errors get its number."""
     result = list[Any]()
     try:
         for value in values:
@@ -58,7 +58,7 @@ def each(values: Iterable[Any], read: Callable[[Any], Any]) -> list[Any]:
 
 
 class Words(tuple[str, ...]):
-    """Words, and the file that they were read from, by which they are shown."""
+    """Words from a file; the file is shown instead of the words."""
 
     source: str = ""
 
@@ -66,7 +66,7 @@ class Words(tuple[str, ...]):
         return self.shown()
 
     def shown(self, quotes: str = "") -> str:
-        """The words, each between quotes; of many, the first ones."""
+        """The quoted words; only the first of many."""
         if self.source:
             return f"{cut(self.source, 60)} ({len(self)} words)"
         words = [f"{quotes}{word}{quotes}" for word in self]
@@ -77,7 +77,7 @@ class Words(tuple[str, ...]):
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of parameters: its name in documentation, the check that normalises a value, and its JSON Schema in rule files."""
+    """A type of parameters: name in documentation, check and normalisation, and JSON Schema in rule files."""
 
     check: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
@@ -116,7 +116,7 @@ KINDS: dict[Any, Kind] = {
     Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
 }
-"""Declared types of parameters; modules that define a type of their own add it."""
+"""Types of parameters; modules register their own types here."""
 _ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT, "object")
 
 
@@ -131,13 +131,13 @@ _CACHE: WeakKeyDictionary[type[Any], Mapping[str, Kind]] = WeakKeyDictionary()
 
 
 def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
-    """The type hint of each parameter of a dataclass; as written, where its names cannot be resolved."""
+    """The type hint of each parameter of a dataclass; as text if its names cannot be resolved."""
     found = _TYPES.setdefault(record, {})
     if include_extras not in found:
         try:
             found[include_extras] = get_type_hints(record, include_extras=include_extras)
         except (NameError, TypeError):
-            return {f.name: f.type for f in fields(record)}  # names may be bound later
+            return {f.name: f.type for f in fields(record)}  # names may be defined later
     return found[include_extras]
 
 
@@ -145,7 +145,7 @@ _TYPES: WeakKeyDictionary[type[Any], dict[bool, dict[str, Any]]] = WeakKeyDictio
 
 
 def described(record: type[Any], text: str | None, *more: str, internal: Container[str] = ()) -> str:
-    """A docstring with a section of the parameters of a dataclass, those of annotated types, and more entries."""
+    """A docstring with a section for the annotated parameters of a dataclass, and further entries."""
     said, heading, sections = re.split(r"(\n\n(?=\w+\n---)|\Z)", cleandoc(text or ""), maxsplit=1)
     hints = parameter_types(record, include_extras=True)
     entries = [
@@ -158,13 +158,13 @@ def described(record: type[Any], text: str | None, *more: str, internal: Contain
 
 
 def describe(record: type[Any]) -> None:
-    """Put the parameters of a dataclass into its docstring, and their plain types into its signature."""
+    """Add the parameters of a dataclass to its docstring, and their plain types to its signature."""
     record.__doc__ = described(record, record.__doc__)
     plain_signature(record)
 
 
 def plain_signature(record: type[Any]) -> None:
-    """Give the signature of a dataclass the types of its parameters without their descriptions."""
+    """Remove descriptions from the types in the signature of a dataclass."""
     annotations = record.__init__.__annotations__
     annotations |= {name: kind for name, kind in parameter_types(record).items() if name in annotations}
 
@@ -193,7 +193,7 @@ def _kind(hint: Any) -> Kind:
 
 
 def _choice(options: Sequence[str]) -> Kind:
-    """One of a few texts; files leave the empty one out."""
+    """One of a few texts; the empty text is not in files."""
     shown = [option for option in options if option]
 
     def check(value: Any, what: str) -> str:
@@ -205,7 +205,7 @@ def _choice(options: Sequence[str]) -> Kind:
 
 
 def check_parameters(record: Any) -> None:
-    """Check every parameter of a frozen dataclass, and bring it into its normal form; ParameterError for a wrong value."""
+    """Check and normalise every parameter of a frozen dataclass; ParameterError for an invalid value."""
     for name, kind in kinds(type(record)).items():
         key = name.rstrip("_")
         try:

@@ -1,4 +1,4 @@
-"""Records as plain values, the types of JSON, and strict reading; a ValueError names the place, `what`, the value and the expected type."""
+"""Records as plain values (the types of JSON), and strict reading; a ValueError names place (`what`), value and expected type."""
 
 import json
 import math
@@ -20,7 +20,7 @@ Record = TypeVar("Record")
 
 
 def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] = ()) -> dict[str, Any]:
-    """An object with these keys, some of the optional ones, and no others."""
+    """An object with these keys, perhaps optional keys, and no others."""
     if not isinstance(value, dict):
         raise ValueError(f"{what} is {kind_of(value)}; expected an object")
     known = (*keys, *optional)
@@ -34,7 +34,7 @@ def table(value: Any, keys: Collection[str], what: str, optional: Iterable[str] 
 
 
 def items(value: Any, what: str, length: int | None = None, of: str = "") -> list[Any]:
-    """The items of a list, perhaps of a given length; `of` says in messages what they are."""
+    """The items of a list, perhaps of a given length; `of` describes them in messages."""
     size = f" of {of or length}" if of or length is not None else ""
     if not isinstance(value, list | tuple):
         raise ValueError(f"{what} is {kind_of(value)}; expected a list{size}")
@@ -55,7 +55,7 @@ def choice(value: Any, what: str, options: Collection[str]) -> str:
 
 
 def number(value: Any, what: str, null: float | None = None) -> float:
-    """A finite number, or what null stands for where it stands for something."""
+    """A finite number, or the meaning of null, if it has one."""
     if value is None and null is not None:
         return null
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -81,7 +81,7 @@ def strings(value: Any, what: str) -> tuple[str, ...]:
 
 
 def positions(value: Any, what: str) -> dict[int, Any]:
-    """Values by position, of an object whose keys are whole numbers from 0 as texts."""
+    """Values by position, from an object with whole numbers from 0 as keys."""
     given = table(value, (), what, value if isinstance(value, dict) else ())
     for key in given:
         if not re.fullmatch("0|[1-9][0-9]{0,9}", key):
@@ -92,7 +92,7 @@ def positions(value: Any, what: str) -> dict[int, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value with types of JSON: records as objects, sequences as lists, numbers of numpy as Python's, None for what is not finite."""
+    """Convert to types of JSON: records to objects, sequences to lists, numpy numbers to Python numbers, non-finite numbers to None."""
     if isinstance(value, PlainValues):
         return value.to_dict()
     if is_dataclass(value):
@@ -108,7 +108,7 @@ def plain(value: Any) -> Any:
 
 
 class PlainValues:
-    """A dataclass that is written as plain values; `DERIVED` names properties beside its fields."""
+    """A dataclass that is written as plain values; `DERIVED` are further properties to write."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ()
 
@@ -125,14 +125,14 @@ class PlainValues:
 
 
 class PlainRecord(PlainValues):
-    """A dataclass that is read back; `TITLE` is its name in messages, and `NULL` has what null stands for in a field."""
+    """A dataclass that can be read from plain values; `TITLE` is its name in messages, `NULL` the meaning of null by field."""
 
     TITLE: ClassVar[str]
     NULL: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     @classmethod
     def from_dict(cls, values: Any, what: str = "") -> Self:
-        """The record of the values that `to_dict` returns.
+        """Read the values of `to_dict`.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ def record(
     derived: Iterable[str] = (),
     null: Mapping[str, float] = MappingProxyType({}),
 ) -> Record:
-    """A dataclass from an object, read by the types of its fields; `null` has what null stands for, `derived` further keys.
+    """Read a dataclass from an object, by the types of its fields; `null` is the meaning of null by field, `derived` are further keys.
 
     Without `what`, messages about a field begin with its name, and those about the object with its `TITLE`.
     """
@@ -216,7 +216,7 @@ READERS: dict[Any, Callable[[Any, str], Any]] = {
     float: number,
     bool: lambda value, what: arguments.flag(value, what, kind_of),
 }
-"""Readers of types; modules that define a type of their own add it."""
+"""Readers by type; modules register their own types here."""
 
 
 def kind_of(value: Any) -> str:
@@ -225,7 +225,7 @@ def kind_of(value: Any) -> str:
 
 
 def repeated(pairs: Iterable[tuple[Hashable, Any]]) -> Any:
-    """The first key that is there a second time; LookupError where all differ."""
+    """The first repeated key; LookupError if all keys differ."""
     keys = set[Hashable]()
     for key, _ in pairs:
         if key in keys:
@@ -235,7 +235,7 @@ def repeated(pairs: Iterable[tuple[Hashable, Any]]) -> Any:
 
 
 def parse_json(content: str, expected: str = "", *, finite: bool = True) -> Any:
-    """The value of a JSON text; ValueError for other texts, a key given twice and, with `finite`, NaN and infinities."""
+    """Parse JSON; ValueError for invalid texts, repeated keys and, with `finite`, NaN and infinities."""
     try:
         constant = _no_number if finite else None
         return json.loads(content, object_pairs_hook=_object, parse_constant=constant)
@@ -250,7 +250,7 @@ def parse_json(content: str, expected: str = "", *, finite: bool = True) -> Any:
 
 
 def read_values(path: str | Path, largest: int, made: Callable[[Any], Record]) -> Record:
-    """What `made` makes of the values of a `.json` or `.json.gz` file of at most this many bytes; its ValueError names the file."""
+    """Read a `.json` or `.json.gz` file of limited size, and pass its values to `made`; a ValueError names the file."""
     try:
         return made(parse_json(read_json_text(path, largest)))
     except FileNotFoundError:

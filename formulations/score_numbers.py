@@ -1,4 +1,4 @@
-"""Numbers of scores from anything: lists, arrays and tensors of any library. Large negative ones forbid, with a notice."""
+"""Scores from lists, arrays and tensors of any library. Large negative numbers forbid, with a notice."""
 
 import math
 import sys
@@ -19,36 +19,36 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 MASK = -1e8
-"""Nats; scores from here down forbid, as -inf does: other tools mask with -1e9, or with the smallest number of float32."""
+"""Nats; lower or equal scores count as -inf, since other tools mask with -1e9 or the smallest number of float32."""
 
 LEAST_HALF = float(np.finfo(np.float16).min)
-"""With this, half precision masks; it is above `MASK`."""
+"""The mask of half precision, which is above `MASK`."""
 
 MASKS = "scores at or below -1e8 nats, which are read as -inf"
 NUMBERS = (float, int, np.floating, np.integer)
 
 
 def floats(values: Any, what: str) -> Floats:
-    """The numbers; ValueError for masked arrays, truth values, texts, complex numbers, and rows of different lengths."""
+    """Convert to float; ValueError for masked arrays, truth values, texts, complex numbers, and rows of different lengths."""
     if _plain(values):
         return _joined(values, what)
     return _read(values, what)
 
 
 def float_array(values: Any, what: str) -> Floats:
-    """As `floats`, in C order; arrays of single precision stay."""
+    """As `floats`, in C order; arrays of single precision keep their type."""
     plain = type(values) is np.ndarray and values.dtype in (np.float32, np.float64)
     return np.ascontiguousarray(values if plain else floats(values, what))
 
 
 def is_plain(rows: Floats, more: float = 0.0) -> bool:
-    """Whether the sizes of a number of each row, and of `more` with each, add up to less than that of `MASK`; false for NaN."""
-    # by the norm, which is fast (Cauchy-Schwarz inequality): rows that are near the limit are not plain
+    """Whether no sum of one number of each row, each plus `more`, can reach `MASK` in absolute value; false for NaN."""
+    # a fast bound by the norm (Cauchy-Schwarz inequality), so that rows near the limit are not plain
     return math.sqrt(len(rows) * float(np.vdot(rows, rows))) + len(rows) * more < -MASK / 2
 
 
 def score_array(values: Any, what: str, dimensions: int | None = None) -> Floats:
-    """Numbers of nats that are finite or -inf, which is also in place of large negative ones, perhaps with a given number of dimensions."""
+    """Scores in nats, finite or -inf; large negative numbers become -inf. The number of dimensions may be given."""
     array = floats(values, what)
     if dimensions == 2 and array.shape == (0,):
         array = array.reshape(0, 0)  # a list without rows
@@ -73,7 +73,7 @@ def check_finite(array: Floats, what: str, rows: Integers | None = None) -> None
 
 
 def without_masks(array: Floats, what: str, rows: Integers | None = None) -> Floats:
-    """The array with -inf in place of numbers from `MASK` down, which are counted for a notice; `rows` as for `place`."""
+    """Replace numbers up to `MASK` by -inf, and count them for a notice; `rows` as for `place`."""
     if array.min(initial=0.0) > MASK:
         return array
     masks = (array <= MASK) & ~np.isneginf(array)
@@ -85,7 +85,7 @@ def without_masks(array: Floats, what: str, rows: Integers | None = None) -> Flo
 
 
 def place(mask: Booleans, rows: Integers | None = None) -> str:
-    """The first place in brackets, with the numbers of its row (R, n) in place of the row; empty for a single number."""
+    """The index of the first true entry in brackets; `rows` (R, n) replaces the row number. Empty for a scalar."""
     if not mask.ndim:
         return ""
     row, *others = np.argwhere(mask)[0]
@@ -93,7 +93,7 @@ def place(mask: Booleans, rows: Integers | None = None) -> str:
 
 
 class OneNotice:
-    """One notice at the end for each kind of odd scores that are read within; with `everywhere`, also by other threads, as for a command."""
+    """Gives one notice for each kind of masked scores at the end of the context; with `everywhere`, also for other threads."""
 
     _lock = threading.Lock()
     _everywhere: "OneNotice | None" = None
@@ -101,7 +101,7 @@ class OneNotice:
 
     def __init__(self, *, everywhere: bool = False) -> None:
         self.everywhere = everywhere
-        self.found = dict[str, tuple[int, str]]()  # by kind, how many there are, and which is the first
+        self.found = dict[str, tuple[int, str]]()  # by kind: count, and the first place
         self._outer: OneNotice | None = None
 
     def __enter__(self) -> "OneNotice":
@@ -134,7 +134,7 @@ class OneNotice:
 
     @property
     def texts(self) -> list[str]:
-        """What the notices say."""
+        """The texts of the notices."""
         return [_said(what, count, first) for what, (count, first) in self.found.items()]
 
 
@@ -143,7 +143,7 @@ def _said(what: str, count: int, first: str) -> str:
 
 
 def one_notice(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The function, which gives at most one notice of each kind a call."""
+    """Decorate a function to give at most one notice of each kind per call."""
 
     @wraps(function)
     def called(*given: Arguments.args, **options: Arguments.kwargs) -> Result:
@@ -154,7 +154,7 @@ def one_notice(function: Callable[Arguments, Result]) -> Callable[Arguments, Res
 
 
 def _plain(values: Any) -> bool:
-    """Whether it is nested lists of nothing but numbers; True and False are none."""
+    """Whether a value is nested lists of numbers, without True and False."""
     if not isinstance(values, list | tuple):
         return False
     kinds = set(map(type, values))
@@ -197,7 +197,7 @@ def _read(value: Any, what: str) -> Floats:
 
 
 def refuse_masked(value: Any, what: str, way: str) -> None:
-    """Raise ValueError for a masked array of numpy, whose mask would be lost."""
+    """Raise ValueError for a masked array of numpy; its mask would be lost."""
     if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):  # importing it takes time
         raise ValueError(f"{what} is a masked array; {way}")
 
@@ -237,7 +237,7 @@ def _number(value: Any, what: str) -> Floats:
 
 
 def in_memory(value: Any) -> Any:
-    """The value without the graph of a tensor, and copied from another device; in single precision where numpy lacks its type."""
+    """Detach a tensor and copy it to the CPU, in single precision if numpy lacks its type."""
     for step in ("detach", "cpu"):
         value = getattr(value, step)() if callable(getattr(value, step, None)) else value
     if not callable(getattr(value, "numpy", None)):

@@ -192,7 +192,7 @@ def test_a_vocabulary_is_full_of_tokens_or_of_characters(monkeypatch):
     first.call([trellis])
     assert first.full
     second = tables_of(compiler, trellis.labels)
-    assert second is not first and compiler.recent(compiled.Tables).items == (second,)
+    assert second is not first and compiler.recent(compiled.RuleTables).items == (second,)
 
 
 def test_scores_of_tokens_are_bounded(monkeypatch):

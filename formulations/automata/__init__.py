@@ -1,1 +1,1 @@
-"""Finite automata and linear sums over the steps of a sequence, which count violations."""
+"""Finite automata and linear sums that count violations over the steps of a sequence."""

@@ -1,4 +1,4 @@
-"""Circuits: formulas on one sequence as gates, and their machines where these are small (Plaisted and Greenbaum 1986)."""
+"""Circuits: formulas on a sequence as gates, and their machines if these are small (Plaisted and Greenbaum 1986)."""
 
 import contextlib
 from collections import Counter
@@ -19,7 +19,7 @@ LITERAL, AND, OR = range(3)
 
 
 class Gates:
-    """Nodes by number: 0 is false, 1 is true, and children have lower numbers; a literal is a token and a table's number."""
+    """Nodes by number: 0 is false, 1 is true, and children have lower numbers. A literal is a token and the number of a table."""
 
     def __init__(self, labels: int) -> None:
         self.labels = labels
@@ -30,7 +30,7 @@ class Gates:
         self._table: dict[bytes, int] = {}
 
     def table(self, table: Booleans) -> int:
-        """The number of a table (K, K), or (1, K) where the previous label does not matter: true where a step is."""
+        """The number of a Boolean table of steps, (K, K), or (1, K) if the previous label does not matter."""
         if len(table) > 1 and (table == table[0]).all():
             table = table[:1]
         key = table.tobytes()
@@ -97,7 +97,7 @@ class Gates:
         )
 
     def truth(self, node: int, token: int) -> Booleans:
-        """(K, K), or (1, K) at token 0: where a node that looks only at the step into the token is true."""
+        """(K, K), or (1, K) at token 0: the steps into the token for which a node that depends on this step only is true."""
         shape = (self.labels if token else 1, self.labels)
         result: dict[int, Booleans] = {FALSE: np.zeros((1, 1), bool), TRUE: np.ones((1, 1), bool)}
         for n in self.below([node]):
@@ -109,7 +109,7 @@ class Gates:
         return np.broadcast_to(result[node], shape)
 
     def after(self, node: int, token: int, symbol: frozenset[int], known: dict[int, int]) -> int:
-        """The node that remains once the step into the token is known to lie in the symbol's tables."""
+        """The simplified node, given that the step into the token lies in exactly these tables."""
         if self.first[node] > token:
             return node
         stack = [node]
@@ -132,22 +132,22 @@ class Gates:
 
 
 MOST_TOGETHER, MOST_APART = 5_000, 20_000
-"""States of a machine for all groundings of a formula, and of those for each grounding in all."""
+"""Largest number of states of one machine for all groundings of a formula, and of separate machines in total."""
 MOST_EVALUATED, EACH = 400_000, 10
-"""Gates that are evaluated for one machine, or so many times all its gates where that is more: a few seconds."""
+"""Limit on evaluated gates for one machine: the first number, or the second times the number of gates if that is more; a few seconds."""
 
 
 @dataclass(frozen=True)
 class Circuit:
-    """Groundings of a formula, each of which has to hold. A grounding that does not hold is a violation."""
+    """Groundings of a formula. A grounding that does not hold is a violation."""
 
     gates: Gates  # may be shared with other circuits of the same sequence
     roots: tuple[int, ...]  # a node for each grounding
     length: int  # T
-    once: bool = False  # whether one violation counts as much as many
+    once: bool = False  # whether the circuit counts at most one violation
     parts: tuple[
         tuple[int, ...], ...
-    ] = ()  # nodes that are in all as often false as the roots, for small machines
+    ] = ()  # nodes with as many violations in total as the roots, for small machines
 
     is_local = False
 
@@ -168,7 +168,7 @@ class Circuit:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """A machine for each part, or for all groundings where there are no parts, or one for each; None where that takes too many states."""
+        """A machine for each part; without parts, one for all groundings, or one for each grounding. None for too many states."""
         with contextlib.suppress(TooManyStates):
             parts = self.parts if len(self.parts) > 1 else (self.roots,)
             if len(parts) > 1 or len(self.roots) != 1:
@@ -181,7 +181,7 @@ class Circuit:
         return None
 
     def _machine(self, roots: Sequence[int], most: int) -> Machine:
-        """A machine whose states are the remaining gates of the groundings that are not decided, and the truth of gates that later ones read."""
+        """A machine. A state consists of the simplified gates of undecided groundings, and of the gates that later gates share."""
         gates, below = self.gates, self.gates.below(roots)
         begins, kept_until = _order(gates, below)
         starts, read_later = dict[int, list[tuple[int, int]]](), dict[int, list[int]]()
@@ -197,7 +197,7 @@ class Circuit:
 
         def read(token: int, state: _Rest | None, symbol: int) -> tuple[_Rest | None, int]:
             nonlocal evaluated
-            if state is None:  # a violation that counts as much as many
+            if state is None:  # already violated, counted once
                 return None, 0
             pending, kept = state
             cache = known.setdefault((token, symbol, kept), {n: value for n, value in kept if value <= TRUE})
@@ -225,11 +225,11 @@ class Circuit:
 
 
 _Rest = tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]
-"""Gates that remain of groundings, with the number of these; and gates that others read later, with what remains of them."""
+"""Simplified gates of groundings, with the numbers of groundings; and shared gates, with their simplified gates."""
 
 
 def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int, int]]:
-    """The token at which each node begins to be evaluated; and for those that others read once they are decided, the last such token."""
+    """The token at which the evaluation of each node begins; and for shared nodes, the last token at which they are read."""
     begins, kept_until = dict[int, int](), dict[int, int]()
     parents = Counter(
         child for kind, *pair in map(gates.nodes.__getitem__, below) if kind != LITERAL for child in pair
@@ -241,7 +241,7 @@ def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int
             continue
         early, late = (a, b) if begins[a] <= begins[b] else (b, a)
         begins[node] = begins[early]
-        # a chain over all tokens before one, which the gates of later tokens share, is so evaluated once
+        # a chain over all earlier tokens, which the gates of later tokens share, is then evaluated once
         follows = gates.last[early] + 1 == begins[late] and gates.last[late] - begins[late] <= 1
         if follows and parents[early] > 1:
             begins[node] = begins[late]
@@ -250,7 +250,7 @@ def _order(gates: Gates, below: Sequence[int]) -> tuple[dict[int, int], dict[int
 
 
 def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, list[frozenset[int]]]:
-    """The symbol of each step, and for each symbol the tables that it lies in; the same ones at all tokens."""
+    """The symbol of each step, and the tables of each symbol; they are the same at all tokens."""
     K = gates.labels
     lies = np.zeros((len(tables), K + 1, K), bool)
     for place, table in enumerate(tables):
@@ -264,7 +264,7 @@ def _symbols(gates: Gates, tables: list[int], length: int) -> tuple[StepTable, l
 def components_of(
     gates: Gates, roots: Sequence[int], length: int, split: Callable[[], Sequence[Sequence[int]]] = tuple
 ) -> list[Machine | Circuit]:
-    """The component of groundings: a local machine where each of them is on one step, else a circuit, whose parts are `split()`."""
+    """The component of groundings: a local machine if each grounding is about one step, else a circuit with the parts of `split()`."""
     if not all(root == TRUE or (root > TRUE and gates.is_local(root)) for root in roots):
         kept = tuple(root for root in roots if root != TRUE)
         return [Circuit(gates, kept, length, parts=tuple(map(tuple, split())))]
@@ -280,7 +280,7 @@ def components_of(
 
 
 def by_token(tables: dict[int, Integers], labels: int, length: int) -> StepTable:
-    """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 at the others."""
+    """A step table from tables (K, K), or (1, K) at token 0, of some tokens; 0 elsewhere."""
     pool: dict[bytes, int] = {}
     values: list[Integers] = []
     index = np.zeros(length, np.int64)

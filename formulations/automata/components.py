@@ -1,4 +1,4 @@
-"""Components of rules, on a sequence and before it is known, and conditions on a token and its two neighbours."""
+"""Components of rules, with or without a sequence, and conditions on a token and its two neighbours."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Component(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether its violations are a sum over single steps."""
+        """Whether the violations are a sum over single steps."""
         ...
 
     @property
@@ -39,7 +39,7 @@ class Component(Protocol):
 
     @property
     def machines(self) -> tuple[Machine, ...] | None:
-        """Machines whose violations, summed, are its own; None where they would have too many states."""
+        """Machines whose violations add up to those of the component; None for too many states."""
         ...
 
     def violations(self, path: LabelIds) -> int:
@@ -64,20 +64,20 @@ class Pattern(Protocol):
 
 @dataclass(frozen=True)
 class Literal:
-    """A condition on one token of a window: that it matches a pattern, or does not; without a pattern, that it exists, or does not."""
+    """A condition on one token of a window: it matches a pattern or not; without a pattern, it exists or not."""
 
-    place: int  # -1 for the token before, 0 for the token itself, 1 for the one after it
+    place: int  # -1 for the previous token, 0 for the token itself, 1 for the next token
     pattern: Pattern | None = None
-    holds: bool = True  # False for the second of each
+    holds: bool = True  # False for the negation
 
 
-Condition = tuple[Literal, ...]  # literals that all hold; the empty one always does
+Condition = tuple[Literal, ...]  # a conjunction of literals; the empty one is true
 FIRST, LAST = Literal(-1, None, False), Literal(1, None, False)
 LATER, EARLIER = Literal(-1), Literal(1)
 
 
 def fits(pattern: Pattern, place: int = 0, *, holds: bool = True) -> Literal:
-    """The token at a place of the window exists and matches, or does not match."""
+    """The token at a place of the window exists and matches, or does not match with `holds=False`."""
     return Literal(place, pattern, holds)
 
 
@@ -118,7 +118,7 @@ class Window:
 
 @dataclass(frozen=True)
 class StepChoice:
-    """A small integer for each step, from one table, or from a second one where a condition holds."""
+    """A small integer for each step, from one table, or from a second table where a condition holds."""
 
     values: Integers  # (1 or 2, K+1, K), or (1 or 2, 1, K), as in `StepTable`
     condition: Condition = ()
@@ -137,7 +137,7 @@ class UnboundComponent:
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """A list of tokens that should have labels of one kind; each change of kind from one to the next is a violation."""
+    """A list of tokens that should have labels of the same kind; each change of kind between consecutive tokens is a violation."""
 
     kind: Integers  # (K,) from 0 to F - 1
     tokens: Integers  # (n,) ascending, at least two
@@ -158,7 +158,7 @@ class Agreement:
 
     @cached_property
     def machines(self) -> tuple[Machine]:
-        """One machine, whose state is the kind read last, 0 before the first; symbol f + 1 is a token of kind f, 0 any other."""
+        """One machine. The state is the last kind plus one, 0 before the first; symbol f + 1 is a listed token of kind f, 0 any other token."""
         values = np.zeros((2, 1, len(self.kind)), np.int64)
         values[1, 0] = self.kind + 1
         index = np.zeros(self.length, np.int64)
@@ -170,14 +170,14 @@ class Agreement:
 
 
 Count = Callable[[list[str], tuple[str, ...]], int]
-"""A function of label names and T texts that returns a number of violations: of T labels, or at least of those that begin with these."""
+"""A function of label names and T texts that returns the violations of a labelling, or a lower bound for labellings with this prefix."""
 MOST_COUNTED = 100_000
 """The largest number of violations that a function may return."""
 
 
 @dataclass(frozen=True)
 class FunctionCount:
-    """A component without a machine, whose violations a function counts; `prefix` bounds those of labellings that begin alike."""
+    """A component without a machine: a function counts its violations; `prefix` is a lower bound for labellings with a common prefix."""
 
     rule: str  # its name
     count: Count
@@ -193,13 +193,13 @@ class FunctionCount:
         return call_count(self.count, self.rule, self._names(path), self.tokens)
 
     def at_least(self, path: LabelIds) -> int:
-        """A lower bound on the violations of every labelling that begins with these labels."""
+        """A lower bound on the violations of all labellings that begin with these labels."""
         if self.prefix is None:
             return 0
         return call_count(self.prefix, self.rule, self._names(path), self.tokens, "prefix function")
 
     def bound_after(self, before: int, path: LabelIds) -> int:
-        """`at_least` of a prefix, or the violations of a whole labelling; ValueError where they fall below those `before` the last label."""
+        """`at_least` of a prefix, or the violations of a whole labelling; ValueError if it is below the bound `before` the last label."""
         whole = len(path) == len(self.tokens)
         now = self.violations(path) if whole else self.at_least(path)
         if now >= before:
@@ -218,7 +218,7 @@ class FunctionCount:
 def call_count(
     function: Count, rule: str, labels: list[str], tokens: tuple[str, ...], what: str = "function"
 ) -> int:
-    """What a function returns; ValueError where it fails, and unless it is a whole number in range."""
+    """Call a function; ValueError if it fails, and unless it returns a whole number in range."""
     try:
         count: Any = function(labels, tokens)
     except time_limits.OutOfTime:

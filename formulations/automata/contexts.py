@@ -1,4 +1,4 @@
-"""A machine in the context of a hard one: states that no labelling without violations of the context tells apart become one."""
+"""A machine in the context of a hard machine: states that are equivalent on all labellings without context violations are merged."""
 
 from functools import lru_cache
 
@@ -11,15 +11,15 @@ from formulations.automata.machine import Automaton, Machine, longest
 from formulations.dtypes import Integers
 
 MOST_CONTEXT = 8
-"""States of the largest machine that is a context."""
+"""Largest number of states of a context."""
 MOST_MOVES = 2**18
-"""Moves of both machines together beyond which a machine stays as it is."""
+"""Largest number of joint moves of both machines; a larger machine is not changed."""
 NEVER = 2**40
-"""Violations to come where no labelling keeps the context."""
+"""Number of violations if no labelling keeps the context."""
 
 
 def in_context(machine: Machine, context: Machine) -> Machine | None:
-    """A machine that emits as much on labellings that keep the context, and no less on others; None where no states become one."""
+    """A smaller machine that emits as much on labellings that keep the context, and no less on others; None if no states can be merged."""
     K = machine.steps.values.shape[2]
     classes, members = label_classes((context, machine), K)
     tables = np.stack([context.steps.index, machine.steps.index])
@@ -55,7 +55,7 @@ def _arrays(automaton: Automaton) -> tuple[Packed, Packed, Packed]:
 
 @lru_cache(maxsize=64)
 def _merged(arrays: tuple[Packed, ...], length: int) -> tuple[Automaton, Integers] | None:
-    """The automaton, and the symbols (kinds of tokens, 1 + C, C) of steps between classes of labels, START first; None as above."""
+    """The automaton, and the symbols (kinds of tokens, 1 + C, C) of steps between label classes, START first; None as for `in_context`."""
     after_h, emits_h, final_h, after_m, emits_m, final_m, read_h, read_m = (
         np.frombuffer(data, np.int64).reshape(shape) for data, shape in arrays
     )
@@ -83,14 +83,14 @@ def _merged(arrays: tuple[Packed, ...], length: int) -> tuple[Automaton, Integer
     live = (reached & ~settled & (least < NEVER)).reshape(P, H * Q)
     kept = live.any(axis=0)
     count, number = int(kept.sum()), np.cumsum(kept) - 1
-    # The states: those kept, then one for each state of the context, then one for labellings that break the context.
+    # States: the kept ones, then one for each state of the context, then one for labellings that break the context.
     broken, each = count + H, np.arange(P * H * Q)
     state = np.where(settled, count + each // Q % H, np.where(np.tile(kept, P), np.tile(number, P), broken))
     good = allowed & (least[target] < NEVER)
     own_after = np.where(good, state[target], broken)
     own_emits = np.where(own_after < broken, emits + np.where(settled, least, 0)[target], most[0])
     own_after, own_emits = (each.reshape(P, H * Q, -1)[:, kept] for each in (own_after, own_emits))
-    # A state that never follows some class of labels reads as after others, and stays where they read nothing alike.
+    # A state that never follows some label class reads symbols as after other classes; without an equal symbol, it stays.
     symbols = (read_h * (1 + read_m.max()) + read_m).transpose(1, 0, 2).reshape(P, -1)
     alike = symbols[:, None] == symbols  # (P, P, kinds · C)
     known = (alike[:, :, None] & live[:, kept][None, :, :, None]).any(axis=1)
@@ -115,7 +115,7 @@ def _merged(arrays: tuple[Packed, ...], length: int) -> tuple[Automaton, Integer
 def _settled(
     target: Integers, allowed: NDArray[np.bool_], emits: Integers, final: Integers
 ) -> tuple[NDArray[np.bool_], Integers, NDArray[np.bool_]]:
-    """Of each state: whether it is reached, the least violations that follow it, and whether it is reached and no others can follow."""
+    """For each state: whether it is reached, the least number of further violations, and whether it is reached and this number is certain."""
     reached = np.zeros(len(final), bool)
     front = np.zeros(1, np.int64)
     while len(front):

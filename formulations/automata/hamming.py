@@ -11,30 +11,30 @@ from formulations.automata.lattice import StepTable
 from formulations.automata.machine import Automaton, Machine, TooManyStates
 from formulations.dtypes import Integers, LabelIds
 
-MOST_STATES = 5_000  # states of the deterministic machine; beyond them, only rows state the distance
+MOST_STATES = 5_000  # states of the deterministic machine; above, only rows express the distance
 MOST_PLACES = 2_000
-"""Places, at one token or in all: states of the product of the rule's machines with a second labelling."""
+"""Largest number of places at a token, and in total. A place is a state of the product of the rule's machines with a second labelling."""
 
 Place = tuple[int, ...]
 """The label class of a repaired labelling's last token, and the states of the rule's machines."""
 
 
 Arcs = tuple[tuple[int, int], ...]
-"""Pairs of places, by number: one that another follows."""
+"""Pairs of place numbers: a place, and a place that can follow it."""
 FAR = 2**30
-"""The cost of a place that is not reached."""
+"""The cost of an unreachable place."""
 MOST_CELLS = 2**23
-"""States times label classes, times places or kinds of tokens."""
+"""Limit on states times label classes, times places or kinds of tokens."""
 
 
 @dataclass(frozen=True, eq=False)
 class HammingDistance:
-    """The fewest tokens to relabel until no machine emits a violation; T where that is impossible."""
+    """The fewest tokens to relabel until no machine emits a violation; T if that is impossible."""
 
     rule: Sequence[Machine]
     labels: int  # K
     length: int  # T
-    hard: bool = False  # whether the distance only has to be 0, so that the machines of the rule will do
+    hard: bool = False  # whether the distance must be 0; the machines of the rule then suffice
 
     is_local = False
 
@@ -44,7 +44,7 @@ class HammingDistance:
 
     @cached_property
     def classes(self) -> tuple[Integers, Integers]:
-        """The class (K,) of each label, where all machines read the labels of a class alike, and a member of each class."""
+        """The class (K,) of each label, and a member of each class; all machines read the labels of a class alike."""
         return label_classes(self.rule, self.labels)
 
     @property
@@ -59,7 +59,7 @@ class HammingDistance:
         return self.nearest(path)[0]
 
     def nearest(self, path: LabelIds) -> tuple[int, list[int]]:
-        """The distance of label ids (T,), and one choice of the tokens to relabel."""
+        """The distance of label ids (T,), and a minimal choice of tokens to relabel."""
         if not self.possible:
             return self.length, list(range(self.length))
         front: dict[Place, tuple[int, tuple[int, ...]]] = {self.start: (0, ())}
@@ -115,7 +115,7 @@ class HammingDistance:
 
     @cached_property
     def feasible(self) -> list[set[Place]]:
-        """For each token, the places before it from which the rule can still be kept."""
+        """For each token, the places before it from which the rule can be kept."""
         fronts: list[set[Place]] = [{self.start}]
         for token in range(self.length):
             time_limits.check()
@@ -133,7 +133,7 @@ class HammingDistance:
 
     @cached_property
     def repairs(self) -> Callable[[int, Place], list[Place]]:
-        """The places at a token that follow a place before it in labellings that keep the rule to the end."""
+        """For a place before a token, the next places in labellings that keep the rule to the end."""
 
         @cache
         def after(token: int, place: Place) -> list[Place]:
@@ -164,7 +164,7 @@ def _distance(
     classes: tuple[int, ...],
     ends: tuple[bool, ...],
 ) -> Automaton:
-    """The automaton whose states are the costs of the places so far, less the least cost, which it emits; TooManyStates."""
+    """The automaton whose states are the costs of all places above the least cost; increases of the least cost are emitted."""
     labels = np.array(classes)
     pairs = [np.array(some, np.int64).reshape(-1, 2) for some in arcs]
     orders = [np.argsort(each[:, 1], kind="stable") for each in pairs]
@@ -205,7 +205,7 @@ def _distance(
 
 
 def label_classes(machines: Sequence[Machine], labels: int) -> tuple[Integers, Integers]:
-    """Classes of labels that all machines read alike: the class of each label (K,), and a member of each class."""
+    """The class of each label (K,), and a member of each class; all machines read the labels of a class alike."""
     rows = []
     for machine in machines:
         values = machine.steps.values

@@ -1,4 +1,4 @@
-"""Machines as chains of states that read one label a token, for programs without columns for steps."""
+"""Machines as chains of states that read one label per token, for programs without columns for steps."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from formulations.dtypes import Integers
 
 @dataclass(frozen=True, eq=False)
 class LabelChain:
-    """S states that remember what a machine needs of the label before. Labels that nothing tells apart have one of C classes."""
+    """A machine whose S states include what is needed of the previous label. Equivalent labels form C classes."""
 
     label_class: Integers  # (K,)
     next_state: Integers  # (P, S, C)
@@ -59,7 +59,7 @@ class LabelChain:
 
 
 def _merged(to: Integers, emits: Integers, final: Integers) -> Integers:
-    """(S,) the number of each state's class, where nothing tells the states of a class apart."""
+    """(S,) the class of each state; states of a class are equivalent."""
     block = np.unique(final, return_inverse=True)[1].reshape(-1)
     while True:
         time_limits.check()
@@ -72,7 +72,7 @@ def _merged(to: Integers, emits: Integers, final: Integers) -> Integers:
 
 
 def flagged(machine: Machine) -> Machine:
-    """A machine that emits one violation at the end where this one emits any."""
+    """A machine that emits one violation at the end if this machine emits any."""
     once = machine.automaton.once
     final = once.final.copy()
     final[-1] = 1  # the state after a violation

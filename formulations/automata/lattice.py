@@ -1,4 +1,4 @@
-"""The lattice: node scores, a pool of edge scores, and the pool's entry of each step."""
+"""The lattice: node scores, a pool of edge scores, and the pool entry of each step."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from formulations.messages import counted
 class StepTable:
     """An integer for each step: values[index[t], previous + 1, next], where previous = -1 is START."""
 
-    values: Integers  # (P, K+1, K), or (P, 1, K) where the previous label does not matter
+    values: Integers  # (P, K+1, K), or (P, 1, K) if the previous label does not matter
     index: Integers  # (T,) which of the P tables token t uses
 
     def at(self, t: int) -> Integers:
@@ -26,7 +26,7 @@ class StepTable:
         return table
 
     def of(self, t: int, before: int, label: int) -> int:
-        """The value of the step into token t from a label, -1 for START, to another one."""
+        """The value of the step into token t between two labels; -1 is START."""
         table = self.at(t)
         return int(table[before + 1 if len(table) > 1 else 0, label])
 
@@ -41,17 +41,17 @@ class StepTable:
 
 @dataclass(frozen=True)
 class Lattice:
-    """Scores on the grid, edges kept as a pool so that K = 136 needs no (T-1, K, K) array.
+    """Scores on the grid. Edges are a pool of tables, so that K = 136 needs no (T-1, K, K) array.
 
     States are labels, S = K. A second-order lattice has a state for each pair of labels, S = (K+1)·K: state (i + 1)·K + j
-    for label j after label i, i = -1 before token 0. Only pairs that begin with j can follow: edge b of state s leads to
-    state `base[s] + b`. The state that a step enters is then all that a `StepTable` looks at. Rules and labellings speak of
-    labels, states stay between here and the code that walks the lattice.
+    for label j after label i, i = -1 before token 0. Only pairs that begin with j can follow it: edge b of state s leads to
+    state `base[s] + b`. The value of a `StepTable` then depends on the entered state only. Rules and labellings refer to
+    labels; only the lattice and its kernels use states.
     """
 
     node: Grid  # (T, S) score of each state at token t; start and end scores are included
     pool: Grid  # (P, S, K) edge scores [previous state, next label]
-    step: Integers  # (T-1,) which of the pool leads from token t to t+1
+    step: Integers  # (T-1,) pool entry of the step from token t to t+1
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Lattice):
@@ -104,14 +104,14 @@ class Lattice:
         return at_targets(values, self.shape[1])
 
     def score(self, path: LabelIds) -> int:
-        """Grid score of label ids (T,), `FORBIDDEN` where a step is."""
+        """Grid score of label ids (T,), `FORBIDDEN` if a step is forbidden."""
         states = self.states_of(path)
         edges = self.pool[self.step, states[:-1], path[1:]]
         components = np.concatenate([self.node[np.arange(len(path)), states], edges])
         return FORBIDDEN if is_forbidden(components).any() else int(components.sum())
 
     def plus(self, tables: Iterable[StepTable]) -> "Lattice":
-        """The lattice with the tables' values added to its steps; those that ignore the previous label go to the nodes."""
+        """Add tables to the steps; tables that ignore the previous label are added to the nodes."""
         node, edge = self.node.copy(), []
         for table in map(self.on_states, tables):
             time_limits.check()
@@ -131,7 +131,7 @@ class Lattice:
         return Lattice(node, pool, step.reshape(-1).astype(np.int64))
 
     def only(self, labels: Mapping[int, Sequence[int]]) -> "Lattice":
-        """The lattice in which some tokens, by position, can have some labels only."""
+        """Restrict the labels of some tokens, by position."""
         node, (_, K) = self.node.copy(), self.shape
         of_state = np.arange(self.states) % K
         for t, allowed in labels.items():
@@ -139,7 +139,7 @@ class Lattice:
         return Lattice(node, self.pool, self.step)
 
     def without(self, labels: Integers) -> "Lattice":
-        """The lattice in which no token can have one of the labels."""
+        """Forbid labels at all tokens."""
         if not len(labels):
             return self
         node = self.node.copy()
@@ -147,24 +147,24 @@ class Lattice:
         return Lattice(node, self.pool, self.step)
 
     def terms(self) -> list[tuple[str, Grid, int | Grid]]:
-        """Its scores as terms of `check_total`: the highest of a label at each token, and edges as often as they are used."""
+        """The scores as terms of `check_total`: the highest score at each token, and edges with their numbers of uses."""
         T, K = self.shape
         uses = np.bincount(self.step, minlength=len(self.pool)).astype(np.int64)
         node = self.node.reshape(T, self.states // K, K).max(axis=1)
         return [("node", node, np.ones(T, np.int64)), ("edge", self.pool, uses)]
 
     def edge_scores(self) -> Grid:
-        """(T-1, S, K) score of each edge, the score of the token that it enters included."""
+        """(T-1, S, K) score of each edge, including the score of the entered token."""
         return add(self.pool[self.step], self.at_targets(self.node[1:]))
 
 
 def states_of(path: LabelIds, labels: int, states: int) -> Integers:
-    """States (T,) that label ids (T,) pass in a lattice of K labels and S states."""
+    """The states (T,) of label ids (T,) in a lattice of K labels and S states."""
     return path if states == labels else np.append(0, path[:-1] + 1) * labels + path
 
 
 def at_targets(values: NDArray[Any], labels: int) -> NDArray[Any]:
-    """Values (…, S) of states as values (…, S or 1, K) of the states that each edge leads to, in a lattice of K labels."""
+    """Map values (…, S) of states to values (…, S or 1, K) of edges, by the state that each edge enters."""
     *leading, states = values.shape
     if states == labels:
         return values[..., None, :]

@@ -1,4 +1,4 @@
-"""A ground rule as a small automaton that reads a labelling from left to right and emits violations."""
+"""Ground rules as small automata, which read a labelling from left to right and emit violations."""
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
@@ -15,13 +15,13 @@ from formulations.dtypes import Booleans, Integers, LabelIds
 from formulations.errors import InferenceError
 
 MOST_STATES = 50_000
-"""Largest number of states of a machine. Larger rules are evaluated by rows of programs and on complete labellings."""
+"""Largest number of states of a machine. Larger rules are evaluated on complete labellings only, or by rows of programs."""
 
-_SWEEPS = 8  # sweeps over all states before single steps
+_SWEEPS = 8  # number of sweeps over all states before updates of single states
 
 
 class TooManyStates(InferenceError, ValueError):
-    """A rule whose machine would pass `MOST_STATES`, or rules that pass a budget together; `largest` names them, the largest first."""
+    """A machine would exceed `MOST_STATES`, or several rules exceed a budget; `largest` names the rules, largest first."""
 
     def __init__(self, message: str, largest: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -30,12 +30,12 @@ class TooManyStates(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Automaton:
-    """Q states, of which 0 is the first, and S symbols."""
+    """Q states, beginning in state 0, and S symbols."""
 
     next_state: Integers  # (Q, S)
     emits: Integers  # (Q, S) violations on reading a symbol
     final: Integers  # (Q,) violations after the last token
-    backward: "Automaton | None" = None  # a smaller one from right to left that emits as much in all
+    backward: "Automaton | None" = None  # a smaller one from right to left with the same totals
 
     @property
     def states(self) -> int:
@@ -43,12 +43,12 @@ class Automaton:
 
     @property
     def is_local(self) -> bool:
-        """Whether there is one state and no emission at the end, so that it depends on single steps and folds."""
+        """Whether there is one state and no emission at the end; such rules depend on single steps and fold."""
         return self.states == 1 and not self.final.any()
 
     @cached_property
     def floor(self) -> Integers:
-        """(Q,) least number of violations that can still follow, whatever the number of tokens: shortest paths to an end."""
+        """(Q,) least number of further violations, for any number of tokens: shortest paths to an end."""
         least = self.final
         for _ in range(_SWEEPS):
             lower = np.minimum(least, (self.emits + least[self.next_state]).min(axis=1))
@@ -76,7 +76,7 @@ class Automaton:
 
     @cached_property
     def reachable(self) -> Booleans:
-        """(Q,) states that some sequence of symbols leads to."""
+        """(Q,) whether a state can be reached."""
         (after, _), width = self._arcs, self.emits.shape[1]
         seen, waiting = bytearray(len(after)), [0]
         seen[0] = 1
@@ -90,7 +90,7 @@ class Automaton:
 
     @cached_property
     def early(self) -> "Automaton":
-        """The automaton that emits each violation as soon as no continuation avoids it; totals are the same."""
+        """The automaton with the same totals that emits each violation as soon as it is certain."""
         rise = self.floor - self.floor[0]
         if not rise.any():
             return self
@@ -99,7 +99,7 @@ class Automaton:
 
     @cached_property
     def once(self) -> "Automaton":
-        """The automaton that emits one violation where this one emits its first, and no others."""
+        """The automaton that emits only the first violation."""
         fired, silent = self.states, np.zeros((1, self.emits.shape[1]), np.int64)
         return replace(
             self,
@@ -110,7 +110,7 @@ class Automaton:
         )
 
     def on_prefixes(self, *, keep: bool) -> "Automaton":
-        """The automaton that charges every prefix as a complete sequence; without `keep`, it gives back what a longer one mends."""
+        """The automaton that charges every prefix as a complete sequence. Without `keep`, charges of a prefix are refunded if a longer prefix repairs them."""
         if keep:
             return replace(self, emits=self.emits + self.final[self.next_state], final=0 * self.final)
         emits = self.emits + self.final[self.next_state] - self.final[:, None]
@@ -118,10 +118,10 @@ class Automaton:
 
     @cached_property
     def partial(self) -> str:
-        """Whether the rule can be evaluated on prefixes (Stokman 2011, section 4.1, the set P), read left to right.
+        """Whether the rule can be evaluated on prefixes (Stokman 2011, section 4.1, the set P).
 
-        "exact": the violations of a prefix never fall when it grows. "sound": they may, but a prefix that breaks
-        the rule cannot be completed so that it holds. "": neither, or the empty prefix breaks it already.
+        "exact": the violations never decrease when a prefix grows. "sound": they may decrease, but no completion of a prefix that breaks
+        the rule keeps it. "": neither, or the empty prefix breaks the rule.
         """
         now, least = self.final[self.reachable], self.floor[self.reachable]
         if self.final[0] or ((now > 0) & (least == 0)).any():
@@ -130,16 +130,16 @@ class Automaton:
 
     @cached_property
     def _arcs(self) -> tuple[list[int], list[int]]:
-        """For each arc, the first arc of the next state and the violations, as flat lists, which are faster in Python."""
+        """For each arc, the first arc of the next state, and the violations; flat lists are faster in Python."""
         return (self.next_state * self.emits.shape[1]).reshape(-1).tolist(), self.emits.reshape(-1).tolist()
 
     def most(self, length: int) -> int:
-        """An upper bound on the violations of so many symbols."""
+        """An upper bound on the violations of `length` symbols."""
         return min(step * length + rest for step, rest in self._most)
 
     @cached_property
     def _most(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Two bounds on the violations of a step, each with one on those beyond."""
+        """Two pairs of bounds: violations per step, and additional violations."""
         ahead = self.emits.max(axis=1, initial=0)
         step = (self.emits + ahead[self.next_state] - ahead[:, None]).max(initial=0)
         rest = ahead[0] + (self.final - ahead).max(initial=0)
@@ -193,7 +193,7 @@ class Machine:
 
     @cached_property
     def fires_at(self) -> Booleans:
-        """(T,) tokens at which a local machine can emit anything."""
+        """(T,) tokens at which a local machine can emit violations."""
         fires = [bool(self.emits[0, np.unique(values)].any()) for values in entries(self.steps.values)]
         return np.array(fires)[self.steps.index]
 
@@ -215,7 +215,7 @@ def local(steps: StepTable) -> Machine:
 
 
 def longest(length: int) -> int:
-    """The length up to which the automaton of a sequence counts, a power of two, so that sequences share automata."""
+    """Round a length up to a power of two, so that sequences share automata."""
     return 1 << max(3, (length - 1).bit_length())
 
 

@@ -1,4 +1,4 @@
-"""Unrolled automata made small: states of different tokens that do the same become one."""
+"""Merging of equivalent states of different tokens in unrolled automata."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from formulations import time_limits
 from formulations.automata.machine import Automaton
 from formulations.dtypes import Integers
 
-_DEPTH = 8  # steps by which states are compared first
+_DEPTH = 8  # number of steps on which states are compared first
 
 
 def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
-    """An automaton with fewer states that emits as much in all on `length` symbols; the unrolled one where none is known."""
+    """A smaller automaton with the same totals on `length` symbols; the unrolled automaton if none is found."""
     layers = [np.zeros(1, np.int64)]
     for _ in range(length):
         time_limits.check()
@@ -31,7 +31,7 @@ def merged(unrolled: Automaton, length: int, first: list[int]) -> Automaton:
 
 
 def _repeated(unrolled: Automaton, layers: list[Integers]) -> tuple[Integers, Integers]:
-    """Violations (Q, S) from a state on where a symbol is repeated up to the end; and above those of the best state of its token."""
+    """Violations (Q, S) from a state to the end if one symbol is repeated; and the excess over the best state at the same token."""
     symbols = np.arange(unrolled.emits.shape[1])
     total = np.repeat(unrolled.final[:, None], len(symbols), axis=1)
     more = np.zeros_like(total)
@@ -43,7 +43,7 @@ def _repeated(unrolled: Automaton, layers: list[Integers]) -> tuple[Integers, In
 
 
 def _representatives(unrolled: Automaton, layers: list[Integers], repeated: NDArray[Any]) -> Integers:
-    """(Q,) the first state that emits the same in the next steps before the last token, with the same row of `repeated`."""
+    """(Q,) the first state with the same emissions in the next steps (before the last token) and the same row of `repeated`."""
     result, kinds = np.arange(unrolled.states), list[list[int]]()
     kind = np.unique(repeated, axis=0, return_inverse=True)[1].reshape(-1)
     for _ in range(_DEPTH):
@@ -63,7 +63,7 @@ def _representatives(unrolled: Automaton, layers: list[Integers], repeated: NDAr
 
 
 def _missing(unrolled: Automaton, after: Integers, length: int, first: list[int]) -> Integers | None:
-    """Violations (Q,) at the end with which states that follow `after` emit as much as the unrolled ones; None where none do."""
+    """Final violations (Q,) such that the transitions `after` give the totals of the unrolled automaton; None if there are none."""
     emits, state, own = unrolled.emits, np.zeros(1, np.int64), np.zeros(1, np.int64)
     for t in range(length):
         time_limits.check()

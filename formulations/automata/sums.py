@@ -1,4 +1,4 @@
-"""Sums of step weights between two sides, each of which is a row of a program."""
+"""Sums of step weights between two sides; each sum is a row of a program."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Sum:
-    """low <= Σ weights of the steps <= high, None for an open side; each unit outside is a violation."""
+    """low <= Σ step weights <= high, None for an open side; each unit outside is a violation."""
 
     steps: StepTable
     low: int | None
     high: int | None
-    # steps into these tokens have the weights of the second table, none below 0, others none, and `low` is None
+    # if given: `low` is None; steps into these tokens have the nonnegative weights of the second table, other steps weight 0
     window: range | None = None
 
     is_local = False
@@ -46,7 +46,7 @@ class Sum:
 
     @cached_property
     def weights(self) -> Integers:
-        """The weight of each symbol of its machine; one that closes has those of its last token apart."""
+        """The weight of each symbol of the machine; a window's last token has symbols of its own."""
         values = entries(self.steps.values).reshape(-1)
         low, high = int(values.min()), int(values.max())
         if high - low < len(values):  # counting is several times as fast as sorting
@@ -57,7 +57,7 @@ class Sum:
 
     @cached_property
     def _last(self) -> int | None:
-        """The token after which its machine is in its last state, where there is one."""
+        """The last token of the window, after which the machine stays in its last state; None without such a state."""
         if self.window is None or self.window.stop == len(self.steps.index) or not self.steps.values.any():
             return None
         return self.window.stop - 1
@@ -68,7 +68,7 @@ class Sum:
 
     @cached_property
     def machines(self) -> tuple[Machine, ...] | None:
-        """The sum so far as a state; None where that takes too many."""
+        """A machine whose state is the partial sum; None for too many states."""
         weights, steps, last = self.weights, self.steps, self._last
         weights = weights if last is None else weights[: len(weights) // 2]
         if not np.array_equal(weights, np.arange(len(weights))):
@@ -87,7 +87,7 @@ class Sum:
 
 
 class Windows:
-    """Sums over windows of one length with the same weights and the same upper side, counted together."""
+    """Sums over windows of equal length, weights and upper side, evaluated together."""
 
     def __init__(self, windows: Sequence[range], sums: Sequence[Sum]) -> None:
         steps, self._high = sums[0].steps, sums[0].high or 0
@@ -102,7 +102,7 @@ class Windows:
 
 
 def together(components: Sequence[Part]) -> list[Part | Windows]:
-    """The same components, but those that are sums over windows of one length and of the same weights as one."""
+    """Combine sums over windows of equal length, weights and upper side."""
     result = list[Part | Windows]()
     alike = defaultdict[tuple[int, int, int | None], list[tuple[range, Sum]]](list)
     for one in components:
@@ -114,7 +114,7 @@ def together(components: Sequence[Part]) -> list[Part | Windows]:
 
 
 def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:
-    """A sum, or a local machine where the sum must be 0 and weights are not negative."""
+    """A sum; a local machine if weights are nonnegative and the sum must be 0."""
     if high == 0 and not low and steps.values.min() >= 0:
         return local(steps)
     return Sum(steps, low, high)
@@ -124,7 +124,7 @@ def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machin
 def _automaton(
     weights: tuple[int, ...], low: int | None, high: int | None, longest: int, closes: bool
 ) -> Automaton:
-    """An automaton over the places of weights among all weights of a sum, for at most `longest` tokens; where it closes, then over those of the last token."""
+    """An automaton over the numbers of weights, for at most `longest` tokens; with `closes`, further symbols for the last token of a window."""
     if closes:
         one = _automaton(weights, low, high, longest, False)
         full, emits = np.full_like(one.next_state, one.states - 1), np.hstack([one.emits, one.emits])
@@ -147,7 +147,7 @@ def _automaton(
 
 
 def _counter(weights: Integers, low: int | None, high: int | None, longest: int) -> Automaton:
-    """The automaton of weights that are not negative: it emits excess as it is read, and a shortfall at the end."""
+    """The automaton of nonnegative weights: it emits an excess at once, and a shortfall at the end."""
     top = max(low or 0, high or 0)
     if high is not None and high < 0:
         top = 0
@@ -162,7 +162,7 @@ def _counter(weights: Integers, low: int | None, high: int | None, longest: int)
 
 
 def _totals(weights: Integers, length: int, top: int | None = None) -> Integers:
-    """Sums of at most `length` weights, ascending and at most `top`; there may be others between them."""
+    """All sums of at most `length` weights, capped at `top`, ascending; there may be further values in between."""
     unit = int(np.gcd.reduce(weights)) or 1
     least = length * min(0, int(weights.min())) // unit
     most = length * max(0, int(weights.max())) // unit

@@ -1,4 +1,4 @@
-"""At most some tokens of a field in each window of a sequence: one machine, whose states are the last tokens."""
+"""Limits on the tokens of a field in each window of a sequence: one machine, whose states are the last tokens."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,12 +14,12 @@ from formulations.blocks import stacked
 from formulations.dtypes import LabelIds
 
 MOST_WINDOW_STATES = 2**10
-"""States of a machine for all windows beyond which each window has one of its own."""
+"""Largest number of states of one machine for all windows; above, each window has its own machine."""
 
 
 @dataclass(frozen=True, eq=False)
 class WindowCount:
-    """What the tokens of each window of `width` tokens have more than `most_tokens` of, summed; with `once`, machines need not count all."""
+    """Sum over all windows of `width` tokens of the counted tokens above `most_tokens`. With `once`, machines may stop at one violation."""
 
     steps: StepTable
     most_tokens: int
@@ -42,7 +42,7 @@ class WindowCount:
 
     @property
     def has_machine(self) -> bool:
-        """Whether its machine has few states."""
+        """Whether the machine is small."""
         return _states(self.most_tokens, self.width, self.once) <= MOST_WINDOW_STATES
 
     @cached_property
@@ -63,12 +63,12 @@ class WindowCount:
 
     @property
     def parts(self) -> "tuple[WindowCount] | tuple[Sum, ...]":
-        """It, or the sums of its windows where its machine would be too large."""
+        """The component itself, or the sums of its windows if its machine is too large."""
         return (self,) if self.has_machine else self.sums
 
 
 def has_counting_machine(most_tokens: int, width: int) -> bool:
-    """Whether one machine of few states counts the excess of all windows."""
+    """Whether a small machine counts the excess of all windows."""
     return _states(most_tokens, width, False) <= MOST_WINDOW_STATES
 
 
@@ -80,8 +80,8 @@ def _states(most_tokens: int, width: int, once: bool) -> int:
 
 @lru_cache(maxsize=64)
 def _automaton(most_tokens: int, width: int, once: bool) -> Automaton:
-    """States are the last tokens, fewer than a window has: bits, 1 for those that count."""
-    # a 1 before them says how many they are, while no window is complete, and else that one was
+    """States are bits of the last `width` - 1 tokens, 1 for counted tokens."""
+    # without `once`, a leading 1 marks the number of bits before the first window is complete, and a higher 1 that it was
     others, lead = (1 << (width - 1)) - 1, 1 << (width - 1)
 
     def excess(tokens: int) -> int:

@@ -1,4 +1,4 @@
-"""Conditions on what is known about a whole sequence, such as its intent: where a rule holds."""
+"""Conditions of rules on the metadata of a sequence, such as its intent."""
 
 import json
 import re
@@ -19,7 +19,7 @@ class Condition:
     negated: bool
 
     def holds(self, metadata: Mapping[str, Any]) -> bool:
-        """Whether the value of the key is among the values, or is not; without the key neither is."""
+        """Whether the value of the key is among the values (or not, if negated); false without the key."""
         if self.key not in metadata:
             return False
         value = metadata[self.key]
@@ -28,7 +28,7 @@ class Condition:
 
 
 def condition(text: str) -> Condition:
-    """The condition of a text; ValueError for what is none."""
+    """Parse a condition; ValueError for other texts."""
     found = _CONDITION.fullmatch(text)
     values = [part.strip() for part in found[3].split("|")] if found else []
     if found is None or "" in values or any("=" in value for value in values):

@@ -1,4 +1,4 @@
-"""Bounds on numbers of runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1), on lengths and gaps."""
+"""Bounds on runs or tokens of a field (Stokman 2011, section 5.3; Chang et al. 2007, Table 1), on lengths and on gaps."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -32,11 +32,11 @@ from formulations.labels.selectors import EACH_FIELD, Selector, alternatives
 class Counting(Template):
     field: EveryField
     unit: ClassVar[str]  # what is counted: "runs" or "tokens"
-    sides: ClassVar[tuple[str, str]]  # the parameters for the least and the most; empty for an open side
+    sides: ClassVar[tuple[str, str]]  # names of the bounds' parameters; empty for an open side
 
     @property
     def bounds(self) -> list[int | None]:
-        """The least and the most; None for an open side."""
+        """Lower and upper bound; None for an open side."""
         return [getattr(self, side) if side else None for side in self.sides]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
@@ -53,7 +53,7 @@ class Counting(Template):
             yield Trial(tuple(extra or result), missing + len(extra))
 
     def remark(self, labels: LabelSet) -> str:
-        """A label with a mark has runs of its own, where the runs of its field are mostly meant."""
+        """A label with a mark has runs of its own; usually, the runs of its field are meant."""
         for name in self.names if self.unit == "runs" else ():
             if name in labels and name not in labels.fields:
                 field, mark = levels(name, labels.notation)[-1]
@@ -165,7 +165,7 @@ class AllDifferent(Matching):
 
     field: Annotated[
         Selector,
-        "A field, label or group, or a list of them, each by itself; every field but `O` where not given.",
+        "A field, label or group, or a list of them, each by itself; by default every field except `O`.",
     ] = EACH_FIELD
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
@@ -190,7 +190,7 @@ def _too_short(n: int, longest: int) -> Automaton:
         return n - length if length else 0
 
     def read(length: int, symbol: int) -> tuple[int, int]:
-        """State: tokens of a run that is still too short; 0 for none."""
+        """State: length of a run that is still too short; 0 otherwise."""
         if symbol == 1:
             now, emitted = min(length + 1, longest) if length else 0, 0
         else:
@@ -205,7 +205,7 @@ def _too_long(n: int, longest: int) -> Automaton:
     top = min(n, longest)
 
     def read(length: int, symbol: int) -> tuple[int, int]:
-        """State: tokens of the run so far, up to n."""
+        """State: length of the run so far, up to n."""
         now = 0 if symbol == 0 else 1 if symbol == 2 else length + 1
         return min(now, top), int(now > n)
 
@@ -217,7 +217,7 @@ def _too_far(n: int, longest: int) -> Automaton:
     far = min(n, longest) + 1
 
     def read(gap: int, symbol: int) -> tuple[int, int]:
-        """State: tokens since the last one of the first field; -1 for none yet."""
+        """State: tokens since the last token of the first field; -1 before the first."""
         emitted = int(bool(symbol & 1) and gap > n)
         if symbol & 2:
             return 0, emitted
@@ -229,11 +229,11 @@ def _too_far(n: int, longest: int) -> Automaton:
 class RunLength(Template):
     field: EveryField
     n: Annotated[int, "Number of tokens of a run."]
-    sign: ClassVar[int]  # 1 where more are violations, -1 where fewer are
+    sign: ClassVar[int]  # 1 for an upper bound, -1 for a lower bound
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         field = labels.field(self.field)
-        steps = everywhere(bits(field.member & ~field.begins, field.begins))  # 2 where a run begins, 1 inside
+        steps = everywhere(bits(field.member & ~field.begins, field.begins))  # 2 begins a run, 1 inside
         broken = counting_machine(_too_long if self.sign > 0 else _too_short, self.n)
         return [UnboundComponent(steps, broken)]
 

@@ -1,4 +1,4 @@
-"""Templates that users define: formulas with parameters, and Python functions of a labelling."""
+"""User-defined templates: formulas with parameters, and Python functions of a labelling."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,13 +21,13 @@ from formulations.logic.texts import NamedFormula
 from formulations.messages import brief, counted
 
 RESERVED = (*ATOMS, *POSITIONS, "true", "false", "count", "runs", "tokens", "changes", "steps", "at")
-KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule, beside a template's own
+KEYS = ("template", "linear", "logic", *COMMON)  # parameters of every rule
 
 
 def check_definition(
     formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Sequence[NamedFormula] = ()
 ) -> None:
-    """Check a named formula that may call others; ValueError for a name that means something already, and a text that is no formula."""
+    """Check a named formula, which may call others; ValueError for a name that is in use, and for an invalid text."""
     name, parameters = formula.name, formula.parameters
     for what, word in (("template", name), *(("parameter", p) for p in parameters)):
         if not isinstance(word, str) or not word.isidentifier():
@@ -57,17 +57,16 @@ def define(
     parameters : sequence of str
         Names in the text that stand for fields, labels or groups.
     logic : str, optional
-        A formula, as for the template `logic`.
+        A formula, as in the template `logic`.
     linear : str, optional
-        An inequality, as for the template `linear`; give either this or `logic`.
+        An inequality, as in the template `linear`; give either `linear` or `logic`.
     groups : sequence of Group, optional
         Groups that the text may name.
 
     Returns
     -------
     callable
-        The function that makes its rules; it takes a field for each parameter, then the parameters of every
-        rule by keyword.
+        A function that returns a rule; it takes a field for each parameter, then the parameters of every rule by keyword.
 
     Raises
     ------
@@ -110,7 +109,7 @@ def define(
 
 
 class Predicate(Template):
-    """A statement whose violations a Python function counts (Chang, Ratinov and Roth 2007, section 7); `predicate` makes its rules."""
+    """A statement whose violations a Python function counts (Chang, Ratinov and Roth 2007, section 7); see `predicate`."""
 
     function: Count
     prefix: Count | None = None
@@ -129,7 +128,7 @@ class Predicate(Template):
         return own if own.isidentifier() else "predicate"
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> Iterable[FunctionCount]:
-        texts = tokens if type(tokens) is tuple else ("",) * len(tokens)  # none where all are empty
+        texts = tokens if type(tokens) is tuple else ("",) * len(tokens)  # empty if all texts are empty
         return [FunctionCount(self.sentence, self.function, self.prefix, labels.names, texts)]
 
     def trials(self, reading: Reading) -> Iterable[Trial]:
@@ -152,13 +151,12 @@ def predicate(
     name: str = "",
     reason: str = "",
 ) -> Rule:
-    """A rule whose violations a Python function counts; methods that evaluate labellings take it, and `ilpinfer.verify`.
+    """A rule whose violations a Python function counts, for methods that evaluate labellings and for `ilpinfer.verify`.
 
     Parameters
     ----------
     function : callable
-        Function of T label names and T texts that returns the number of violations, a whole number from 0. It
-        has to return the same number each time.
+        Deterministic function of T label names and T texts that returns the number of violations, a whole number from 0.
     penalty : float, default inf
         Cost of a violation, nats; positive. inf makes the rule hard.
     prefix : callable, optional

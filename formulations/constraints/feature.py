@@ -1,4 +1,4 @@
-"""Features: signed scores for labels, edges and tokens, which are part of the score, not penalties."""
+"""Features: signed scores of labels, edges and tokens."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
@@ -20,9 +20,8 @@ from formulations.tokens.token_pattern import IgnoreCase, Regex, Texts, TokenPat
 class Feature:
     """A score of `weight` nats, positive or negative, for each matching token or step (Stokman 2011, eq. 38, w·θ).
 
-    A step that stays within a field counts like any other step. Give `label` for a score of tokens, or `from_` and `to`
-    for a score of steps. Words or a pattern restrict the score to matching tokens; for a step, the token that it enters
-    must match.
+    A feature has either `label`, for tokens, or `from_` and `to`, for steps, including steps within a field. Words or a pattern
+    restrict it to matching tokens; for a step, the entered token must match.
 
     Raises
     ------

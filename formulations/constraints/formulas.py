@@ -1,4 +1,4 @@
-"""Templates whose statement is a text: inequalities over counts, and first-order formulas."""
+"""Templates that are texts: inequalities over counts, and first-order formulas."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,14 +30,14 @@ Arguments = tuple[tuple[str, Selector], ...]
 
 
 class Text(Template):
-    """A template whose statement is a text about fields; groups and formulas that the text does not name are left out."""
+    """A template that is a text about fields; unused groups and formulas are removed."""
 
     text: Annotated[str, "The inequality or the formula."]
     groups: Groups = ()
     named: tuple[NamedFormula, ...] = ()
     arguments: Arguments = ()
     template: NamedFormula | None = None
-    """The user's template with this text, where the arguments are for its parameters."""
+    """The user's template with this text; the arguments are values of its parameters."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,7 +54,7 @@ class Text(Template):
         return mentions(self.form, self.text, self.named, tuple(name for name, _ in self.arguments))
 
     def read(self, known: LabelSet | None = None) -> Any:
-        """The formula or inequality of the text; FormulaError for a name that the labels, where they are given, do not have."""
+        """Parse the text; FormulaError also for a name that is not in the labels, if these are given."""
         return self._readings.get(known, lambda: _read(self, known))
 
     @cached_property
@@ -82,7 +82,7 @@ class Text(Template):
 
     @property
     def sentence(self) -> str:
-        """The text on one line; for a user's template its name with the arguments."""
+        """The text on one line; for a user's template, its name with the arguments."""
         if self.template is not None:
             return f"{self.rule_name}({', '.join(str(value) for _, value in self.arguments)})"
         arguments = ", ".join(f"{name} = {value}" for name, value in self.arguments)
@@ -115,8 +115,8 @@ class Linear(Text):
 
     Terms are `runs(F)`, `tokens(F)`, `changes()`, `steps(F, G)` from one field to another, `at(F, 3)` for one token (negative
     numbers count from the end), and `count(t: …)`, the number of tokens for which a formula about t and t-1 is true. Each
-    term has an integer coefficient. Relations are <=, <, >=, > and =. For =, the absolute difference counts; in Stokman 2011,
-    eq. 56, a negative difference would be a reward. The constraints of Table 2 there are written in this form.
+    term has an integer coefficient. Relations are <=, <, >=, > and =. For =, the absolute difference counts; in eq. 56 of Stokman
+    2011, a negative difference would be a reward. Table 2 there has constraints of this form.
 
     >>> C.linear("2*runs(title) - tokens(note) <= 3").violations(["title", "note", "title"])
     0
@@ -143,7 +143,7 @@ class Linear(Text):
         list(self.ground(more, ["", "", ""]))
 
     def _steps(self, labels: LabelSet, tokens: Sequence[str], inequality: ast.Inequality) -> StepTable:
-        """What each step adds to the sum."""
+        """The contribution of each step to the sum."""
         K, grounder = len(labels), Grounder(labels, tokens, Gates(len(labels)))
         total: dict[int, Integers] = {}
         for token in range(len(tokens)):
@@ -182,9 +182,9 @@ _UNIFORM = (ast.Member, ast.Begins, ast.Change, ast.Edge)
 class Logic(Text):
     """A first-order formula: `forall t: title(t) -> exists s < t: author(s)`. Each failing grounding is a violation.
 
-    Groundings are those of the outermost "forall" as it is written; any other formula counts 0 or 1. Formulas are compiled to
-    shared gates of one polarity each, so that a program grows linearly with the ground formula. Conjunctive normal form, which
-    Stokman 2011, section 4.1.1, tried, may grow exponentially.
+    Groundings are those of the outermost "forall" of the text; any other formula counts 0 or 1. Formulas are compiled to
+    shared gates of one polarity each, so that programs grow linearly with the ground formula. Conjunctive normal form (Stokman
+    2011, section 4.1.1) may grow exponentially.
 
     >>> rule = C.logic("forall t: title(t) -> exists s < t: author(s)")
     >>> rule.violations(["title", "author", "title"])
@@ -212,7 +212,7 @@ def apply_template(
     named: tuple[NamedFormula, ...],
     kind: str,
 ) -> Text:
-    """The statement of a user's template, with a field, label or group for each of its parameters."""
+    """The statement of a user's template, with a field, label or group for each parameter."""
     if len(values) != len(formula.parameters):
         raise ValueError(f"{counted(len(values), 'argument')}; expected {formula.usage}")
     arguments = tuple((p, selector(v, p)) for p, v in zip(formula.parameters, values, strict=True))

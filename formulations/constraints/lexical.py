@@ -21,7 +21,7 @@ from formulations.tokens.token_pattern import ItemNumber, TokenPattern, continue
 
 
 class _Required(Matching):
-    """Tokens that must belong to a field wherever a condition holds."""
+    """Base class of templates by which tokens belong to a field where a condition holds."""
 
     field: AnyField
 
@@ -114,7 +114,7 @@ class _Spans(Template):
         """(first, last) token of each span."""
 
     def _span_tokens(self, tokens: Sequence[str]) -> tuple[set[int], set[int]]:
-        """The tokens of all spans, and those of them that are not the first of a span."""
+        """The tokens of all spans, and the tokens that are inside a span but not its first token."""
         inside, inner = set[int](), set[int]()
         for first, last in self._spans(tokens):
             inside.update(range(first, last + 1))
@@ -146,8 +146,8 @@ class TagPhrases(_Spans):
     A token of an occurrence is a violation if it is outside the field. A token other than the first of an occurrence is also a
     violation if a run of the field begins there directly after another run. A token counts once. For a phrase of three tokens,
     `O B-x I-x` and `B-x O B-x` count one, `B-x B-x I-x` one and `B-x B-x B-x` two. A run may begin before an occurrence and
-    end after it. Where occurrences overlap, a token counts once for all of them; it is a first token only if it is not a later
-    token of another occurrence. Example: names from a list (Liao et al. 2009, section 3.1, rules 1 and 3).
+    end after it. If occurrences overlap, a token counts once; it is a first token only if it is not a later token of another
+    occurrence. Example: names from a list (Liao et al. 2009, section 3.1, rules 1 and 3).
 
     >>> C.tag_phrases("place", ["New York"]).violations(["place", "O"], tokens=["New", "York"])
     1
@@ -205,8 +205,7 @@ class TagSequence(_Spans):
 class Consistent(Matching):
     """Tokens that are equal must have the same field.
 
-    A token is a violation if its field differs from that of the nearest equal token before it. Fields are the innermost
-    ones, and `O` is one of them. Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and McCallum 2004. If no words or pattern are given, the rule applies to tokens with a letter or digit.
+    A token is a violation if its innermost field, perhaps `O`, differs from that of the previous equal token. Finkel, Grenager, Manning 2005; as edges that skip tokens: Sutton and McCallum 2004. If no words or pattern are given, the rule applies to tokens with a letter or digit.
 
     >>> C.consistent().violations(["person", "O", "O"], tokens=["Paris", "and", "Paris"])
     1
@@ -214,7 +213,7 @@ class Consistent(Matching):
 
     same: Annotated[
         Literal["token", "lower"],
-        '"token" for tokens that are equal as they stand, "lower" for those that are equal in lower case.',
+        '"token" compares tokens exactly, "lower" in lower case.',
     ] = "token"
     _default = TokenPattern(pattern=r".*[^\W_].*")
 
@@ -233,7 +232,7 @@ class Consistent(Matching):
                 yield Trial((token, before), int(fields[before] != fields[token]))
 
     def _groups(self, tokens: Sequence[str]) -> list[list[int]]:
-        """Places of equal tokens, where there are two or more."""
+        """Positions of each token that occurs at least twice."""
         places: dict[str, list[int]] = {}
         for place, token in enumerate(tokens):
             if self.pattern_of_tokens.matches(token):
@@ -244,8 +243,8 @@ class Consistent(Matching):
 class NumbersContinue(Template):
     """Item numbers of a field continue each other: 2 after 1, and 1.1, 2 or 1.3 after 1.2.
 
-    A token of the field is a violation if it is an item number and does not continue the last item number of the field before
-    it. The first one is never a violation. Digits (1, 2., 1.3), roman numerals and letters are read; a letter that is also a
+    An item number in the field is a violation if it does not continue the previous item number in the field. The first item
+    number is never a violation. Item numbers are digits (1, 2., 1.3), roman numerals and letters; a letter that is also a
     roman numeral may be either. Trompper 2016, the deterministic tagger.
 
     >>> C.numbers_continue("item").violations(["item", "O", "item"], tokens=["1", "of", "3"])
@@ -274,7 +273,7 @@ class NumbersContinue(Template):
 
 @lru_cache(maxsize=64)
 def _in_sequence(numbers: tuple[tuple[ItemNumber, ...], ...]) -> Automaton:
-    """The automaton that reads places of item numbers, 0 for none, and has a state for each set of them that may come next."""
+    """The automaton of item numbers. Symbols are the numbers of readings, 0 for none; states are sets of readings that may come next."""
     places: dict[ItemNumber, list[int]] = {}
     for symbol, readings in enumerate(numbers):
         for number in readings:

@@ -1,4 +1,4 @@
-"""Rules that look at one token or one step; they fold into the trellis."""
+"""Rules about single tokens or steps; they fold into the trellis."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from formulations.labels.selectors import Selector
 from formulations.parameters import Position
 from formulations.tokens.token_pattern import TokenPattern
 
-_ENDS = {0: FIRST, -1: LAST}  # positions that a condition on a token and its neighbours can express
+_ENDS = {0: FIRST, -1: LAST}  # positions that a condition on a token and its neighbours can test
 
 
 class ForbiddenTransition(Template):
@@ -184,7 +184,7 @@ class DirectlyAfter(Template):
 class ChangesOnlyAfter(Matching):
     """Fields change only after a matching token. Without words or a pattern, punctuation matches.
 
-    A change at token t is a step that begins any run or enters `O`. It is a violation if token t-1 does not match. Chang et
+    A change at token t begins a run or enters `O`. It is a violation if token t-1 does not match. Chang et
     al. 2007, Table 1, rules (a) 2 and (b) 1.
 
     >>> C.changes_only_after().violations(["title", "title", "date"], tokens=["A", "title", "1998"])

@@ -1,4 +1,4 @@
-"""Rules about the order of fields. Before a run is before its first token, after it is after its last one."""
+"""Rules about the order of fields. "Before a run" is before its first token, "after a run" is after its last token."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -29,20 +29,20 @@ _BEGINS, _OTHER, _GOES_ON = 1, 2, 4
 
 
 def _successor(labels: LabelSet, field: Selector, other: Selector, *, forbid: bool) -> UnboundComponent:
-    """Counts the runs of a field that a token of the other follows, if `forbid`, else those that none follows."""
+    """Count the runs of a field that no token of the other field follows; with `forbid`, the runs that one follows."""
     table, overlap = _symbols(labels, field, other)
     return UnboundComponent(everywhere(table), counting_machine(_successors, forbid, overlap))
 
 
 @lru_cache(maxsize=64)
 def _enclosures(overlap: bool, longest: int) -> Automaton:
-    """Counts the runs that have no token of the span before them, or none after them."""
+    """Count the runs without a token of the span before them or after them."""
 
     def pending(state: tuple[bool, int, bool]) -> int:
         return min(state[1] + state[2], longest)
 
     def read(state: tuple[bool, int, bool], symbol: int) -> tuple[tuple[bool, int, bool], int]:
-        """State: whether the span was seen, how many runs have no later token of it yet, and whether another one continues."""
+        """State: whether the span was seen, the number of runs without a later token of the span, and whether a run continues."""
         seen, begins = state[0], bool(symbol & _BEGINS)
         waiting, running = state[1:] if symbol & _GOES_ON else (pending(state), begins and seen)
         waiting = 0 if symbol & _OTHER else waiting
@@ -54,12 +54,12 @@ def _enclosures(overlap: bool, longest: int) -> Automaton:
 
 
 def _begin_symbols(labels: LabelSet, field: Selector, other: Selector) -> Integers:
-    """Symbols (K+1, K) of the beginning of runs and of the other field."""
+    """Symbols (K+1, K): begin of a run, and the other field."""
     return bits(labels.field(field).begins, labels.field(other).member[None, :])
 
 
 def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Integers, bool]:
-    """Symbols (K+1, K), and whether the two have labels in common, so that symbols also mark where runs continue."""
+    """Symbols (K+1, K), and whether the fields have common labels; if so, symbols also mark where runs continue."""
     result, shared = labels.field(field), labels.field(other).member
     if not (result.member & shared).any():
         return _begin_symbols(labels, field, other), False
@@ -68,13 +68,13 @@ def _symbols(labels: LabelSet, field: Selector, other: Selector) -> tuple[Intege
 
 @lru_cache(maxsize=64)
 def _successors(forbid: bool, overlap: bool, longest: int) -> Automaton:
-    """Counts the runs that no token of the other field has followed yet; emits them when one does, or at the end."""
+    """Count the runs without a later token of the other field; emit them at such a token (`forbid`), or at the end."""
 
     def pending(state: tuple[int, bool]) -> int:
         return min(state[0] + state[1], longest)
 
     def read(state: tuple[int, bool], symbol: int) -> tuple[tuple[int, bool], int]:
-        """State: how many runs have no successor yet, and whether another run continues."""
+        """State: the number of runs without a successor, and whether a run continues."""
         waiting = state[0] if symbol & _GOES_ON else pending(state)
         seen, running = bool(symbol & _OTHER), bool(symbol & (_BEGINS | _GOES_ON))
         emitted, waiting = waiting if seen and forbid else 0, 0 if seen else waiting
@@ -86,10 +86,10 @@ def _successors(forbid: bool, overlap: bool, longest: int) -> Automaton:
 
 
 def _successors_backward(forbid: bool, symbols: int) -> Automaton:
-    """The automaton that reads from right to left: it emits at the first token of each run."""
+    """The automaton from right to left, which emits at the first token of each run."""
 
     def read(state: tuple[bool, bool | None], symbol: int) -> tuple[tuple[bool, bool | None], int]:
-        """State: whether the other field was seen, and whether it was at the end of the run; None where no run continues."""
+        """State: whether the other field was seen, and whether it was seen before the end of the current run was read; None outside runs."""
         seen, at_end = state
         at_end = seen if at_end is None else at_end
         emitted = int(bool(symbol & _BEGINS) and at_end == forbid)
@@ -112,7 +112,7 @@ _AROUND = automaton(0, _around, symbols=8)
 class RequiresBefore(Template):
     """Each run of a field has a token of another somewhere before it. Each run without one is a violation.
 
-    Before a run is before its first token. `requires_before("author", "title")`: an author before a title.
+    Example: `requires_before("author", "title")`, an author before a title.
     Stokman 2011, section 5.3.
 
     >>> C.requires_before("author", "title").violations(["title", "author"])
@@ -134,9 +134,9 @@ class RequiresBefore(Template):
 class Precedence(Template):
     """Each run of a field is followed by a token of another, directly or later. Each run without one is a violation.
 
-    A token follows a run if it comes after the run's last token. Tokens of the run that also belong to the other field, as with
-    nested paths and groups, do not follow it, and no run follows itself. Under paths, `precedence("v", "v/p")` counts one for
-    `B-v I-v/B-p`, and `precedence("v/p", "v")` none for `B-v/B-p I-v`.
+    A token follows a run if it comes after the run's last token. Tokens of the run do not follow it, even if they belong to both
+    fields, as with nested paths and groups. Under paths, `precedence("v", "v/p")` counts one for `B-v I-v/B-p`, and
+    `precedence("v/p", "v")` none for `B-v/B-p I-v`.
 
     Fersini et al. 2014, section 3.1, eq. 18, with z >= 1; the printed sum includes z = 0, the token itself.
 
@@ -159,9 +159,8 @@ class Precedence(Template):
 class PresencePrecedence(Template):
     """No run of a field stands before any token of another. Each run that does is a violation.
 
-    A run stands before the tokens that come after its last token. As for `precedence`, tokens that belong to both fields do not
-    count for the run that contains them. Each run of a field B is counted either by `presence_precedence(A, B)` or by
-    `precedence(B, A)`.
+    A run stands before the tokens after its last token. As for `precedence`, tokens of the run do not count, even if they belong
+    to both fields. Each run of a field B is counted either by `presence_precedence(A, B)` or by `precedence(B, A)`.
 
     Fersini et al. 2014, section 3.1, eq. 21: where A appears, B does not appear before it, A@t + B@z <= 1 + σ for all z < t.
     The printed sum omits token 0.
@@ -195,7 +194,7 @@ class Inside(Template):
     """
 
     field: CheckedField
-    span: Annotated[Selector, "The field whose first and last token enclose them."]
+    span: Annotated[Selector, "The enclosing field."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         table, overlap = _symbols(labels, self.field, self.span)
@@ -210,9 +209,9 @@ class Inside(Template):
 class StateChange(Matching):
     """If one field stands directly before a delimiter, another stands directly after it.
 
-    A delimiter is a matching token that is neither first nor last. A delimiter is a violation if the first field is before it
-    and the second is not after it. Fersini et al. 2014, section 3.1, eq. 19, in the form that several pairs of fields can
-    satisfy: A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
+    A delimiter is a matching token other than the first and the last token. It is a violation if the first field is directly before
+    it and the second is not directly after it. Fersini et al. 2014, section 3.1, eq. 19, in a form for several pairs of fields:
+    A@(t-1) <= B@(t+1) + σ_t, where x_t is the delimiter.
 
     >>> C.state_change("author", "title", words=["."]).violations(["author", "O", "date"], tokens=["A", ".", "B"])
     1

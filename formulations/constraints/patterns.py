@@ -1,4 +1,4 @@
-"""Forms of a whole labelling: regular expressions over labels, and the scheme of the labels."""
+"""Rules about the whole labelling: regular expressions over labels, and the labelling scheme."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -26,14 +26,14 @@ class Matches(Template):
 
     Example: `matches("author+ title+ (journal | booktitle)* O*")`. A sequence of names matches tokens in order; `.` matches any
     token, `!author` any token outside author, and `|`, `*`, `+`, `?`, `{2,3}` and parentheses have their usual meaning. A name
-    that no label carries matches no token, and neither does `!author` if every label belongs to author. If the expression
-    can then match nothing, every labelling breaks the rule, and a notice says so.
+    without a label matches no token, and neither does `!author` if every label belongs to author. If the expression then
+    matches no labelling, a notice says so.
 
     >>> C.matches("author+ title+ O*").violations(["author", "title", "author"])
     1
     """
 
-    regex: Annotated[str, "Over fields, labels and groups; quoted where they are not plain words."]
+    regex: Annotated[str, "Over fields, labels and groups; names other than plain words are quoted."]
     over: Annotated[
         Literal["tokens", "runs"],
         '"tokens", a name for each token, or "runs", a name for token 0 and for each token at which a change happens.',
@@ -118,11 +118,11 @@ def _automaton(statement: Matches, labels: LabelSet) -> tuple[Integers, Automato
     return symbols.reshape(-1).astype(np.int64), automaton
 
 
-Places = frozenset[int]  # places between the letters of a word
+Places = frozenset[int]  # sets of places between the letters of a word
 
 
 def _reader(statement: Matches, reading: Reading, positions: Sequence[int]) -> Callable[[Places], Places]:
-    """A function from the places where the expression may begin to those where it may end, a set of places at once."""
+    """A function from the set of places where the expression may begin to the set of places where it may end."""
     selectors, stack = statement._names, list[Callable[[Places], Places]]()
     for step in statement._expression:
         if isinstance(step, regular.Letter):
@@ -161,7 +161,7 @@ def _after_repeats(body: Callable[[Places], Places], low: int, high: int | None,
     left = -1 if high is None else high - low
     while new and left:
         new = body(new) - result
-        result |= new  # a copy for each repeat would take a time that grows with the square of their number
+        result |= new  # a copy for each repeat would take quadratic time
         left -= 1
     return frozenset(result)
 
@@ -172,11 +172,11 @@ matches = template(Matches)
 class ValidScheme(Template):
     """The labelling follows its scheme. Each invalid step, and an entity left open at the end, is one violation.
 
-    BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, as I-x begins a run anywhere else. IOBES, BILOU,
+    BIO: I-x only after B-x or I-x. IOB1: B-x only after B-x or I-x, since I-x begins a run elsewhere. IOBES, BILOU,
     BMES, BMEWO: an entity that begins with B continues with I (BMES, BMEWO: M) and ends with E (BILOU: L). BMEWO+: O-x
-    also stands before x, and x-O behind it. Paths: BIO at every level, and where a level begins anew, so do those below
-    it. Labels without a scheme, and those of IO, which has no label that begins a run, leave nothing to check: a hard
-    rule is an error there, a soft one a notice.
+    only before a run of x, x-O only after it. Paths: BIO at every level; if a level begins a run, so do the levels below.
+    Plain labels and IO, which has no label that begins a run, leave nothing to check: a hard rule is then an error, a soft
+    rule a notice.
 
     >>> C.valid_scheme().violations(["O", "I-title", "B-title"])
     1
@@ -202,7 +202,7 @@ class ValidScheme(Template):
 
 
 _MARKS = {"bilou": {"L": "E", "U": "S"}, "bmes": {"M": "I"}, "bmewo": {"M": "I", "W": "S"}}
-"""Letters that other schemes write in place of those of IOBES."""
+"""Letters of other schemes, and the IOBES letters that they stand for."""
 
 
 def _levels(name: str, labels: LabelSet) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Rules about the presence of fields and the order of their runs; each is an automaton of a few states."""
+"""Rules about the presence of fields and the order of their runs, as automata of a few states."""
 
 from collections.abc import Iterable
 from itertools import zip_longest
@@ -34,7 +34,7 @@ class RequiresPresent(Template):
     """
 
     field: Annotated[Selector, "The field that requires the other."]
-    required: Annotated[Selector, "The field that must then be present, anywhere."]
+    required: Annotated[Selector, "The field that must then be present."]
 
     def components(self, labels: LabelSet) -> list[UnboundComponent]:
         asking, required = labels.field(self.field).member, labels.field(self.required).member
@@ -115,7 +115,7 @@ class BeginEnd(Template):
 
 
 def _turns(kind: int, symbol: int) -> tuple[int, int]:
-    """State: which of the two began last, 1 or 2; 0 for none."""
+    """State: the field of the last run, 1 or 2; 0 for none."""
     broken = 0
     for bit in (1, 2):
         if symbol & bit:
@@ -124,7 +124,7 @@ def _turns(kind: int, symbol: int) -> tuple[int, int]:
 
 
 def _following(required: bool) -> Automaton:
-    """State: whether the run that began last belongs to the first field."""
+    """State: whether the last run belongs to the first field."""
 
     def read(state: int, symbol: int) -> tuple[int, int]:
         if not symbol & 1:
@@ -141,8 +141,8 @@ _FOLLOWING = {required: _following(required) for required in (False, True)}
 class Alternation(Template):
     """Runs of two fields alternate. Each run that follows a run of its own field is a violation.
 
-    Runs are in the order of their first tokens; tokens between them do not matter. If two begin at the same token, as nested
-    paths do, the run of `field` is first.
+    Runs are ordered by their first tokens; tokens between runs do not matter. If two runs begin at the same token, as with
+    nested paths, the run of `field` is first.
 
     >>> C.alternation("name", "phone").violations(["name", "O", "name", "phone"])
     1

@@ -1,4 +1,4 @@
-"""Rules: a template with its parameters, the penalty of a violation, and how violations are counted."""
+"""Rules: a template with its parameters, the penalty of a violation, and the measure of violations."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ from formulations.messages import brief, counted, cut, suggestion
 
 DISTANCES = ("count", "binary", "hamming")
 SCOPES = {"": (), "each label": ("X",), "each pair": ("X", "Y")}
-"""For each scope the placeholders of the fields that the rule is repeated for."""
+"""The placeholders of fields in each scope."""
 PARTIAL = ("", "forced")
 
 
@@ -47,21 +47,20 @@ class Rule:
     name : str, optional
         Name in `violations` and messages; made from the statement if not given.
     scope : str, optional
-        "each label" repeats the rule for every field X but `O`, "each pair" for every two different ones X,
-        Y.
+        "each label" repeats the rule for every field X except `O`, "each pair" for every two different fields X, Y.
     partial : str, optional
-        "forced" lets searches evaluate the rule on prefixes even where that loses solutions (Stokman 2011,
-        section 4.1, where rules are marked by hand); if not given, the form of the rule decides.
+        "forced" lets searches evaluate the rule on prefixes even if solutions are lost (marked by hand in Stokman 2011,
+        section 4.1); by default, the form of the rule decides.
     reason : str, optional
         Explanation of the rule, for readers.
     when : str, optional
-        Condition on the metadata of a sequence, such as "intent = flight"; `RuleSet.of` takes the rules of a sequence by it.
+        Condition on the metadata of a sequence, such as "intent = flight"; see `RuleSet.of`.
 
     Raises
     ------
     ValueError
-        For a penalty that is not positive or rounds to 0, for an unknown distance, scope or value of `partial`, and for a
-        condition of another form.
+        For a penalty that is not positive or rounds to 0, for an unknown distance, scope or value of `partial`, and for an
+        invalid condition.
 
     Examples
     --------
@@ -142,7 +141,7 @@ class Rule:
         return snap_weight(self.penalty, "penalty", allow_inf=True)
 
     def statements(self, names: tuple[str, ...]) -> list[Template]:
-        """The statements that the scope and "each field" expand to, given the names of the fields but `O`.
+        """Expand the scope and "each field", given the names of the fields except `O`.
 
         Parameters
         ----------
@@ -171,7 +170,7 @@ class Rule:
         return [each for s in (scoped if places else [self.statement]) for each in each_field(s, names)]
 
     def components(self, labels: LabelSet) -> tuple[UnboundComponent, ...] | None:
-        """The components of its statements for any sequence; None where some depend on the sequence.
+        """The components of the statements for any sequence; None if some depend on the sequence.
 
         Parameters and errors as for `ground`.
 
@@ -190,7 +189,7 @@ class Rule:
         return tuple(component for components in result for component in components or ())
 
     def ground(self, labels: LabelSet, tokens: Sequence[str]) -> tuple[Component, ...]:
-        """The components whose violations add up to the rule's on these tokens.
+        """The components on these tokens; their violations add up to those of the rule.
 
         Parameters
         ----------
@@ -207,7 +206,7 @@ class Rule:
         Raises
         ------
         ValueError
-            For an unknown field, and for distance "hamming" where a rule has no small machine.
+            For an unknown field, and for distance "hamming" without a small machine.
         """
         labels = label_set(labels)
         if isinstance(tokens, str | bytes) or not isinstance(tokens, Sequence):
@@ -293,13 +292,13 @@ class Rule:
         Parameters
         ----------
         labelling : sequence of str or sequence of int
-            T label names; ids, too, where `labels` is given.
+            T label names; with `labels`, also ids.
         tokens : sequence of str, optional
-            T texts; empty ones where not given.
+            T texts; empty by default.
         labels : LabelSet, Labelled or sequence of str, optional
-            The labels and their scheme: a label set, a trellis, or names. If not given, these are the labels of
-            the labelling and of the fields that the rule names, so that "each field", scopes and the distance
-            "hamming" know no others. Give those of the trellis to count as `ilpinfer.decode` does.
+            The labels and their scheme: a label set, a trellis, or names. By default, the labels in the labelling and
+            in the rule; "each field", scopes and the distance "hamming" then ignore other labels. Give the labels of
+            the trellis to count as `ilpinfer.decode` does.
 
         Returns
         -------
@@ -309,7 +308,7 @@ class Rule:
         Raises
         ------
         ValueError
-            For an unknown field or label, and for other than T tokens.
+            For an unknown field or label, and for another number of tokens.
 
         Examples
         --------
@@ -332,7 +331,7 @@ class Rule:
         return min(result, 1) if self.distance == "binary" else result
 
     def _labels_of(self, labelling: Sequence[str]) -> LabelSet:
-        """The labels of a labelling, and those of the fields that the rule names."""
+        """The labels of a labelling, and labels for the fields in the rule."""
         own = LabelSet(tuple(dict.fromkeys(labelling)))
         known = (*own.fields, *own.names, EACH_FIELD, *SCOPES[self.scope])
         absent = [name for name in self.statement.names if name not in known]
@@ -341,4 +340,4 @@ class Rule:
 
 
 COMMON = tuple(f.name for f in fields(Rule) if f.name != "statement")
-"""Parameters of every rule, beside its statement."""
+"""Parameters of every rule, except its statement."""

@@ -1,4 +1,4 @@
-"""Functions that make rules: one for each template, with its parameters and those of every rule."""
+"""Functions that return rules: one for each template, with its parameters and the parameters of every rule."""
 
 import inspect
 import re
@@ -25,21 +25,21 @@ Parameters = ParamSpec("Parameters")
 def template(
     statement: Callable[Parameters, Template], name: str | None = None, text: str = "", **variant: Any
 ) -> Callable[Parameters, Rule]:
-    """The function that makes rules of a template, which is registered under the name of the function.
+    """Register a template, and return the function for its rules.
 
-    Its parameters are those of the template, then those of `Rule` by keyword. It has the docstring of the class, to which
-    the parameters are added: their descriptions are the texts of annotated types.
+    The function has the parameters of the template, then the parameters of `Rule` by keyword. Its docstring is that of the class
+    plus the parameters, which are described by the texts of annotated types.
 
     Parameters
     ----------
     statement : callable
-        Class of the template, from which type checkers know the parameters.
+        Class of the template.
     name : str, optional
-        Name of the template in rule files; if not given, that of the class, as in `never_seen` for `NeverSeen`.
+        Name of the template and the function; by default from the class, such as `never_seen` for `NeverSeen`.
     text : str, optional
-        Docstring of a further template of the class, which differs from it in attributes alone.
+        Docstring of a further template of the class with other attributes.
     **variant : object
-        These attributes.
+        The other attributes.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def template(
     Raises
     ------
     ValueError
-        If there is a template of that name already, and for anything but the class of a template.
+        If the name is in use, and for anything but a template class.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def template(
 
 
 def _pickled(statement: Template) -> Any:
-    """How to pickle a statement whose class is no attribute of its module."""
+    """Pickle a statement whose class is not an attribute of its module."""
     kind = type(statement)
     return _blank, (kind.__module__, kind.rule_name), vars(statement)
 
@@ -125,7 +125,7 @@ def pop_common(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _documentation(text: str | None, statement: type[Template]) -> str:
-    """The docstring of a template with the parameters of its class, and what its function returns."""
+    """The docstring of a template with sections for parameters and the returned rule."""
     text = inspect.cleandoc(text or "")
     if "Parameters\n---" in text:
         return text

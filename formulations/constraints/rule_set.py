@@ -1,4 +1,4 @@
-"""Rules and features together, with the fields that they name, and several such sets as one."""
+"""Sets of rules and features with their declared fields, and unions of sets."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from formulations.logic.texts import NamedFormula
 from formulations.messages import brief, counted, cut
 
 MOST_CLASSES = 32
-"""Rules of sequences that are kept, of one rule set."""
+"""Number of cached selections of rules (`RuleSet.of`) of a rule set."""
 LONGEST_MESSAGE = 2000  # characters of a message about a rule file
 
 
@@ -30,7 +30,7 @@ class RuleError(InferenceError, ValueError):
     message : str
         One line that names file, rule, value and remedy.
     excerpt : str, optional
-        The line of the file, and a caret below the place; empty if there is none.
+        The line of the file, and a caret below the place; empty without a place.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class RuleSet:
     items : tuple of Rule or Feature
         Rules and features.
     fields : tuple of str, optional
-        Declared fields; one that a model lacks counts as absent.
+        Declared fields; fields that a model lacks count as absent.
     name : str, optional
         Name of the file or catalogue entry.
     groups : tuple of Group, optional
@@ -69,7 +69,7 @@ class RuleSet:
     title, source : str, optional
         Subject of the rules, and their origin.
     never : tuple of str, optional
-        Labels that are never predicted, such as `[PAD]`; one that a model lacks is a notice.
+        Labels that are never predicted, such as `[PAD]`; there is a notice for labels that a model lacks.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class RuleSet:
             if not isinstance(each, tuple) or len(each) != 2 or not isinstance(each[0], NamedFormula):
                 raise ValueError(f"templates[{place}] is {brief(each)}; expected a formula and its form")
         object.__setattr__(self, "templates", tuple(templates))
-        instance(self.name, str, "name", "a text")  # that of a file may have bytes that are no text
+        instance(self.name, str, "name", "a text")  # a file name may have bytes that are no text
         for name in ("title", "source"):
             text(getattr(self, name), name)
 
@@ -135,7 +135,7 @@ class RuleSet:
         return [f for f in self.fields if f not in known.fields and f not in known.names]
 
     def fit(self, labels: LabelSet) -> LabelSet:
-        """The labels of a model, of which those in `never` are never predicted.
+        """Add `never` to the labels of a model.
 
         Parameters
         ----------
@@ -151,13 +151,13 @@ class RuleSet:
 
     @cached_property
     def conditions(self) -> tuple[Condition | None, ...]:
-        """For each item the condition under which it holds; None without one."""
+        """The condition of each item; None without a condition."""
         whens = (item.when if isinstance(item, Rule) else "" for item in self.items)
         return tuple(condition(when) if when else None for when in whens)
 
     @property
     def conditional(self) -> bool:
-        """Whether some rules hold for some sequences only."""
+        """Whether any item has a condition."""
         return any(self.conditions)
 
     @cached_property
@@ -175,17 +175,17 @@ class RuleSet:
         Returns
         -------
         tuple of bool
-            For each item whether it has no condition, or one that the metadata meets.
+            For each item, whether it has no condition, or the metadata meets its condition.
         """
         return tuple(each is None or each.holds(metadata) for each in self.conditions)
 
     def of(self, metadata: Mapping[str, Any]) -> "RuleSet":
-        """The rules of a sequence: those without a condition, and those whose condition its metadata meets.
+        """The rules of a sequence: rules without a condition, and rules whose condition the metadata meets.
 
         Parameters
         ----------
         metadata : mapping of str to object
-            What is known about the sequence, such as ``{"intent": "flight"}``; a rule on another key does not hold.
+            Metadata of the sequence, such as ``{"intent": "flight"}``; a rule with another key does not hold.
 
         Returns
         -------
@@ -242,15 +242,14 @@ class RuleSet:
 
 
 def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
-    """One rule set with the rules, fields, groups and templates of several, in their order.
+    """Join the rules, fields, groups and templates of several rule sets, in order.
 
-    A rule with the name of a rule of an earlier set gets a number after its name, `one title #2`, as rules without a
-    name do.
+    If an earlier set has a rule of the same name, a number is added to the name, as in `one title #2`.
 
     Parameters
     ----------
     rule_sets : iterable of RuleSet
-        Any number of sets; a single one comes back as it is.
+        Any number of sets; a single set is returned unchanged.
 
     Returns
     -------
@@ -260,8 +259,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
     Raises
     ------
     RuleError
-        If one name has different groups or templates, or is a field in one set and something else
-        in another.
+        If a name has different groups or templates, or is a field in one set and something else in another.
 
     Examples
     --------
@@ -302,7 +300,7 @@ def join_rules(rule_sets: Iterable[RuleSet]) -> RuleSet:
 def _united(
     sets: Sequence[RuleSet], kind: str, definitions: Callable[[RuleSet], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Definitions by name; RuleError where two of one name differ."""
+    """Definitions by name; RuleError for different definitions of a name."""
     result: dict[str, tuple[Any, str]] = {}
     for each in sets:
         for name, definition in definitions(each).items():

@@ -1,4 +1,4 @@
-"""What families of templates share: symbol tables, the components made of them, and parameters about tokens."""
+"""Common parts of templates: symbol tables, components, and parameters about tokens."""
 
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -18,7 +18,7 @@ from formulations.tokens.token_pattern import Class, Exceptions, IgnoreCase, Reg
 
 
 def bits(*tables: Booleans) -> Integers:
-    """One symbol for several tables (K+1, K) or (1, K): table i counts 2^i."""
+    """Combine Boolean tables (K+1, K) or (1, K) to symbols: table i counts 2^i."""
     total: Any = sum(table.astype(np.int64) << i for i, table in enumerate(tables))
     result: Integers = total
     return result
@@ -59,7 +59,7 @@ def automaton_component(automaton: Automaton, steps: StepChoice) -> UnboundCompo
 def counting_machine(
     build: Callable[..., Automaton], *parameters: int | bool
 ) -> Callable[[StepTable], Machine]:
-    """A function that makes the machine of a sequence, whose states count up to its length, by `build(*parameters, longest)`."""
+    """A function from steps to a machine that counts up to the length of the sequence, by `build(*parameters, longest)`."""
     return partial(_bind_length, build, parameters)
 
 
@@ -68,7 +68,7 @@ def _bind_length(build: Callable[..., Automaton], parameters: tuple[int, ...], s
 
 
 def sum_component(steps: StepChoice, low: int | None, high: int | None) -> UnboundComponent:
-    """A component that counts by how much the sum of the steps leaves its bounds."""
+    """A component that counts how far the sum of the steps is outside its bounds."""
     return UnboundComponent(steps, partial(bounded, low=low, high=high))
 
 

@@ -1,4 +1,4 @@
-"""Templates: the statements of rules, each with a compiled form and a plain count that tests compare."""
+"""Templates: the statements of rules, each with a compiled form and a plain count."""
 
 import math
 from abc import ABC, abstractmethod
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     @dataclass(frozen=True, kw_only=True)
     class _Common:
-        """Parameters of every rule, which type checkers put into the signatures of rule functions."""
+        """Parameters of every rule, for type checkers."""
 
         penalty: float = math.inf
         distance: str = "count"
@@ -84,11 +84,11 @@ BUILT_IN = {
         *("sequence_implies_sequence", "tag_implies_tag"),
     ),
 }
-"""The templates that come with the package, by the module of each, which is imported when one of them is asked for."""
+"""The templates of the package by module; modules are imported at first use."""
 
 
 class Templates(MutableMapping[str, type["Template"]]):
-    """Templates by name: those that come with the package, and others that `template` has registered."""
+    """Templates by name: those of the package, and templates registered by `template`."""
 
     def __init__(self) -> None:
         self.modules = {
@@ -116,7 +116,7 @@ class Templates(MutableMapping[str, type["Template"]]):
 
 TEMPLATES = Templates()
 FORMULAS = ("linear", "logic")
-"""Forms of templates whose statement is a text."""
+"""Templates that are texts."""
 LONGEST_NAME = 160  # characters of a name that is made from a statement
 
 
@@ -124,10 +124,10 @@ LONGEST_NAME = 160  # characters of a name that is made from a statement
 class Template(ABC, _Common):
     """Base class of templates, the statements of rules.
 
-    Subclasses are frozen dataclasses of parameters; `template` makes the functions of their rules. A subclass has two
-    definitions of its violations, which must agree: `components` or `ground`, from which programs and searches are built,
-    and `trials`, plain Python that is easy to check. A template that looks at most at a token and its neighbours has
-    components that are the same for all sequences; one that depends on the whole sequence overrides `ground` instead.
+    Subclasses are frozen dataclasses of parameters; `template` returns the functions for their rules. A subclass has two
+    definitions of its violations, which must agree: `components` or `ground`, for programs and searches, and `trials`, in
+    plain Python that is easy to check. Override `components` if conditions depend on a token and its neighbours only;
+    override `ground` if they depend on the whole sequence.
 
     Examples
     --------
@@ -137,19 +137,19 @@ class Template(ABC, _Common):
     """
 
     rule_name: ClassVar[str]
-    """The name in rule files and of the function that makes rules."""
+    """The name in rule files, and of the function for rules."""
     form: ClassVar[str] = "template"
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         super().__init_subclass__()
-        if get_annotations(cls) or not is_dataclass(cls):  # any other one inherits what takes long to make
+        if get_annotations(cls) or not is_dataclass(cls):  # others inherit methods
             dataclass(frozen=True, kw_only=kw_only)(cls)
 
     def __post_init__(self) -> None:
         check_parameters(self)
 
     def components(self, labels: LabelSet) -> list[UnboundComponent] | None:
-        """The components whose violations add up to the rule's, for any sequence; None where they depend on the sequence.
+        """The components for any sequence, whose violations add up; None if they depend on the sequence.
 
         Parameters as for `ground`.
 
@@ -183,7 +183,7 @@ class Template(ABC, _Common):
 
     @abstractmethod
     def trials(self, reading: Reading) -> Iterable[Trial]:
-        """Places of a labelling at which the statement applies, each with its number of violations.
+        """The places of a labelling at which the statement applies, with numbers of violations.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Template(ABC, _Common):
         """
 
     def check_names(self, labels: LabelSet, more: LabelSet) -> None:
-        """Raise ValueError for a name in a text that is not among the fields of a rule file.
+        """Raise ValueError for a name in a text that the rule file does not declare.
 
         Parameters
         ----------
@@ -209,11 +209,11 @@ class Template(ABC, _Common):
 
     @property
     def required_field(self) -> tuple[Condition, Selector] | None:
-        """The tokens that must belong to one field whatever the other labels are, by a condition, and that field; None where there are none."""
+        """A condition and a field: tokens at which the condition holds must belong to the field. None for other templates."""
         return None
 
     def required_fields(self, tokens: Sequence[str]) -> Mapping[int, Selector]:
-        """The field that each token selected by `required_field` must belong to. Parameters as for `ground`.
+        """The field of each token that must belong to one, see `required_field`. Parameters as for `ground`.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class Template(ABC, _Common):
         return ""
 
     def vacuous(self, labels: LabelSet) -> str:
-        """Why the statement has nothing to check with these labels, which is an error for a hard rule and a notice for a soft one.
+        """The reason why there is nothing to check with these labels: an error for a hard rule, a notice for a soft rule.
 
         Parameters as for `ground`.
 
@@ -275,7 +275,7 @@ class Template(ABC, _Common):
 
     @property
     def names(self) -> list[str]:
-        """The names of fields and labels in the statement, those in groups and placeholders among them."""
+        """The names of fields and labels in the statement, including members of groups and placeholders."""
         return names_in(self.selectors)
 
     @property
@@ -285,7 +285,7 @@ class Template(ABC, _Common):
 
     @property
     def quoted_sentence(self) -> str:
-        """The statement as text with its words in quotes, apart from fields and from the commas between parameters."""
+        """The statement as text, with words in quotes to distinguish them from fields and parameters."""
         return self._sentence('"')
 
     def _sentence(self, quotes: str) -> str:
@@ -299,7 +299,7 @@ class Template(ABC, _Common):
 
 
 def each_field(statement: Template, names: Iterable[str]) -> list[Template]:
-    """The statement once for every field, where it names EACH_FIELD."""
+    """Repeat the statement for every field if it contains EACH_FIELD."""
     if EACH_FIELD not in names_in(statement.selectors):
         return [statement]
     return [statement.bind({EACH_FIELD: name}) for name in names]

@@ -19,12 +19,12 @@ from formulations.labels.selectors import selector as check_selector
 from formulations.messages import brief, counted, suggestion
 
 NONE = frozenset[str]()
-MOST_LABELS = 2**13  # labels of a set; tables of steps grow with their square
+MOST_LABELS = 2**13  # labels of a set; tables of steps are quadratic
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field, label or group: its labels, (K,), and the steps [previous, next] that begin its runs, (K+1, K), START first."""
+    """A field, label or group: its labels (K,), and the steps [previous, next] that begin its runs (K+1, K), START first."""
 
     name: str
     member: Booleans = field(repr=False)
@@ -38,24 +38,22 @@ class LabelSet:
     Parameters
     ----------
     names : tuple of str
-        K different, non-empty names: a list, an array, or a mapping from ids to names. A set has no order, and is
-        an error.
+        K different, non-empty names: a list, an array, or a mapping from ids to names. A set is an error, since it has no order.
     scheme : str, optional
         "plain", "io", "bio" (or "iob2"), "iob1", "iobes" (or "bioes"), "bilou" (or "biluo"), "bmes", "bmewo",
-        "bmewo+" or "paths", in letters of any case; inferred from the names where not given, and then never IOB1,
-        whose names are those of BIO. Labels are written `B-x`, or in another form: with the mark behind the field,
-        with `:`, `_` or a space, in small letters. The form is inferred, too; "bio x-B" names it.
+        "bmewo+" or "paths"; case is ignored. By default, it is inferred from the names; IOB1 is never inferred, since it has the
+        names of BIO. Labels are written `B-x`, or in another form: with the mark after the field, with `:`, `_` or a space,
+        in lower case. The form is also inferred, or given as in "bio x-B".
     optional_fields : frozenset of str, optional
-        Fields that rules may name although no label carries them; they count as absent. With scheme "spans", that of candidates of
-        one text, all other fields do.
+        Fields without a label that rules may name; they count as absent. With scheme "spans", for candidates of one text, all
+        unknown fields count as absent.
     never : frozenset of str, optional
-        Labels that are never predicted, such as `[PAD]`. They belong to no field, and the scheme is that of the
-        others.
+        Labels that are never predicted, such as `[PAD]`. They belong to no field; the scheme is that of the other labels.
 
     Attributes
     ----------
     notation : str
-        The scheme with the form of its labels, where that is not `B-x`, such as "bio x-B".
+        The scheme, with the form of its labels unless it is `B-x`, such as "bio x-B".
     notice : str
         Notice about a scheme that was inferred from ambiguous or unusual names; empty if there is none.
 
@@ -135,12 +133,12 @@ class LabelSet:
         return name in self._index
 
     def with_optional_fields(self, fields: Iterable[str]) -> "LabelSet":
-        """The same labels, with more fields that may be absent.
+        """Add optional fields.
 
         Parameters
         ----------
         fields : iterable of str
-            Names of fields that rules may name although no label carries them.
+            Names of fields without a label that rules may name.
 
         Returns
         -------
@@ -153,7 +151,7 @@ class LabelSet:
         return self._like(wanted, self.never)
 
     def with_never(self, never: Iterable[str]) -> "LabelSet":
-        """The same labels, of which more are never predicted; an inferred scheme is that of the others.
+        """Add labels that are never predicted; an inferred scheme is inferred again from the other labels.
 
         Parameters
         ----------
@@ -168,7 +166,7 @@ class LabelSet:
         Raises
         ------
         ValueError
-            For a name that is no label, and where no label is left.
+            For a name that is no label, and if no label is left.
 
         Examples
         --------
@@ -204,7 +202,7 @@ class LabelSet:
         return np.array([self._id(label, t) for t, label in enumerate(each)], np.int64)
 
     def runs(self, path: LabelIds) -> list[tuple[str, int, int]]:
-        """The runs of every field, of all levels, but for `O`.
+        """The runs of all fields of all levels, except `O`.
 
         Parameters
         ----------
@@ -249,8 +247,8 @@ class LabelSet:
         Returns
         -------
         tuple of tuple of (str, str)
-            Field and role, outermost level first. The role is "B", "I", "E" or "S", and empty for labels without a
-            mark. A label that is never predicted has no level.
+            Field and role, outermost level first. The role is "B", "I", "E" or "S"; empty for labels without a mark. A label
+            that is never predicted has no levels.
         """
         return () if name in self.never else schemes.levels(name, self.notation)
 
@@ -275,7 +273,7 @@ class LabelSet:
 
     @cached_property
     def outside(self) -> str | None:
-        """The first label of the field `O`, None where there is none."""
+        """The first label of the field `O`; None if there is none."""
         return next(
             (n for n, p in zip(self.names, self._read, strict=True) if p and p[-1][0] == OUTSIDE), None
         )
@@ -287,7 +285,7 @@ class LabelSet:
 
     @cached_property
     def nothing_to_keep(self) -> str:
-        """Why a rule on the scheme has nothing to check; empty where it has."""
+        """The reason why a rule on the scheme has nothing to check; empty otherwise."""
         return schemes.nothing_to_keep([name for name in self.names if name not in self.never], self.notation)
 
     @cached_property
@@ -296,12 +294,12 @@ class LabelSet:
 
     @cached_property
     def fields(self) -> dict[str, Field]:
-        """Every field that a label carries, in order of first appearance; `O` among them."""
+        """All fields of labels, including `O`, in order of first appearance."""
         return {name: Field(name, *arrays) for name, *arrays in self._levels.fields()}
 
     @cached_property
     def each_field(self) -> tuple[Field, ...]:
-        """The fields of "each field": all but `O`."""
+        """The fields of "each field": all except `O`."""
         return tuple(f for f in self.fields.values() if f.name != OUTSIDE)
 
     @property
@@ -331,7 +329,7 @@ class LabelSet:
     def field(self, selector: Selector) -> Field:
         """The field, label or group that a rule names.
 
-        A run of a group is a maximal stretch of its labels, cut where one of its fields begins anew.
+        A run of a group is a maximal stretch of its labels, split where one of its fields begins a run.
 
         Parameters
         ----------
@@ -382,14 +380,14 @@ class LabelSet:
 
 
 class Labelled(Protocol):
-    """What has a label set, such as a trellis or a decoder."""
+    """An object with a label set, such as a trellis or a decoder."""
 
     @property
     def labels(self) -> LabelSet: ...
 
 
 def label_set(value: object) -> LabelSet:
-    """The label set of a label set, of a trellis, or of K names; ValueError for anything else."""
+    """The label set of a label set, a trellis, or K names; ValueError for anything else."""
     if isinstance(value, LabelSet):
         return value
     inner = getattr(value, "labels", None)
@@ -404,7 +402,7 @@ def named_labels(
     scheme: str = "",
     never: Iterable[str] = (),
 ) -> LabelSet:
-    """The label set of K names, or of none, with a scheme and labels that are never predicted; the same one for equal names."""
+    """The label set of K names (`0`, `1`, … for None), with a scheme and labels that are never predicted; cached by names."""
     if isinstance(labels, LabelSet):
         names: tuple[str, ...] = labels.names
     elif labels is None:
@@ -428,12 +426,12 @@ def named_labels(
 def kept_label_set(
     names: tuple[str, ...], scheme: str, optional_fields: frozenset[str], never: frozenset[str]
 ) -> LabelSet:
-    """A label set, from a cache where an equal one was made lately."""
+    """A label set, from a cache if possible."""
     return LabelSet(names, scheme, optional_fields, never)
 
 
 def check_never(never: Collection[str], names: Collection[str]) -> None:
-    """Raise ValueError for a name that is no label, and where no label is left."""
+    """Raise ValueError for a name that is no label, and if no label is left."""
     unknown = next((name for name in sorted(never) if name not in names), None)
     if unknown is not None:
         raise ValueError(f"never: no label {brief(unknown)}{suggestion(unknown, names)}")
@@ -442,7 +440,7 @@ def check_never(never: Collection[str], names: Collection[str]) -> None:
 
 
 def check_label_count(labels: int) -> None:
-    """Raise ValueError for more labels than tables of steps can be made for."""
+    """Raise ValueError for too many labels."""
     if labels > MOST_LABELS:
         raise ValueError(
             f"{counted(labels, 'label')}; expected at most {MOST_LABELS}, as steps between them are tables"

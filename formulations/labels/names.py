@@ -1,4 +1,4 @@
-"""Label names as they come: lists, arrays, mappings."""
+"""Label names from lists, arrays and mappings."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -18,7 +18,7 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
         A list, tuple or array, or a mapping from ids 0 … K-1, integers or their texts, as `id2label` of
         transformers.
     what : str, default "labels"
-        What messages call them.
+        Name in messages.
 
     Returns
     -------
@@ -28,8 +28,7 @@ def label_names(names: Any, what: str = "labels") -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        For a set, whose order is another one in each process, for ids that are not 0 … K-1, and names that are
-        no texts, empty or given twice.
+        For a set, which has no order, for ids other than 0 … K-1, and for names that are not texts, empty or given twice.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def by_id(names: Mapping[Any, Any], what: str) -> Iterable[Any]:
 
 
 def _id(key: Any) -> int | None:
-    """The id of a whole number or its text; None for others."""
+    """The id of a whole number or its text; None for other values."""
     if isinstance(key, bool) or (isinstance(key, str) and not key.strip().isdecimal()):
         return None
     try:

@@ -1,6 +1,6 @@
-"""How a scheme is written: its mark before or after the field, the separator, capitals; and the scheme that fits names.
+"""Notations of schemes (the mark before or after the field, separator, case), and inference of schemes from names.
 
-A *notation* is the name of a scheme, followed by the form where that is another one than `B-x`: `bio`, `bio x-B`, `iobes b_x`.
+A *notation* is the name of a scheme, followed by the form of labels unless it is `B-x`: `bio`, `bio x-B`, `iobes b_x`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,17 +19,17 @@ MARKS = {
     "paths": {"B": "B", "I": "I"},
     "spans": {"B": "B", "I": "I", "E": "E", "S": "S"},
 }
-"""For each scheme with marks the roles of its letters: B begins a run, I continues it, E ends it, S is a run of one token."""
+"""Roles of the letters of each scheme: B begins a run, I continues it, E ends it, S is a run of one token."""
 SCHEMES = ("plain", *MARKS)
-CLOSED = ("iobes", "bilou", "bmes", "bmewo", "bmewo+", "spans")  # schemes that mark the ends of runs, too
+CLOSED = ("iobes", "bilou", "bmes", "bmewo", "bmewo+", "spans")  # schemes that mark the ends of runs
 WRITABLE = ("bio", "iob1", "iobes", "bilou", "bmes", "bmewo")
 """Schemes of one level with marks; labellings can be converted between them."""
 OPEN = ("spans",)
-"""Schemes of labels that are made for one text, with the fields that it has; all other fields are absent there."""
+"""Schemes of labels that are created for one text; all other fields are absent."""
 ALIASES = {"iob2": "bio", "bioes": "iobes", "biluo": "bilou", "bmew": "bmewo"}  # other names of schemes
 OUTSIDE = "O"
 OUTSIDES = ("O", "o")
-EDGES = ("BOS", "EOS")  # in BMEWO+: O after the start, and before the end
+EDGES = ("BOS", "EOS")  # in BMEWO+: `O` after the start, and before the end of the sequence
 
 USUAL = "B-x"
 FORMS = tuple(
@@ -38,14 +38,14 @@ FORMS = tuple(
     for separator in "-:_ "
     for form in (f"{letter}{separator}x", f"x{separator}{letter}")
 )
-"""Forms in which a scheme is recognised, in the order in which they are tried."""
-BARE = ("B", "b")  # marks alone, read where the scheme is named: runs of one field without a name
+"""Forms in which a scheme is recognised, in the order of trials."""
+BARE = ("B", "b")  # marks without a field, only if the scheme is given: runs of one nameless field
 NAMELESS = "_"
 _INFERRED = ("io", "bio", "iobes", "bilou", "bmes", "bmewo", "bmewo+")
 
 
 def scheme_name(scheme: str) -> str:
-    """The canonical notation: `bilou` for `biluo` and `BILOU`; what is none is returned as it is."""
+    """The canonical notation: `bilou` for `biluo` and `BILOU`; unknown names are unchanged."""
     if not isinstance(scheme, str):
         return scheme
     name, _, form = scheme.partition(" ")
@@ -69,7 +69,7 @@ def form_of(written: str) -> str:
 
 
 def write(mark: str, field: str, form: str) -> str:
-    """The label of a field with a mark, a capital."""
+    """The label of a field with a mark, given as a capital."""
     mark = mark if "B" in form else mark.lower()
     if form in BARE:
         return mark
@@ -77,7 +77,7 @@ def write(mark: str, field: str, form: str) -> str:
 
 
 def split(name: str, form: str) -> tuple[str, str] | None:
-    """Mark, as a capital, and field of a label in a form; None where it has another one."""
+    """Mark, as a capital, and field of a label in a form; None if it has another form."""
     if form in BARE:
         mark, field, separator = name, NAMELESS, ""
     elif form[0] == "x":
@@ -92,9 +92,9 @@ def split(name: str, form: str) -> tuple[str, str] | None:
 
 @remembered
 def levels(name: str, written: str) -> tuple[tuple[str, str], ...]:
-    """(field, role) of each level of a label, outermost first; the role is B, I, E or S, and empty where there is no mark.
+    """(field, role) of each level of a label, outermost first; the role is B, I, E or S; empty without a mark.
 
-    In BMEWO+, the role of a label of `O` is `>x` before a run of x, and `<x` behind one.
+    In BMEWO+, the role of a label of `O` is `>x` before a run of x, and `<x` after it.
     """
     scheme = scheme_of(written)
     if scheme == "plain":
@@ -115,7 +115,7 @@ def levels(name: str, written: str) -> tuple[tuple[str, str], ...]:
 
 
 def _beside(name: str, form: str) -> str:
-    """The role of a label of `O` of BMEWO+ that names the run or the edge beside it; empty for other labels."""
+    """The role of a label of `O` in BMEWO+ that names the adjacent run, or the start or end; empty for other labels."""
     outside = "O" if "B" in form else "o"
     if len(name) < 3 or form in BARE:
         return ""
@@ -137,10 +137,10 @@ def _fits_form(name: str, scheme: str, form: str) -> bool:
 
 
 def infer(names: Sequence[str]) -> str:
-    """The notation that fits the names, `plain` where none does.
+    """The notation that fits the names; `plain` if none fits.
 
-    BIO comes first, or paths where levels are nested, or IO where no label begins a run. Another form than `B-x` counts where the
-    names speak for it (`evident`), as names such as `e-mail` or `grade_b` are no marks.
+    Preferred are BIO, paths for nested levels, and IO if no label begins a run. A form other than `B-x` requires evidence (`evident`),
+    since names such as `e-mail` or `grade_b` have no marks.
     """
     inside = [name for name in names if name not in OUTSIDES]
     if not inside or set(OUTSIDES) <= set(names):
@@ -160,7 +160,7 @@ def infer(names: Sequence[str]) -> str:
 
 
 def resolve(names: Sequence[str], scheme: str) -> str:
-    """The notation of names whose scheme is known, in the form that fits them; `B-x` where none does."""
+    """The notation of names with a known scheme: the form that fits; `B-x` if none fits."""
     if form_of(scheme) != USUAL or scheme in ("plain", "paths", "spans"):
         return scheme
     inside = [name for name in names if name not in OUTSIDES]
@@ -175,7 +175,7 @@ def resolve(names: Sequence[str], scheme: str) -> str:
 
 
 def evident(inside: Iterable[str], written: str) -> bool:
-    """Whether a field has both a label that begins a run and one that goes on, and no field has the latter alone."""
+    """Whether some field has labels that continue runs, and each such field also has a label that begins runs."""
     if form_of(written) in BARE:
         return False
     roles = roles_by_field(inside, written)
@@ -203,7 +203,7 @@ def never_advice(helpers: Sequence[str]) -> str:
 
 
 def check(names: Iterable[str], written: str) -> None:
-    """Raise ValueError where a name cannot be read in a notation."""
+    """Raise ValueError for a name that cannot be read in a notation."""
     scheme, form = scheme_of(written), form_of(written)
     if scheme == "plain":
         return

@@ -1,4 +1,4 @@
-"""A labelling with its tokens in plain Python: what the plain checker uses, independent of the compiled form."""
+"""A labelling with its tokens in plain Python, for the plain checker, independent of the compiled form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ class Reading:
     _cache: dict[tuple[object, ...], bool] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """What is known of labels and of steps, so that a question about a token takes the same time in all sequences."""
+    """Cached answers about labels and steps."""
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """The fields of "each field": all but `O`."""
+        """The fields of "each field": all except `O`."""
         return tuple(f for f in self._all_fields if f != OUTSIDE)
 
     @cached_property
@@ -35,7 +35,7 @@ class Reading:
         return len(self.names)
 
     def at(self, position: int) -> int | None:
-        """The token that a position names, negative ones counting from the end; None outside the sequence."""
+        """The token at a position, negative positions counting from the end; None outside the sequence."""
         token = position + len(self) if position < 0 else position
         return token if 0 <= token < len(self) else None
 
@@ -80,7 +80,7 @@ class Reading:
         return t + 1 == len(self) or not self.has(t + 1, selector) or self.begins(t + 1, selector)
 
     def changes(self) -> list[int]:
-        """Tokens t >= 1 at which a run of any field begins or `O` is entered."""
+        """Tokens t >= 1 at which a run of any field begins, or `O` is entered."""
         return [t for t in range(1, len(self)) if self.change(t)]
 
     def change(self, t: int) -> bool:

@@ -1,4 +1,4 @@
-"""The labelling schemes: fields and runs of label names, the steps that break a scheme, and notices about odd names."""
+"""Labelling schemes: fields and runs of label names, invalid steps, and notices about unusual names."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -63,24 +63,24 @@ def strip(name: str, written: str) -> str:
 
 
 def field_names(read: Iterable[Path]) -> list[str]:
-    """Fields in order of first appearance, each prefix path of a hierarchical label included."""
+    """Fields in order of first appearance, including each prefix path of a hierarchical label."""
     return list(dict.fromkeys(field for path in read for field, _ in path))
 
 
 _BEGINS = np.array([[False, True, True], [False, False, True]])
-"""Whether a step begins a run: by whether a run may go on before it; to a label of another field, one that goes on, one that begins."""
+"""Whether a step begins a run. Row: whether the previous label leaves a run open; column: next label of another field, continuing, beginning."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The levels (D, K) of K labels, outermost first: numbers of fields, -1 below the innermost level, and their roles."""
+    """The levels (D, K) of K labels, outermost first: numbers of fields (-1 below the innermost level), and roles."""
 
     names: list[str]
     field: Integers
     begins: Booleans  # roles B and S
     continues: Booleans  # roles I and E
-    open: Booleans  # a run of the field may go on after the label; so it may where there is no prefix
-    beside: dict[int, str]  # labels of `O` in BMEWO+, with what stands beside them: ">" or "<" and a field
+    open: Booleans  # a run of the field may continue after the label, also without a prefix
+    beside: dict[int, str]  # labels of `O` in BMEWO+, with ">" or "<" and the adjacent field
 
     @classmethod
     def of(cls, read: Sequence[Path]) -> "Levels":
@@ -96,7 +96,7 @@ class Levels:
         return cls(list(numbers), field, begins, continues, (field >= 0) & ~np.isin(role, (_E, _S)), beside)
 
     def fields(self) -> Iterator[tuple[str, Booleans, Booleans]]:
-        """Each field, its labels `member` (K,), and the steps `begins` (K+1, K) that begin its runs; row 0 of these is START."""
+        """Each field, its labels `member` (K,), and the steps `begins` (K+1, K) that begin its runs, START first."""
         opens = np.logical_or.accumulate(self.begins, axis=0)
         depth = [int(np.flatnonzero((self.field == n).any(axis=1))[0]) for n in range(len(self.names))]
         for n, (name, d) in enumerate(zip(self.names, depth, strict=True)):
@@ -137,7 +137,7 @@ def labels_of(field: str, written: str) -> list[str]:
 
 
 def run_forms(read: Sequence[Path], scheme: str) -> Integers:
-    """(K, 6) ids of the labels that a run's first, inner, last and only token have, and its first and only token directly
+    """(K, 6) label ids of the first, inner, last and only token of a run, and of the first and only token directly
     after another run of the field; a label itself where there is none.
 
     At the levels of `paths` above the innermost, a run is assumed to continue.
@@ -157,7 +157,7 @@ def run_forms(read: Sequence[Path], scheme: str) -> Integers:
 
 
 def write_labels(fields: Sequence[str], begins: Sequence[bool], written: str) -> tuple[str, ...]:
-    """Label names (T,) in a scheme of one level, given the field of each token, `O` for none, and where runs begin."""
+    """Label names (T,) in a scheme of one level, given the field of each token (`O` for none), and the begins of runs."""
     scheme, form = scheme_of(written), form_of(written)
     letters = {role: letter for letter, role in MARKS[scheme].items()}
     names = []
@@ -173,7 +173,7 @@ def write_labels(fields: Sequence[str], begins: Sequence[bool], written: str) ->
 
 
 def begins(labels: Sequence[str], written: str) -> list[bool]:
-    """For each of T labels of a scheme of one level whether a run, or a stretch of `O`, begins."""
+    """For each of T labels of a scheme of one level, whether a run or a stretch of `O` begins."""
     read = [levels(name, written)[0] for name in labels]
     return [
         t == 0 or read[t - 1][0] != field or role in ("B", "S") or read[t - 1][1] in ("E", "S")
@@ -182,7 +182,7 @@ def begins(labels: Sequence[str], written: str) -> list[bool]:
 
 
 def invalid(read: Levels, scheme: str) -> tuple[Booleans, Booleans]:
-    """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme; `valid_scheme` says how."""
+    """Steps (K+1, K) [START and labels, next] and last labels (K,) that break the scheme; see `valid_scheme`."""
     K = read.field.shape[1]
     step, last = np.zeros((K + 1, K), bool), np.zeros(K, bool)
     if scheme in CLOSED:
@@ -216,7 +216,7 @@ _ALONE = ("bio", "iobes", "bilou", "bmes", "bmewo")
 
 
 def remark(names: Sequence[str], written: str) -> str:
-    """One line about how ambiguous or odd names were read in the notation that was inferred from them; empty where there are none."""
+    """A notice about ambiguous or unusual names, and how they were read in the inferred notation; empty if there are none."""
     scheme = scheme_of(written)
     if scheme == "plain":
         return _plain(names)
@@ -277,11 +277,11 @@ def _plain(names: Sequence[str]) -> str:
 
 
 MOST_HELPERS = 5
-"""Labels beside those of a scheme that may be more than these."""
+"""Number of helper labels that is accepted even if fewer labels fit the scheme."""
 
 
 def helpers(names: Sequence[str]) -> tuple[str, list[str]] | None:
-    """A notation that most names are evidently of, and the names that do not fit it, such as `[PAD]`; None where all or none fit."""
+    """The notation of most names, and the names that do not fit it, such as `[PAD]`; None if all or none fit."""
     best: tuple[str, list[str]] | None = None
     inside = [name for name in names if name not in OUTSIDES]
     for form in notation.FORMS:
@@ -306,7 +306,7 @@ def _is_marked(name: str, form: str) -> bool:
 
 
 def _unfinished(names: list[str], written: str) -> str:
-    """A notice about a field of which no run of several tokens can begin, or end."""
+    """A notice about a field without a run of several tokens, since none can begin or end."""
     scheme, form = scheme_of(written), form_of(written)
     roles = notation.roles_by_field(names, written)
     letters = {role: letter for letter, role in MARKS[scheme].items()}
@@ -326,7 +326,7 @@ def _unfinished(names: list[str], written: str) -> str:
 
 
 def nothing_to_keep(names: Sequence[str], written: str) -> str:
-    """Why a rule on the scheme of these labels has nothing to check; empty where it has."""
+    """The reason why a rule on the scheme of these labels has nothing to check; empty otherwise."""
     scheme = scheme_of(written)
     inside = [name for name in names if name not in OUTSIDES]
     if scheme not in ("plain", "io") or not inside:

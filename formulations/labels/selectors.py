@@ -1,4 +1,4 @@
-"""Selectors: fields, labels and groups, as rules name them, and the parameters that hold them."""
+"""Selectors: fields, labels and groups in rules."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,20 +11,20 @@ from formulations.messages import brief
 from formulations.parameters import KINDS, Kind, ParameterError, each
 
 EACH_FIELD = "each field"
-"""Value in place of a field: one ground rule for every field but `O`."""
+"""Placeholder of a field: one ground rule for every field except `O`."""
 DEEPEST = 100  # largest depth of nested groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Group:
-    """Named labels or fields that a rule treats as one: "any kind of description tag".
+    """Labels or fields that a rule treats as one field: "any kind of description tag".
 
-    Groups of equal names and members are equal. A member that several groups share is evaluated once.
+    Groups with equal names and members are equal. A member of several groups is evaluated once.
 
     Parameters
     ----------
     name : str
-        Shown in rule names and messages.
+        Name in rule names and messages.
     members : sequence of str or Group
         Names of fields, labels or other groups.
     complement : bool, default False
@@ -33,7 +33,7 @@ class Group:
     Raises
     ------
     ValueError
-        For a member that is neither a name nor a group, and groups that lie too deep inside one another.
+        For a member that is neither a name nor a group, and for groups that are nested too deeply.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Group:
 
     @cached_property
     def leaves(self) -> tuple["str | Group", ...]:
-        """The names and complements in the group and in those inside it; a complement itself for a complement."""
+        """The names and complements in the group and its inner groups; a complement is its own leaf."""
         if self.complement:
             return (self,)
         inner = (member.leaves if isinstance(member, Group) else (member,) for member in self.members)
@@ -116,7 +116,7 @@ Selector = str | Group | Sequence[str | Group]
 
 
 def holds(selector: Selector, test: Callable[[str], Any], either: Callable[[list[Any]], Any] = any) -> Any:
-    """Whether the test is true for a name of the selector, each group tested once; `either` joins two results, such as arrays."""
+    """Test the names of a selector, each group once; `either` combines two results, such as arrays."""
     known: dict[Group, Any] = {}
 
     def result(selector: Selector) -> Any:
@@ -132,7 +132,7 @@ def holds(selector: Selector, test: Callable[[str], Any], either: Callable[[list
 
 
 def substitute(selector: Any, names: Mapping[str, Selector]) -> Any:
-    """The selector, or None, with names replaced; each group is built anew once."""
+    """Replace names in a selector (None stays None); each group is rebuilt once."""
     known: dict[Group, Group] = {}
 
     def result(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Records of formulas, which the parser builds and checker and compiler read."""
+"""Records of formulas, from the parser, for checker and compiler."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
@@ -11,12 +11,12 @@ from formulations.tokens.token_pattern import TokenPattern
 
 Value = int | Selector
 Environment = Mapping[str, Value]
-"""Values of variables: numbers for positions; fields, labels or groups for label variables."""
+"""Values of variables: token numbers for positions; fields, labels or groups for label variables."""
 
 
 @dataclass(frozen=True)
 class Position:
-    """A token: an offset from a variable, from "last", or from token 0, whose base is empty."""
+    """A token: an offset from a variable, from "last", or from token 0 (empty base)."""
 
     base: str
     shift: int
@@ -53,7 +53,7 @@ class Name:
 
 @dataclass_transform(frozen_default=True)
 class Formula:
-    """A formula about a labelling; `free` are its free variables. Its subclasses are frozen dataclasses."""
+    """A formula about a labelling with free variables `free`; subclasses are frozen dataclasses."""
 
     def __init_subclass__(cls) -> None:
         if get_annotations(cls) or not is_dataclass(cls):
@@ -68,7 +68,7 @@ class Formula:
 
     @cached_property
     def size(self) -> int:
-        """Number of subformulas; shared ones are counted each time they occur."""
+        """Number of subformulas, including repetitions."""
         return 1 + sum(child.size for child in self.children() if isinstance(child, Formula))
 
 
@@ -96,7 +96,7 @@ class Iff(_Joined): ...
 
 @dataclass(frozen=True)
 class PositionBinder:
-    """A variable over tokens from `low` to `high`, both included, but not `unequal`."""
+    """A variable over tokens from `low` to `high`, inclusive, except `unequal`."""
 
     name: str
     low: Position = Position("", 0)
@@ -106,7 +106,7 @@ class PositionBinder:
 
 @dataclass(frozen=True)
 class LabelBinder:
-    """A variable over "fields" (all but `O`), "labels", or the alternatives (domain "")."""
+    """A variable over "fields" (all except `O`), "labels", or the alternatives (domain "")."""
 
     name: str
     domain: str
@@ -117,7 +117,7 @@ Binder = PositionBinder | LabelBinder
 
 
 class Quantified(Formula):
-    """A quantified formula. `block` is the number of the quantifier in the text, which may bind several variables."""
+    """A quantified formula. `block` is the number of the quantifier in the text; a quantifier may bind several variables."""
 
     universal: bool
     binder: Binder
@@ -137,10 +137,10 @@ class Quantified(Formula):
 
 
 class Atom(Formula):
-    """A formula about one or two tokens, false where one of them lies outside the sequence."""
+    """A formula about one or two tokens, false if one of them is outside the sequence."""
 
     def tokens(self, environment: Environment, length: int) -> list[int]:
-        """The tokens, or nothing where one is outside."""
+        """The tokens; empty if one is outside the sequence."""
         places = [v.at(environment, length) for v in vars(self).values() if isinstance(v, Position)]
         return places if all(0 <= t < length for t in places) else []
 
@@ -154,7 +154,7 @@ class Member(_FieldAt): ...
 
 
 class Innermost(_FieldAt):
-    """The innermost field of the token is this one, or one of the group."""
+    """The innermost field of the token is this field, or in this group."""
 
 
 class Begins(_FieldAt): ...
@@ -208,7 +208,7 @@ class Compare(Formula):
 
 
 class SameName(Formula):
-    """Two label variables, or one and a name, stand for the same."""
+    """Two label variables, or a label variable and a name, are equal."""
 
     left: Name
     right: Name
@@ -216,7 +216,7 @@ class SameName(Formula):
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient times the number of tokens for which a formula about the variable is true; it reads at most one step."""
+    """A coefficient times the number of tokens at which a formula is true; the formula reads at most one step."""
 
     times: int
     variable: str

@@ -1,4 +1,4 @@
-"""Formulas that compare labels, split into one case for each label of a token; of other tokens they then ask for that label alone."""
+"""Case distinction for formulas that compare labels: with the label of one token fixed, comparisons become tests of single tokens."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from formulations.logic.ast import Formula, Position
 
 @dataclass(frozen=True)
 class Place:
-    """What a formula compares with the label or the field of other tokens: that of this token."""
+    """A token whose label or field a formula compares with other tokens."""
 
     what: str
     at: Position
@@ -18,7 +18,7 @@ class Place:
 
 @dataclass
 class Cases:
-    """Formulas for each label or field of a place; equal ones are one object, so that what is known of them is found again."""
+    """Formulas for each label or field of a place; equal formulas are the same object, so that caches by identity work."""
 
     labels: LabelSet
     _changed: dict[tuple[object, ...], tuple[Formula, Formula]] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Cases:
         return list(names if place.what == "label" else dict.fromkeys(map(self.labels.strip, names)))
 
     def place(self, formula: Formula, inside: frozenset[str]) -> Place | None:
-        """A place whose variable is bound outside and that the formula compares with another token: of a variable that is bound inside, or, where none is, with any but its neighbours."""
+        """A place with an outer variable that the formula compares with the token of an inner variable; without inner variables, with any token except neighbours."""
         key = (id(formula), inside)
         if key not in self._places:
             found = [*_places(formula, inside, inner=bool(inside))]
@@ -38,7 +38,7 @@ class Cases:
         return self._places[key][1]
 
     def where(self, formula: Formula, place: Place, value: str | None) -> Formula:
-        """The formula where the place has a label or field; None for a place outside the sequence."""
+        """The formula if the place has this label or field; None for a place outside the sequence."""
         key = (id(formula), place, value)
         if key not in self._changed:
             self._changed[key] = formula, self._where(formula, place, value)
@@ -58,7 +58,7 @@ class Cases:
         return _rebuilt(formula, lambda inner: self.where(inner, place, value))
 
     def without_edges(self, formula: Formula) -> Formula:
-        """The formula with comparisons of labels in place of those of edges."""
+        """Replace comparisons of edges by comparisons of labels."""
         key = (id(formula), "edges")
         if key not in self._changed:
             self._changed[key] = formula, self._without_edges(formula)
@@ -74,7 +74,7 @@ class Cases:
 
 
 def _rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """The formula with its subformulas changed; itself where none is."""
+    """The formula with changed subformulas; the same object if none changes."""
     match formula:
         case ast.Not(inner) | ast.Quantified(_, _, inner, _):
             new = change(inner)

@@ -1,7 +1,7 @@
-"""Whether formulas are true of a labelling, in plain Python. Compiled formulas are tested against it.
+"""Evaluation of formulas on a labelling in plain Python, the reference for compiled formulas.
 
-A quantifier finds the tokens that make its inner formula true once for all values of outer variables that the formula cannot tell
-apart, so that most formulas take a time that grows linearly with the sequence.
+A quantifier searches the tokens that make its inner formula true once for all equivalent values of outer variables. Most formulas
+then take linear time.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,12 +15,12 @@ from formulations.logic.ast import Environment, Formula, Value
 from formulations.logic.searches import Literal, Pair, Search, literals, search
 from formulations.logic.semantics import front, innermost, too_many, values
 
-FEW = 8  # tokens that are tried one by one rather than all tokens of the sequence at once
+FEW = 8  # up to this number, tokens are tried one by one, without the cache over the sequence
 Window = tuple[int, int, set[int]]
 
 
 class Evaluator:
-    """The truth of formulas for one labelling."""
+    """The truth of formulas on one labelling."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading, self.length = reading, len(reading)
@@ -59,7 +59,7 @@ class Evaluator:
         raise TypeError(f"{type(formula).__name__} is no formula")
 
     def _atom(self, atom: ast.Atom, environment: Environment, t: int, other: int = 0) -> bool:
-        """Whether an atom about the token t, and the other one where it is about two, is true."""
+        """Whether an atom about token t (and another token, for two) is true."""
         reading = self.reading
         match atom:
             case ast.Member(field):
@@ -90,7 +90,7 @@ class Evaluator:
         return [self.reading.labels.strip(name) for name in self.reading.names]
 
     def _content(self, what: str, t: int) -> object:
-        """The label, the field, the edge or the text of a token, or the labels near it; None outside the sequence."""
+        """The label, field, edge or text of a token, or the labels near it; None outside the sequence."""
         if not 0 <= t < self.length:
             return None
         names = self.reading.names
@@ -108,7 +108,7 @@ class Evaluator:
     def _somewhere(
         self, formula: ast.Quantified, binder: ast.PositionBinder, environment: Environment
     ) -> bool:
-        """Whether a token makes the inner formula true, or false where the quantifier is universal."""
+        """Whether some token makes the inner formula true (for a universal quantifier: false)."""
         time_limits.check()
         wanted = self._searches.get(id(formula))
         if wanted is None:
@@ -126,7 +126,7 @@ class Evaluator:
         return count > 0
 
     def tokens(self, wanted: Search, environment: Environment) -> Iterator[int]:
-        """The tokens at which the literals hold that are about the variable."""
+        """The tokens at which the literals about the variable hold."""
         time_limits.check()
         window = low, high, barred = wanted.window(environment, self.length)
         if self._one_by_one(wanted, window):
@@ -152,8 +152,8 @@ class Evaluator:
     def _everywhere(
         self, wanted: Search, environment: Environment
     ) -> tuple[list[int], dict[object, list[int]]]:
-        """All tokens of the sequence that are paired with the same one, if any, and at which the rest of the literals hold; and
-        these tokens by what has to be different."""
+        """All tokens of the sequence that satisfy the equality with another token, if any, and the remaining literals; and these
+        tokens by the content that has to differ."""
         other = None if wanted.same is None else self._other(wanted.same, environment)
         reads = (self._read(what, part, environment) for what, part in wanted.reads)
         key = (id(wanted), other, *reads)
@@ -180,7 +180,7 @@ class Evaluator:
         return pair is None or own is None or own != self._other(pair, environment)
 
     def _candidates(self, pair: Pair | None, environment: Environment, low: int, high: int) -> Sequence[int]:
-        """The tokens of a range that are not kept apart by their pair."""
+        """The tokens of a range that satisfy the equality of a pair."""
         if pair is None:
             return range(low, high + 1)
         if pair.what not in self._index:
@@ -202,7 +202,7 @@ class Evaluator:
         return self._content(what, part.at(environment, self.length))
 
     def trials(self, formula: Formula) -> Iterator[tuple[Environment, bool]]:
-        """The groundings of the outermost "for all" whose premise, if there is one, is true; and whether each holds."""
+        """The groundings of the outermost "for all" with a true premise, if there is a premise; and whether each holds."""
         binders, conclusion = front(formula)
         wanted = list[Literal]()
         match conclusion:
@@ -243,7 +243,7 @@ class Evaluator:
 
 
 def _count(tokens: Sequence[int], low: int, high: int, barred: set[int]) -> int:
-    """The number of ascending tokens between two, but for those that are barred."""
+    """The number of tokens between `low` and `high`, except barred ones."""
     without = sum(
         low <= t <= high and tokens[at : at + 1] == [t] for t in barred for at in [bisect_left(tokens, t)]
     )

@@ -1,4 +1,4 @@
-"""Grounding: the formulas of one sequence as gates, in which equal subformulas are shared."""
+"""Grounding: formulas on a sequence as gates, with shared subformulas."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ from formulations.logic.comparisons import Cases, Place
 from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
-"""Statement of an atom about a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
+"""The condition of an atom on a token's label: a word such as "member", and fields, or for "labels" truth values (K,)."""
 
 MOST_CASES = 100
-"""Largest number of machines for the labels of two tokens of a formula, as there are for an edge; of one token there are any number."""
+"""Largest number of machines by the labels of two tokens of a formula; the number by the labels of one token is unlimited."""
 MOST_PARTED = 100_000
-"""Largest number of groundings, times labels, that are split by label."""
+"""Largest number of groundings times labels for a split by label."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Grounder:
         return Cases(self.labels)
 
     def node(self, formula: Formula, environment: dict[str, Value], positive: bool = True) -> int:
-        """The node that is true where the formula is, or, if not `positive`, where it is not."""
+        """The node of the formula, or of its negation if not `positive`."""
         key = (id(formula), positive, *(environment[name] for name in formula.free))
         result = self._nodes.get(key)
         if result is None:
@@ -90,7 +90,7 @@ class Grounder:
     def _atom(
         self, atom: ast.Atom, environment: dict[str, Value], positive: bool, t: int, other: int = 0
     ) -> int:
-        """The node of an atom about the token t, and the other one where it is about two."""
+        """The node of an atom about token t (and another token, for two)."""
         match atom:
             case ast.TokenIs(pattern):
                 return int(pattern.matches(self.tokens[t]) == positive)
@@ -143,7 +143,7 @@ class Grounder:
         return np.array(kind[1])[None, :]
 
     def _ends(self, name: Selector, token: int, positive: bool) -> int:
-        """The node for a run that ends: the token is in the field, and the next is outside it or begins another run."""
+        """The node for the end of a run: the token is in the field; the next token is outside it or begins another run."""
         T = len(self.tokens)
         inside = self._at(token, ("member", name), positive)
         if token == T - 1:
@@ -180,7 +180,7 @@ class Grounder:
     def _in_cases(
         self, formula: Formula, place: Place, environment: dict[str, Value]
     ) -> Iterator[tuple[str | None, Formula, int]]:
-        """Each label or field that a place may have, the formula then, and the node of all others; None for a place outside the sequence."""
+        """Each label or field of a place, the formula in this case, and the node of all other cases; None outside the sequence."""
         token, cases = place.at.at(environment, len(self.tokens)), self._cases
         if not 0 <= token < len(self.tokens):
             yield None, cases.where(formula, place, None), FALSE
@@ -189,7 +189,7 @@ class Grounder:
             yield name, cases.where(formula, place, name), self._has(place.what, name, token, False)
 
     def _quantified(self, formula: ast.Quantified, environment: dict[str, Value], positive: bool) -> int:
-        """A chain of gates, for each label that the formula compares with those of an outer variable; ranges with a common end share the gates of that end."""
+        """A chain of gates, for each label in comparisons with an outer variable; ranges with a common end share gates."""
         place = self._cases.place(formula.inner, frozenset([formula.binder.name]))
         if place is not None:
             result = TRUE
@@ -214,7 +214,7 @@ class Grounder:
     def _chain(
         self, formula: ast.Quantified, environment: dict[str, Value], positive: bool, chosen: Sequence[Value]
     ) -> int:
-        """The inner formula for each of the values, joined; those that begin alike share gates."""
+        """Join the inner formula over the values; chains with a common beginning share gates."""
         name, conjunction = formula.binder.name, formula.universal == positive
         join, total = (self.gates.both, TRUE) if conjunction else (self.gates.either, FALSE)
         outer = tuple(environment[v] for v in formula.inner.free if v != name)
@@ -230,12 +230,12 @@ class Grounder:
         return total
 
     def groundings(self, formula: Formula) -> list[tuple[int, Formula, dict[str, Value]]]:
-        """A node for each grounding of the outermost "for all", as it was written, with the formula inside and its variables."""
+        """The node of each grounding of the outermost "for all" of the text, with the inner formula and its variables."""
         result = groundings(self._cases.without_edges(formula), self.labels, len(self.tokens))
         return [(self.node(inner, environment), inner, environment) for environment, inner in result]
 
     def parts(self, found: list[tuple[int, Formula, dict[str, Value]]]) -> list[list[int]]:
-        """Nodes that are in all as often false as those of groundings, by the labels that these compare or that variables stand for; a list of one where there are none, or too many."""
+        """Partition the groundings by compared labels or label variables, with as many violations in total; a single part if that is impossible or too large."""
         names = len(self.labels)
         undecided = sum(root > TRUE for root, _, _ in found)
         parts = dict[tuple[object, ...], list[int]]()
@@ -251,7 +251,7 @@ class Grounder:
     def _split(
         self, formula: Formula, environment: dict[str, Value], known: tuple[str | None, ...] = ()
     ) -> dict[tuple[str | None, ...], int]:
-        """Nodes of a grounding by the labels of the tokens that it compares with others."""
+        """Nodes of a grounding, by the labels of tokens that it compares with other tokens."""
         place = self._cases.place(formula, frozenset())
         if place is None or (known and len(self.labels) ** (1 + len(known)) > MOST_CASES):
             return {known: self.node(formula, environment)}

@@ -1,4 +1,4 @@
-"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives; `matches` has the syntax."""
+"""Regular expressions over label names, compiled to minimal automata by Brzozowski derivatives; see `matches` for the syntax."""
 
 import re
 from collections import defaultdict
@@ -48,14 +48,14 @@ class Join(NamedTuple):
 
 
 Expression = tuple[Letter | Repeat | Join, ...]
-"""An expression in postfix order: a letter is pushed, repeats and joins replace the top of the stack."""
+"""An expression in postfix order: letters are pushed, repeats and joins replace the top of the stack."""
 
 
 def parse(text: str) -> Expression:
     """Parse an expression; raises `FormulaError` for a syntax error."""
     steps: list[Letter | Repeat | Join] = []
     opened: list[int] = []
-    items, alternatives = [0], [0]  # read so far in each open group, the whole text first
+    items, alternatives = [0], [0]  # content of each open group, the whole text first
 
     def expect(condition: object, message: str, offset: int) -> None:
         if not condition:
@@ -101,7 +101,7 @@ def parse(text: str) -> Expression:
 
 
 def names(expression: Expression) -> tuple[tuple[str, int], ...]:
-    """The names used, in order of appearance, each with the offset at which it first appears."""
+    """Names in order of appearance, with the offsets of their first appearance."""
     first: dict[str, int] = {}
     for step in expression:
         if isinstance(step, Letter) and step.name is not None:
@@ -109,11 +109,11 @@ def names(expression: Expression) -> tuple[tuple[str, int], ...]:
     return tuple(first.items())
 
 
-_Node = tuple[Any, ...]  # an operator and its operands, terms by their numbers
+_Node = tuple[Any, ...]  # operator and operands, by term number
 
 
 class _Terms:
-    """Hash-consed terms over kinds of letters, each built once, in normal form, and known by its number."""
+    """Hash-consed terms in normal form over kinds of letters; each term has a number."""
 
     def __init__(self, kinds: int) -> None:
         self.nodes: list[_Node] = []
@@ -165,11 +165,11 @@ class _Terms:
         return self._number(low == 0, "repeat", body, low, high)
 
     def derivatives(self, term: int) -> dict[int, int]:
-        """For each kind of letter that can begin a word of the term, the term of the rest."""
+        """For each kind of letter that can begin a word of the term, the term of the remaining word."""
         if term in self._derivatives:
             return self._derivatives[term]
         after: defaultdict[int, set[int]] = defaultdict(set)
-        beginnings: list[tuple[int, int]] = []  # terms in which a word can begin, and what follows them
+        beginnings: list[tuple[int, int]] = []  # terms in which a word can begin, and their continuations
         match self.nodes[term]:
             case "letters", kinds:
                 after.update((kind, {self.empty}) for kind in kinds)
@@ -192,10 +192,10 @@ class _Terms:
 
 
 def automaton(expression: Expression, letters: Mapping[str, Collection[int]], size: int) -> Automaton:
-    """The smallest automaton of an expression, over the letters 0 to `size` - 1, with a violation for a word that does not match."""
+    """The minimal automaton of an expression over letters 0 to `size` - 1; a word that does not match is a violation."""
     matches = [(name, frozenset(letters[name])) for name, _ in names(expression)]
     matching = [frozenset(name for name, matching in matches if letter in matching) for letter in range(size)]
-    kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # letters of the same names
+    kinds = {same: kind for kind, same in enumerate(dict.fromkeys(matching))}  # equivalent letters
     terms = _Terms(len(kinds))
     states = [_term(expression, kinds, terms)]
     number = {states[0]: 0}

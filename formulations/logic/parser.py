@@ -1,4 +1,4 @@
-"""The first step of parsing formulas and inequalities: syntax trees, and the names in them: variables, positions, fields."""
+"""The first step of parsing formulas and inequalities: syntax trees, and their variables, positions and fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ _SIGNS = {
 
 
 def parse(text: str, start: str) -> Any:
-    """The tree of a text, for the start "formula" or "inequality"; FormulaError where it is none."""
+    """Parse a text as "formula" or "inequality"; FormulaError for a syntax error."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     if len(text) > LONGEST:
@@ -78,7 +78,7 @@ def parse(text: str, start: str) -> Any:
 
 
 def _check_depth(tree: Any, text: str) -> None:
-    """Raise FormulaError for a tree that is too deep; chains of "and" and of "or" do not count."""
+    """Raise FormulaError for a tree that is too deep; chains of "and" or "or" do not count."""
     stack = [(tree, 1)]
     while stack:
         node, depth = stack.pop()
@@ -100,7 +100,7 @@ def offset_of(node: Any) -> int:
 
 
 def read_call(call: Any) -> tuple[str, list[Any]]:
-    """Name and arguments of a call; a quoted name keeps its quotation marks, since it names a field and no predicate."""
+    """Name and arguments of a call; a quoted name keeps its quotation marks, since it is a field, not a predicate."""
     name, *arguments = call.children
     return str(name), [a for a in arguments if a is not None]
 

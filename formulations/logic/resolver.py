@@ -1,4 +1,4 @@
-"""The second step of parsing formulas: from syntax trees to records, with every name and type checked."""
+"""The second step of parsing formulas: records from syntax trees, with checked names and types."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,7 +21,7 @@ from formulations.messages import suggestion
 from formulations.tokens.regular_expressions import Expression
 from formulations.tokens.token_pattern import TOKEN_CLASSES, TokenPattern
 
-LARGEST = 20_000  # subformulas, with named formulas expanded
+LARGEST = 20_000  # subformulas after expansion of named formulas
 LABELS = ("label", "field", "edge")
 ATOMS = ("begins", "ends", "change", "token", *LABELS)
 
@@ -243,6 +243,6 @@ class Formulas(Names):
 
 
 def _kind(node: Any) -> str:
-    """The rule of the grammar; for a call of `label`, `field`, `edge` or `token`, the name that is called."""
+    """The grammar rule; for a call of `label`, `field`, `edge` or `token`, the called name."""
     name = read_call(node)[0] if node.data == "call" else ""
     return name if name in (*LABELS, "token") else str(node.data)

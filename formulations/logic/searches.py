@@ -1,4 +1,4 @@
-"""What a quantifier over tokens looks for: literals, some of which bound or pair its token, so that not all tokens are tried."""
+"""Searches of quantifiers over tokens: literals, some of which bound the token or compare it with another, so that few tokens are tried."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from formulations.logic.ast import Environment, Formula, Name, Position
 Literal = tuple[Formula, bool]
 """A formula, and whether it has to be true or false."""
 Read = tuple[str, Position | Name | Formula]
-"""What an inner formula reads of an outer variable: the label, field, edge or text of a token, the labels near it, its place; or the
-value of a name or of a formula."""
+"""A value that an inner formula reads from outer variables: label, field, edge, text, neighbouring labels or position of a token; or
+the value of a name or of a formula."""
 
 
 def literals(formula: Formula, positive: bool = True) -> Iterator[Literal]:
@@ -26,7 +26,7 @@ def literals(formula: Formula, positive: bool = True) -> Iterator[Literal]:
 
 @dataclass(frozen=True)
 class Pair:
-    """The token at a distance from the one looked for has the same label, field, edge or text as another token."""
+    """A comparison of the searched token, shifted by `shift`, with another token: equal label, field, edge or text."""
 
     what: str
     shift: int
@@ -35,26 +35,26 @@ class Pair:
 
 @dataclass(frozen=True)
 class Search:
-    """The tokens at which literals hold, sorted by the ways in which they restrict the token."""
+    """A search for tokens at which literals hold; the literals are grouped by the way in which they restrict the token."""
 
     name: str
     binder: ast.PositionBinder
     outer: Sequence[Literal]
-    """Literals about outer variables alone."""
+    """Literals about outer variables only."""
     bounds: Sequence[tuple[ast.Compare, bool]]
     same: Pair | None
     different: Pair | None
     rest: Sequence[Literal]
     reads: Sequence[Read]
-    """What the rest reads of outer variables."""
+    """Values of outer variables that `rest` reads."""
 
     @property
     def placed(self) -> bool:
-        """Whether the rest depends on the places of outer variables, so that each value has tokens of its own."""
+        """Whether `rest` depends on positions of outer variables; results then cannot be shared between their values."""
         return any(what == "place" for what, _ in self.reads)
 
     def window(self, environment: Environment, length: int) -> tuple[int, int, set[int]]:
-        """The first and last token between which the token lies, and tokens that it is not."""
+        """First and last possible token, and excluded tokens."""
         binder = self.binder
         low, high = (
             max(0, binder.low.at(environment, length)),
@@ -108,12 +108,12 @@ def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> Search:
 
 
 def _parted(formula: ast.Compare | ast.Same | ast.SameToken, name: str) -> bool:
-    """Whether one side alone is about the variable."""
+    """Whether exactly one side is about the variable."""
     return (formula.left.base == name) != (formula.right.base == name)
 
 
 def _reads(formula: Formula, inside: frozenset[str]) -> Iterator[Read]:
-    """What a formula reads of variables that are not bound inside."""
+    """Values of outer variables that a formula reads."""
     free = frozenset(formula.free)
     if free <= inside:
         return
@@ -139,7 +139,7 @@ def _reads(formula: Formula, inside: frozenset[str]) -> Iterator[Read]:
 
 
 def _parts(formula: Formula) -> str:
-    """What a formula about tokens reads of each of them."""
+    """The kind of value that a formula reads from its tokens."""
     match formula:
         case ast.Compare():
             return "place"

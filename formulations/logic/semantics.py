@@ -1,4 +1,4 @@
-"""What formulas mean: the values of their variables, the groundings of the outermost "for all", and names of fields."""
+"""Semantics of formulas: values of variables, groundings of the outermost "for all", and names of fields."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from formulations.logic import ast
 from formulations.logic.ast import Environment, Formula, Value
 
 MOST = 3_000_000
-"""Largest number of groundings of a formula and its subformulas on one sequence, and of gates for them."""
+"""Largest number of groundings, and of gates, of a formula with its subformulas on one sequence."""
 
 
 def too_many(length: int) -> ValueError:
@@ -22,13 +22,13 @@ def too_many(length: int) -> ValueError:
 
 
 def innermost(label: str, selector: Selector, labels: LabelSet) -> bool:
-    """Whether a label's innermost field is the one named, or one of the group."""
+    """Whether a label's innermost field is this field, or in this group."""
     name = labels.strip(label)
     return bool(belongs(selector, lambda word: word == name))
 
 
 def labels_as_fields(read: Formula | ast.Inequality, labels: LabelSet) -> Iterator[str]:
-    """Names after `field(t) =` that are labels but not fields, so that the comparison is never true."""
+    """Names after `field(t) =` that are labels but not fields; the comparison is never true."""
     stack: list[Formula] = [t.formula for t in read.terms] if isinstance(read, ast.Inequality) else [read]
     visited: set[int] = set()
     while stack:
@@ -54,7 +54,7 @@ def values(binder: ast.Binder, labels: LabelSet, length: int, environment: Envir
 
 
 def front(formula: Formula) -> tuple[list[ast.Binder], Formula]:
-    """The variables of the outermost "for all", as it was written, and the formula inside."""
+    """The variables of the outermost "for all" of the text, and the inner formula."""
     binders, block = list[ast.Binder](), getattr(formula, "block", None)
     while isinstance(formula, ast.Quantified) and formula.universal and formula.block == block:
         binders.append(formula.binder)
@@ -63,7 +63,7 @@ def front(formula: Formula) -> tuple[list[ast.Binder], Formula]:
 
 
 def groundings(formula: Formula, labels: LabelSet, length: int) -> list[tuple[dict[str, Value], Formula]]:
-    """The groundings of the outermost "for all", as it was written; the formula itself where there is none."""
+    """The groundings of the outermost "for all" of the text; the formula itself if there is none."""
     binders, inner = front(formula)
     environments: list[dict[str, Value]] = [{}]
     for number, binder in enumerate(binders):

@@ -90,7 +90,7 @@ def read(
     named: Mapping[str, NamedFormula] | None = None,
     arguments: Mapping[str, Selector] | None = None,
 ) -> Any:
-    """The `Formula` of a text, or its `Inequality` where the form is "linear"; FormulaError for a text that is none."""
+    """Parse a text as a `Formula`, or as an `Inequality` for the form "linear"; FormulaError for invalid texts."""
     known = {} if form == "linear" or named is None else named
     return _read(form, Inequalities(text, resolve, known, {k: Name(v) for k, v in (arguments or {}).items()}))
 
@@ -99,7 +99,7 @@ def read(
 def mentions(
     form: str, text: str, named: tuple[NamedFormula, ...], parameters: tuple[str, ...]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names of fields, labels and groups that a text mentions, in their order, and those of the formulas that it calls."""
+    """Names of fields, labels and groups in a text, in order, including names in called formulas."""
     words: dict[str, str] = {}
     known = {} if form == "linear" else {formula.name: formula for formula in named}
     scope: dict[str, Position | Name] = {name: Name("O") for name in parameters}
@@ -118,7 +118,7 @@ def _read(form: str, reader: Inequalities) -> Formula | Inequality:
 
 
 def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula") -> None:
-    """Raise FormulaError for a syntax error in a named formula, and for formulas that call each other in a circle."""
+    """Raise FormulaError for a syntax error in a named formula, and for recursion."""
     named = {formula.name: formula for formula in formulas}
     calls = {
         name: [call for call in parse(formula.text, kind).find_data("call") if read_call(call)[0] in named]
@@ -146,7 +146,7 @@ def check_named_formulas(formulas: Iterable[NamedFormula], kind: str = "formula"
 def check_body(
     formula: NamedFormula, kind: str, resolve: Callable[[str], Selector], named: Mapping[str, NamedFormula]
 ) -> None:
-    """Raise FormulaError where the text of a named formula cannot be used, whatever its parameters stand for."""
+    """Raise FormulaError if the text of a named formula is invalid for all values of its parameters."""
     errors: list[FormulaError] = []
     places: list[Name | Position] = [Name("O"), Position("?", 0)]
     for chosen in product(places, repeat=min(len(formula.parameters), 8)):

@@ -1,4 +1,4 @@
-"""Texts of formulas: those with a name and parameters, and errors at a place of a text."""
+"""Named formulas, and errors with a place in a text."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from formulations.errors import InferenceError
 
 
 class FormulaError(InferenceError, ValueError):
-    """An error in a formula, at an offset of its text."""
+    """An error at an offset of a formula's text."""
 
     def __init__(self, message: str, text: str, offset: int) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class FormulaError(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class NamedFormula:
-    """A formula with parameters, which others may use: `name(argument, …)`."""
+    """A formula with parameters, called as `name(argument, …)`."""
 
     name: str
     parameters: tuple[str, ...]
@@ -39,7 +39,7 @@ _COMPOUND = re.compile(r"\w+(?:[-.:/]\w+)+")
 
 
 def in_quotes(text: str, at: int) -> str:
-    """A hint where an error lies in what looks like a name with a hyphen, a dot or another sign; empty elsewhere."""
+    """A hint to quote, if the error is inside what looks like a name with a hyphen, a dot or another sign; else empty."""
     for found in _COMPOUND.finditer(text):
         after = re.split(r"[-.:/]", found[0])[1:]
         if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):

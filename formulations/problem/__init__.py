@@ -1,1 +1,1 @@
-"""Trellises, and rules compiled for a label set."""
+"""Trellises and compiled rules."""

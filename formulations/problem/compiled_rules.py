@@ -40,7 +40,7 @@ from formulations.problem.trellis import Trellis
 from formulations.rulefiles.loading import rule_set
 
 _notices: set[tuple[str, str]] = set()
-"""Notices that were given in this process, with the digest of their rules."""
+"""Notices given in this process, with the digests of their rules."""
 MOST_NOTICES = 1024
 
 
@@ -62,12 +62,12 @@ class CompiledFeature:
 
 @dataclass(frozen=True)
 class CompiledRule:
-    """A rule for one label set, K labels, declared fields included."""
+    """A rule for one label set, including declared fields."""
 
     rule: Rule
     name: str
     labels: LabelSet
-    components: tuple[UnboundComponent, ...] | None  # None where they depend on the sequence
+    components: tuple[UnboundComponent, ...] | None  # None if they depend on the sequence
 
     @property
     def binary(self) -> bool:
@@ -80,13 +80,13 @@ class CompiledRule:
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """Conditions for tokens with demanded labels, where these depend on the token and its neighbours alone."""
+        """Demands that depend on a token and its neighbours only."""
         pairs = (statement.required_field for statement in self._demand_rules)
         return tuple(Demand(pair[0], self.labels.field(pair[1]).member) for pair in pairs if pair)
 
     @cached_property
     def _demand_rules(self) -> list[Template]:
-        """Its statements, if their demands may have priority over later rules."""
+        """The statements, if their demands may have priority over later rules."""
         if not self.rule.hard or self.rule.distance == "hamming":
             return []
         return self.rule.statements(self.labels.field_names)
@@ -98,7 +98,7 @@ class CompiledRule:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether it has components for each sequence, whatever the other rules demand there."""
+        """Whether the components on each sequence are independent of demands of other rules."""
         by_sequence = self.components is None and self.rule.distance != "hamming"
         return by_sequence and not self.demands and not self.demands_by_sequence
 
@@ -112,7 +112,7 @@ class CompiledRule:
         return priorities.overruled(self.name, demands)
 
     def ground(self, window: Window, overruled: Sequence[int]) -> GroundRule:
-        """The rule on one sequence, given the tokens at which others have priority."""
+        """The rule on one sequence, given the tokens at which other rules have priority."""
         time_limits.check()
         if self.components is None:
             components = tuple(map(self._named, self.rule.ground(self.labels, window.tokens)))
@@ -124,18 +124,18 @@ class CompiledRule:
         return GroundRule(self.name, self.rule.units, self.binary, components, forced, tuple(overruled))
 
     def _named(self, component: Component) -> Component:
-        """A function with the unique name of its rule; another component as it is."""
+        """Give a `FunctionCount` the unique name of its rule; other components are unchanged."""
         return replace(component, rule=self.name) if isinstance(component, FunctionCount) else component
 
 
 @dataclass(frozen=True)
 class CompiledRules:
-    """Rules and features for one label set, in their order: immutable, picklable, and the same for every sequence."""
+    """Rules and features for one label set, in order: immutable, picklable, and independent of the sequence."""
 
     rule_set: RuleSet
     labels: LabelSet
     items: tuple[CompiledRule | CompiledFeature, ...]
-    notices: tuple[str, ...]  # about the rules and these labels, none of which is an error
+    notices: tuple[str, ...]  # warnings about the rules and these labels
 
     def __repr__(self) -> str:
         features = len(self.items) - len(self.rules)
@@ -146,7 +146,7 @@ class CompiledRules:
     def digest(self) -> str:
         """64 hexadecimal digits that change with any rule, penalty, name or label."""
         pairs = [(item, compiled.name) for item, compiled in zip(self.rule_set, self.items, strict=True)]
-        pairs.sort(key=lambda pair: isinstance(pair[0], Feature))  # rule files have the rules first
+        pairs.sort(key=lambda pair: isinstance(pair[0], Feature))  # rule files begin with the rules
         items, names = zip(*pairs, strict=True) if pairs else ((), ())
         about = (*sorted(self.labels.never),) if self.labels.never else ()
         return digest(items, names, self.labels.names, self.labels.notation, *about)
@@ -161,7 +161,7 @@ class CompiledRules:
         return tuple(item for item in self.items if isinstance(item, CompiledRule))
 
     def fit(self, trellis: Trellis) -> Trellis:
-        """The trellis without the labels that the rules leave out; ValueError for labels other than those of the rules."""
+        """The trellis without the `never` labels of the rules; ValueError if the labels are not those of the rules."""
         trellis = instance(trellis, Trellis, "trellis", "a Trellis").with_never(
             self.rule_set.never, absent=True
         )
@@ -169,7 +169,7 @@ class CompiledRules:
         return trellis
 
     def check(self, labels: LabelSet) -> None:
-        """Raise ValueError for labels other than those of the rules."""
+        """Raise ValueError if the labels are not those of the rules."""
         if labels != self.labels and _identity(labels) != _identity(self.labels):
             raise ValueError(
                 f"the rules are compiled for {_description(self.labels)}, but the trellis has {_description(labels)}: "
@@ -177,10 +177,10 @@ class CompiledRules:
             )
 
     def problem(self, trellis: Trellis, *, quiet: bool = False) -> Problem:
-        """Scores and ground rules of one sequence, quietly where notices were given before; ValueError for input that does not fit."""
+        """Scores and ground rules of one sequence, without repeated notices; ValueError for input that does not fit."""
         trellis = self.fit(trellis)
         words = trellis.tokens if any(trellis.tokens) else MissingTokens(trellis.tokens)
-        if not len(trellis):  # which no rule says anything about
+        if not len(trellis):  # no rule applies to it
             ground = [GroundRule(rule.name, rule.rule.units, rule.binary, ()) for rule in self.rules]
             return Problem(trellis.lattice, trellis.lattice, tuple(ground), trellis.labels)
         window, priorities = Window(words), Priorities()
@@ -202,11 +202,11 @@ class CompiledRules:
 
     @cached_property
     def _of_rule_set(self) -> str:
-        """A digest of the rules for any labels."""
+        """A digest of the rules, independent of labels."""
         return digest(self.rule_set)
 
     def warn(self) -> None:
-        """Give each notice once in a process for these rules, however often they are compiled."""
+        """Give each notice once per process and rules, even if the rules are compiled several times."""
         for text in self.notices:
             key = self._of_rule_set, text
             if key not in _notices:
@@ -216,14 +216,14 @@ class CompiledRules:
                 warnings.warn(text, RuleNotice, stacklevel=stack_level())
 
     def overruled(self, tokens: Sequence[str]) -> dict[str, list[int]]:
-        """The tokens at which earlier rules have priority, for each rule with such tokens."""
+        """For each rule, the tokens at which earlier rules have priority; rules without such tokens are omitted."""
         window, priorities = Window(tokens), Priorities()
         lost = {rule.name: rule.overruled(priorities, window) for rule in self.rules}
         return {name: tokens for name, tokens in lost.items() if tokens}
 
 
 def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> CompiledRules:
-    """Compiled rules and features; ValueError for an object that is no rule, an unknown field, and a name given twice."""
+    """Compile rules and features; ValueError for an object that is no rule, an unknown field, and a repeated name."""
     given = rule_set(rules)
     given.check_unconditional()
     labels = given.fit(labels)
@@ -237,7 +237,7 @@ def _identity(labels: LabelSet) -> tuple[object, ...]:
 
 
 def compile_problem(trellis: Trellis, rules: Iterable[Rule | Feature]) -> Problem:
-    """Compile rules for one trellis, and ground them on it; as `compile_rules` and `CompiledRules.problem`."""
+    """Compile rules for one trellis, and ground them; as `compile_rules` and `CompiledRules.problem`."""
     instance(trellis, Trellis, "trellis", "a Trellis")
     return compile_rules(rules, trellis.labels).problem(trellis)
 
@@ -271,13 +271,13 @@ def notices(rules: RuleSet, labels: LabelSet) -> list[str]:
 
 
 def absence(rules: RuleSet, labels: LabelSet) -> str:
-    """A notice about declared fields that no label carries; empty where there are none."""
+    """A notice about declared fields without labels; empty if there are none."""
     absent = [] if labels.scheme in OPEN else rules.absent(labels)
     return f"no label for {', '.join(absent)}: counted as absent" if absent else ""
 
 
 def unique_names(items: Iterable[Rule | Feature]) -> list[str]:
-    """Names of rules: the given ones, which must differ, and numbered titles where statements repeat."""
+    """Names of rules: given names, which must differ, or titles, which are numbered if they repeat."""
     items = list(items)
     given = Tally(item.name for item in items if item.name)
     repeated = [name for name, times in given.items() if times > 1]

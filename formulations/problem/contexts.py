@@ -1,4 +1,4 @@
-"""Rules in the context of the hard ones: machines forget what labellings that keep these no longer need."""
+"""Rules in the context of hard rules: machines are reduced to the states that differ on labellings that keep the hard rules."""
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from formulations.problem.problem import GroundRule
 def in_contexts(
     rules: Sequence[GroundRule], places: Container[int] | None = None
 ) -> tuple[tuple[GroundRule, ...], frozenset[Machine]]:
-    """The rules, those at some places with smaller machines in the context of the hard ones; and the machines that are such contexts."""
+    """The rules, with smaller machines in the context of hard rules (only at `places`, if given); and the machines that were used as contexts."""
     contexts = [
         (machine, _told_apart(machine))
         for rule in rules
@@ -55,14 +55,14 @@ def _smaller(
 
 
 def _is_small(component: Component) -> bool:
-    """Whether it may be a context: a machine, or a sum with small sides, as larger ones take long to make."""
+    """Whether a component may be a context: a machine, or a sum with small sides, since larger machines take long to build."""
     if not isinstance(component, Sum):
         return isinstance(component, Machine)
     return all(side is None or abs(side) < MOST_CONTEXT for side in (component.low, component.high))
 
 
 def _told_apart(machine: Machine) -> frozenset[int]:
-    """Labels that a machine does not read as it reads most labels; OutOfTime where a time limit has passed."""
+    """Labels outside the machine's largest label class; OutOfTime if a time limit has passed."""
     time_limits.check()
     classes, _ = label_classes((machine,), machine.steps.values.shape[2])
     return frozenset(np.flatnonzero(classes != np.bincount(classes).argmax()).tolist())

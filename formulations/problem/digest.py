@@ -1,4 +1,4 @@
-"""Digests of compiled rules and of decodings: equal for equal content, in every process."""
+"""Digests of compiled rules and of decodings; they are the same in every process."""
 
 from collections.abc import Sequence
 from dataclasses import Field, fields, is_dataclass
@@ -12,22 +12,22 @@ from formulations.dtypes import Integers
 from formulations.grid import Grid
 from formulations.labels.selectors import Group
 
-SILENT = ("reason", "title", "source")  # fields of records that change nothing that is computed
+SILENT = ("reason", "title", "source")  # fields of records that do not affect results
 
 LATER = ("when",)
 
 
 def digest(*components: Any) -> str:
-    """64 hexadecimal digits that change with any number, text or array in the components, which may be nested records."""
+    """64 hexadecimal digits that change with any number, text or array in the components, including nested records."""
     return _content(components, {}).hex()
 
 
 _prefixes = Recent[tuple[str, Grid, Any]](8)
-"""The digest of some rules, a pool of edge scores, and the hash of both, with which the digest of a sequence begins."""
+"""Cached prefixes of digests of sequences: digest of rules, pool of edge scores, and the hash of both."""
 
 
 def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: Sequence[str]) -> str:
-    """64 hexadecimal digits that change with the digest of the rules, with any score and with any token."""
+    """64 hexadecimal digits that change with the digest of the rules, any score and any token."""
 
     def begin() -> tuple[str, Grid, Any]:
         made = sha256(f"decoding {rules} {pool.shape} ".encode())
@@ -44,7 +44,7 @@ def decoding_digest(rules: str, node: Grid, pool: Grid, step: Integers, tokens: 
 
 
 def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
-    """The digest of a value. `known` holds digests of records by identity, and the records, so that none is collected."""
+    """The digest of a value. `known` are digests by identity of records; it keeps the records alive."""
     if id(value) in known:
         return known[id(value)][1]
     if isinstance(value, np.ndarray):
@@ -65,7 +65,7 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
         made = _hash("set", b"".join(sorted(_content(each, known) for each in value)))
     elif isinstance(value, str):
         return _hash("text", value.encode("utf-8", "surrogatepass"))
-    elif callable(value):  # what it computes cannot be held
+    elif callable(value):  # the content of a function cannot be hashed
         return _hash("function", getattr(value, "__qualname__", type(value).__qualname__).encode())
     elif value is None or isinstance(value, float):
         return _hash("none" if value is None else "float", repr(value).encode())
@@ -76,7 +76,7 @@ def _content(value: Any, known: dict[int, tuple[Any, bytes]]) -> bytes:
 
 
 def _counts(value: Any, declared: Field[Any]) -> bool:
-    """Whether a field is part of a digest: later ones are only where they are given, so that older digests stay."""
+    """Whether a field is part of a digest. Fields added later count only if they are given, so that older digests stay valid."""
     return declared.name not in LATER or getattr(value, declared.name) != declared.default
 
 

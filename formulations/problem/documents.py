@@ -1,4 +1,4 @@
-"""Several sequences as one, so that rules can tie tokens of different ones."""
+"""Documents: several sequences as one, so that rules apply across sequences."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ class Document:
     sequences: tuple[tuple[int, int], ...]
 
     def split(self, values: Sequence[Value]) -> list[list[Value]]:
-        """Values of each sequence, from a labelling (T,) or other values by token.
+        """Split a labelling (T,), or other values by token, into sequences.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Document:
         Raises
         ------
         ValueError
-            If the number of values is not that of the tokens.
+            If the number of values differs from the number of tokens.
         """
         values = items(values, "values")
         if len(values) != len(self.trellis):
@@ -65,8 +65,8 @@ class Document:
 def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document:
     """Join sequences into one document, so that rules apply to all of them together.
 
-    A rule then counts over the whole document, and an order of fields holds across sequences. A separator token between
-    two sequences is always labelled `O` and scores 0; it keeps runs of different sequences apart.
+    Rules then count over the whole document, and orders of fields hold across sequences. A separator token between two
+    sequences is always labelled `O` and scores 0; it separates the runs of the sequences.
 
     Parameters
     ----------
@@ -84,8 +84,7 @@ def join(trellises: Iterable[Trellis], separator: str | None = "\n") -> Document
     Raises
     ------
     ValueError
-        If there are no trellises, if they differ in labels or order, or if separators are wanted and there is
-        no label `O`.
+        If there are no trellises, if they differ in labels or order, or if there is no label `O` for separators.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Compiled rules as scores for classes of tokens, and machines of the rules that do not fold, for all sequences."""
+"""Compiled rules for all sequences: scores of classes of tokens, and machines of rules that do not fold."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ NODES, EDGES, MACHINES = range(3)
 """The purposes of token classes: scores of tokens, scores of steps, and symbols of machines."""
 
 FEATURES, MODEL = -1, -2
-"""Numbers of features, and of the scores that a model adds for every sequence, beside the places of rules."""
+"""Sources of scores other than rules: features, and scores of the model for every sequence."""
 
-Truth = tuple[bool, ...]  # which of the conditions for a purpose hold at the tokens of a class
+Truth = tuple[bool, ...]  # truth of each condition of a purpose at the tokens of a class
 
 
 @dataclass(frozen=True)
 class Table:
-    """Grid scores (1 or 2, K) of tokens or (1 or 2, K, K) of steps, the second where the condition holds."""
+    """Grid scores (1 or 2, K) of tokens or (1 or 2, K, K) of steps; the second table applies where the condition holds."""
 
     values: Grid
     condition: Condition
-    source: int  # the place of the rule that it comes from, `FEATURES` or `MODEL`
-    amounts: Integers  # as `values`: violations of a rule, grid units of the others
-    first: bool = False  # for the first token alone
+    source: int  # the number of the rule, `FEATURES` or `MODEL`
+    amounts: Integers  # shape of `values`: violations of a rule, or grid units
+    first: bool = False  # for the first token only
 
 
 class ClassScores(NamedTuple):
@@ -46,24 +46,24 @@ class ClassScores(NamedTuple):
 
 
 class RuleMachine(NamedTuple):
-    """A machine of a rule that does not fold; it emits each violation as early as it is certain, unless searches are to see it late."""
+    """A machine of a rule that does not fold; it emits violations as early as they are certain, unless searches need the original."""
 
-    key: tuple[int, int]  # the place of the rule among all, and of the machine among the rule's
-    component: tuple[int, int]  # the place of the rule, and of the component among the rule's
-    symbols: Integers  # (P, 1, S) of the state that a step enters, or (P, K+1, K) of labels, START first
+    key: tuple[int, int]  # numbers of the rule, and of the machine in the rule
+    component: tuple[int, int]  # numbers of the rule, and of the component in the rule
+    symbols: Integers  # (P, 1, S) by entered state, or (P, K+1, K) by labels, START first
     automaton: Automaton
     penalty: int  # grid units a violation; `HARD` for a hard rule
-    total: Sum | None = None  # the sum that the machine counts, where its violations count singly
-    mark: int = -1  # number of the rule that counts once over several machines, -1 for others
-    condition: Condition = ()  # of compiled rules: tokens with the second table of symbols
+    total: Sum | None = None  # the sum that the machine counts, if each violation counts
+    mark: int = -1  # number of a rule that counts at most once over several machines; -1 for other rules
+    condition: Condition = ()  # for compiled rules: tokens with the second table of symbols
 
 
 class Folding:
-    """Compiled rules as tables; `first` and `last` (K,) are scores of the ends that a model adds for every sequence."""
+    """Compiled rules as tables; `first` and `last` (K,) are the model's scores of the first and last label."""
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
         self.rules = rules
-        self.excluded: dict[int, str] = {}  # places of the rules that the tables leave out, and why
+        self.excluded: dict[int, str] = {}  # numbers of rules that the tables do not include, and the reasons
         self._nodes: list[Table] = []
         self._edges: list[Table] = []
         self._classes: dict[tuple[int, Truth], ClassScores] = {}
@@ -130,7 +130,7 @@ class Folding:
             self._machine_rules.append((place, rule, components))
 
     def _add(self, scores: StepChoice, source: int, amounts: Integers) -> None:
-        """Add scores of tokens or steps. Scores of steps from START go to the first token."""
+        """Add scores of tokens or steps. Scores of steps from START are scores of the first token."""
         values, condition = scores.values, scores.condition
         if values.shape[1] == 1:
             self._nodes.append(Table(values[:, 0], condition, source, amounts[:, 0]))
@@ -140,7 +140,7 @@ class Folding:
             self._nodes.append(Table(values[:, 0], condition, source, amounts[:, 0], first=True))
 
     def of_class(self, purpose: int, truth: Truth) -> ClassScores:
-        """The scores of rules and features at the tokens of a class of `NODES`, or on steps into those of one of `EDGES`."""
+        """Scores of rules and features at tokens of a class of `NODES`, or of steps into tokens of a class of `EDGES`."""
         known = self._classes.get((purpose, truth))
         if known is None:
             known = self._classes[purpose, truth] = self._class_scores(purpose, truth)
@@ -160,7 +160,7 @@ class Folding:
         return ClassScores(add(*scores), parts, bool(overruled))
 
     def _overruled(self, holds: dict[Condition, bool]) -> set[int]:
-        """Places of the rules that others have priority over at the tokens of a class."""
+        """Numbers of rules that are overruled at the tokens of a class."""
         priorities, lost = Priorities(), set[int]()
         for place, rule in self._demand_rules:
             demands = [([0], demand.wanted) for demand in rule.demands if holds[demand.condition]]
@@ -169,7 +169,7 @@ class Folding:
         return lost
 
     def machines(self, length: int) -> list[RuleMachine]:
-        """The machines of the rules that do not fold, for at most `length` tokens; TooManyStates where one is too large."""
+        """The machines of rules that do not fold, for at most `length` tokens; TooManyStates if one is too large."""
         result = []
         for place, rule, components in self._machine_rules:
             once, count = rule.binary and not rule.rule.hard, 0
@@ -196,12 +196,12 @@ class Folding:
 
 
 def _sampled(component: UnboundComponent, length: int = 8) -> Component:
-    """The component on a sequence at whose tokens no condition holds."""
+    """The component on a sequence without true conditions."""
     return component.make(StepTable(component.steps.values, np.zeros(length, np.int64)))
 
 
 def _most(component: UnboundComponent) -> int:
-    """Violations at a token, at most."""
+    """An upper bound on the violations at a token."""
     machines = _sampled(component).machines or ()
     return sum(int(m.emits.max(initial=0) + m.final.max(initial=0)) for m in machines)
 

@@ -1,4 +1,4 @@
-"""Known labels of some tokens, and sets of labels that tokens may have."""
+"""Known labels of some tokens, or sets of allowed labels."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -9,16 +9,16 @@ from formulations.messages import brief
 from formulations.plain_values import positions, strings, text
 
 Given = Mapping[int, str | int | Set[str | int] | Sequence[str | int]]
-"""The known label of some tokens by position, from 0, as name or id; or a set or sequence of those that one may have."""
+"""Known labels by position, from 0: a name or id, or a set or sequence of allowed ones."""
 
 Known = str | tuple[str, ...]
-"""The name of a known label, or of those that a token may have, in the order of the labels."""
+"""The name of a known label, or the names of allowed labels in the order of the label set."""
 
 
 def allowed_ids(
     given: Given | None, labels: LabelSet, tokens: int, before: Mapping[int, Sequence[int]]
 ) -> dict[int, tuple[int, ...]]:
-    """Allowed label ids by position; ValueError where they do not fit T tokens, the labels, or those that were allowed before."""
+    """Allowed label ids by position; ValueError if they do not fit T tokens, the labels, or earlier known labels."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -48,7 +48,7 @@ def allowed_ids(
 
 
 def without_never(t: int, ids: Iterable[int], labels: LabelSet) -> tuple[int, ...]:
-    """Allowed label ids of a token without those that are never predicted; ValueError where none is left."""
+    """Remove labels that are never predicted from the allowed label ids of a token; ValueError if none is left."""
     left = tuple(k for k in ids if labels.names[k] not in labels.never)
     if not left:
         raise ValueError(
@@ -64,12 +64,12 @@ def known_names(allowed: Iterable[tuple[int, Sequence[int]]], labels: LabelSet) 
 
 
 def plain_given(given: Mapping[int, Known]) -> dict[str, str | list[str]]:
-    """Known labels as JSON has them: a text, or a list of texts, by position."""
+    """Known labels for JSON: a text or a list of texts, by position."""
     return {str(t): known if isinstance(known, str) else list(known) for t, known in given.items()}
 
 
 def read_given(value: Any) -> dict[int, Known]:
-    """Known labels from JSON, where null is no label; ValueError for other values."""
+    """Known labels from JSON; null is an unknown label. ValueError for other values."""
     given = positions(value, "given")
     return {t: _read(known, f'given["{t}"]') for t, known in given.items() if known is not None}
 

@@ -1,4 +1,4 @@
-"""Patterns of tokens compiled together, so that a word is looked up once for all word lists and once for each class."""
+"""Token patterns compiled together: one lookup for all word lists, and one test for each token class."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,11 +7,11 @@ from formulations.caches import LONGEST_TEXT
 from formulations.tokens.token_pattern import TokenPattern, in_class
 
 Places = dict[str, tuple[int, ...]]
-"""The patterns that have a word in a list, by word."""
+"""Numbers of patterns by word in their lists."""
 
 
 class PatternTable:
-    """Which of some patterns a token matches, as each of them says alone."""
+    """Matches several patterns at once, with the same results as each pattern."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         plain = [(i, each) for i, each in enumerate(patterns) if isinstance(each, TokenPattern)]

@@ -1,4 +1,4 @@
-"""A trellis with its rules compiled: the one form that programs, searches and reports read.
+"""A trellis with compiled rules, the common input of programs, searches and reports.
 
 The order of hard token rules is their priority (Liao et al. 2009, section 3.1: "no matter what the context is").
 """
@@ -28,16 +28,16 @@ from formulations.messages import counted
 
 @dataclass(frozen=True)
 class GroundRule:
-    """A rule made concrete for one sequence. Its violations are those of its components, summed."""
+    """A rule on one sequence. Its violations are the sum over its components."""
 
     name: str
     penalty: int  # grid units a violation; `HARD` for a hard rule
-    binary: bool  # whether the rule as a whole counts at most once
+    binary: bool  # whether the rule counts at most one violation
     components: tuple[Component, ...]
-    forced: bool = False  # whether searches evaluate it on prefixes even where that loses solutions
+    forced: bool = False  # whether searches evaluate it on prefixes even if solutions are lost
     overruled: tuple[
         int, ...
-    ] = ()  # tokens at which an earlier rule has priority, so that this one does not count
+    ] = ()  # tokens at which an earlier rule has priority, so that this rule does not count
 
     @property
     def hard(self) -> bool:
@@ -50,22 +50,22 @@ class GroundRule:
 
     @property
     def once(self) -> bool:
-        """Whether it is soft and counts at most one violation."""
+        """Whether the rule is soft and counts at most one violation."""
         return self.binary and not self.hard
 
     @cached_property
     def machines(self) -> tuple[Machine, ...]:
-        """Machines of all components that have one small enough."""
+        """Machines of all components that have machines."""
         return tuple(machine for component in self.components for machine in component.machines or ())
 
     @cached_property
     def machineless(self) -> tuple[Component, ...]:
-        """Components without a machine: searches see them on whole labellings only."""
+        """Components without machines; searches evaluate them on whole labellings only."""
         return tuple(component for component in self.components if component.machines is None)
 
     @cached_property
     def _parts(self) -> list[Component | Windows]:
-        """The components, those together that are counted together."""
+        """The components, with sums over windows combined."""
         return together(self.components)
 
     @property
@@ -78,7 +78,7 @@ class GroundRule:
 
     @cached_property
     def folds(self) -> bool:
-        """Whether the rule is a sum over single steps, so that it can go into the lattice's scores."""
+        """Whether the rule is a sum over single steps, so that it can be added to the scores of the lattice."""
         if not all(component.is_local for component in self.components):
             return False
         if not self.once:
@@ -86,13 +86,13 @@ class GroundRule:
         return sum(int(machine.fires_at.sum()) for machine in self.machines) <= 1
 
     def as_scores(self) -> list[StepTable]:
-        """The scores of the steps by which a rule folds; grid units."""
+        """The scores of steps for folding, in grid units."""
         emits = [np.minimum(m.emits[0], 1) if self.binary else m.emits[0] for m in self.machines]
         costs = (-violation_costs(each, self.penalty) for each in emits)
         return [m.steps.map(cost) for m, cost in zip(self.machines, costs, strict=True)]
 
     def with_penalty(self, penalty: int) -> "GroundRule":
-        """The rule with a penalty in grid units; its components then count all violations, which a hard rule need not."""
+        """The rule with a finite penalty in grid units; unlike those of a hard rule, its components count all violations."""
         components = tuple(part for component in self.components for part in _counting(component))
         return replace(self, penalty=penalty, components=components)
 
@@ -129,9 +129,9 @@ class Value:
 class Problem:
     """Scores and ground rules of one sequence."""
 
-    model: Lattice  # the scores as they came
-    lattice: Lattice  # the scores with features added; after folding, with folded rules too
-    rules: tuple[GroundRule, ...]  # those that `lattice` does not hold
+    model: Lattice  # the original scores
+    lattice: Lattice  # the scores with features; after folding, also with folded rules
+    rules: tuple[GroundRule, ...]  # rules that are not folded
     labels: LabelSet
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ class Problem:
         return tuple(rule for rule in self.rules if rule.functions)
 
     def without_functions(self) -> "Problem":
-        """The same problem, in which the rules that are Python functions count nothing; the places of rules stay."""
+        """The same problem with Python functions that count nothing; numbers of rules are unchanged."""
         kept = (replace(rule, components=()) if rule.functions else rule for rule in self.rules)
         return replace(self, rules=tuple(kept))
 
@@ -164,7 +164,7 @@ class Problem:
         return [rule.name for rule in self.rules if rule.violations(path)]
 
     def fold(self, *, soft: bool = True) -> "Problem":
-        """The same problem with rules on single tokens and edges, or the hard ones of them, moved into the lattice, exactly."""
+        """Move rules on single tokens and edges, or only hard ones, exactly into the lattice."""
         kept, tables = list[GroundRule](), list[StepTable]()
         for rule in self.rules:
             if rule.folds and (soft or rule.hard):
@@ -177,7 +177,7 @@ class Problem:
 
 
 def check_totals(model: Lattice, tables: list[StepTable], rules: list[GroundRule]) -> None:
-    """Raise ValueError where weights and penalties could pass 2^31 nats in all."""
+    """Raise ValueError if weights and penalties could exceed 2^31 nats in total."""
     weights = sum(int(np.abs(entries(t.values)).max(axis=1)[t.index].sum()) for t in tables)
     costs = [(rule.finite_penalty * rule.most, rule) for rule in rules]
     for cost, rule in costs:
@@ -202,12 +202,12 @@ def hard_only(problem: Problem) -> Problem:
 
 
 def cost_unit(rules: Iterable[GroundRule]) -> int:
-    """The greatest common divisor of the penalties, grid units; 1 where there is none."""
+    """The greatest common divisor of the penalties, grid units; 1 without penalties."""
     return math.gcd(*(rule.finite_penalty for rule in rules)) or 1
 
 
 def lowest_score(problem: Problem) -> int:
-    """Grid units that no labelling scores less than."""
+    """A lower bound on the model scores of feasible labellings, grid units."""
     tables = (problem.lattice.node, problem.lattice.pool)
     least = (np.where(is_forbidden(x), 0, x).min(initial=0) for x in tables)
     return len(problem.lattice.node) * sum(map(int, least))
@@ -222,13 +222,13 @@ class Demand:
 
 
 class Priorities:
-    """The labels that hard token rules leave to each token; a later one that leaves none is overruled there."""
+    """The labels that hard token rules leave at each token; a later rule that leaves none is overruled there."""
 
     def __init__(self) -> None:
         self._left: dict[int, tuple[str, Booleans]] = {}
 
     def overruled(self, name: str, demands: Iterable[tuple[Iterable[int], Booleans]]) -> list[int]:
-        """Tokens at which an earlier rule forbids what this one demands, given tokens and the labels (K,) they must have."""
+        """Tokens at which an earlier rule forbids the demands of this rule; demands are tokens and their required labels (K,)."""
         lost = []
         for tokens, wanted in demands:
             for t in tokens if wanted.any() else ():
@@ -241,7 +241,7 @@ class Priorities:
 
 
 def mask_tokens(component: Component, tokens: Sequence[int]) -> Component:
-    """A local machine that emits nothing at the tokens."""
+    """The local machine without emissions at some tokens."""
     assert isinstance(component, Machine)
     values = np.concatenate([component.steps.values, np.zeros_like(component.steps.values[:1])])
     index = component.steps.index.copy()
@@ -250,7 +250,7 @@ def mask_tokens(component: Component, tokens: Sequence[int]) -> Component:
 
 
 class NoTokens(ValueError):
-    """A rule or feature that looks at tokens, on a sequence that has none; `way` says how to give tokens."""
+    """A rule or feature that looks at tokens, on a sequence without tokens; `way` says how to give tokens."""
 
     def __init__(self, rule: str, way: str = "give it tokens, or leave the rule out") -> None:
         super().__init__(rule, way)
@@ -261,7 +261,7 @@ class NoTokens(ValueError):
 
 
 class MissingTokens(tuple[str, ...]):
-    """Empty texts in place of tokens, which record whether one was read."""
+    """Empty texts in place of tokens that record whether one was read."""
 
     seen: bool = False
 

@@ -1,4 +1,4 @@
-"""From arrays of nats, or plain values that JSON can hold, to lattices on the grid and back; shapes and totals are checked."""
+"""Conversion of arrays of nats, or of JSON values, to lattices on the grid and back, with checks of shapes and totals."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ from formulations.plain_values import items, kind_of, number, table
 from formulations.score_numbers import MASK, OneNotice, is_plain, one_notice
 
 MOST_SHARED, MOST_KEPT = 16, 2**12
-"""Tables of transitions that are kept, as trellises often share them, and entries of the largest one."""
+"""Number of cached tables of transitions, which trellises often share, and largest number of entries of a cached table."""
 FORMS = (("emissions", "transitions"), ("start", "edges"), ("node", "pool", "step"))
-"""The keys of each form, beside `first`."""
+"""The keys of each form, without the optional key `first`."""
 
 
 def plain_scores(lattice: Lattice) -> dict[str, Any]:
-    """The scores in the first form that the lattice can be made of again."""
+    """The scores in the first form from which the lattice can be restored."""
     for form in (_factored, _dense):
         given = form(lattice)
         if given is not None and not _has_masks(given) and _made(given) == lattice:
@@ -43,7 +43,7 @@ def plain_scores(lattice: Lattice) -> dict[str, Any]:
 
 
 def lattice_of(values: Mapping[str, Any], what: str) -> Lattice:
-    """The lattice that these scores are of; ValueError for other keys, values, shapes, and totals beyond 2^31 nats."""
+    """The lattice of plain scores; ValueError for invalid keys, values and shapes, and totals beyond 2^31 nats."""
     form = next((keys for keys in FORMS if any(key in values for key in keys if key != "start")), FORMS[1])
     table(values, form, what, ("first",) if form != FORMS[2] else ())
     scores = {name: _array(x, f"{what}: {name}") for name, x in values.items() if name != "step"}
@@ -53,7 +53,7 @@ def lattice_of(values: Mapping[str, Any], what: str) -> Lattice:
 
 
 def _factored(lattice: Lattice) -> dict[str, Any] | None:
-    """Emissions and transitions, where all steps have the same."""
+    """Emissions and transitions, if all steps have the same transitions."""
     (_, K), tables = lattice.shape, len(lattice.pool)
     if tables != lattice.order:
         return None
@@ -67,7 +67,7 @@ def _factored(lattice: Lattice) -> dict[str, Any] | None:
 
 
 def _dense(lattice: Lattice) -> dict[str, Any] | None:
-    """Start and edges, where each step has its own."""
+    """Start and edges, with a table for each step."""
     T, K = lattice.shape
     start, pool = _own(lattice)[0], all_nats(lattice.pool)
     if lattice.order == 1:
@@ -77,12 +77,12 @@ def _dense(lattice: Lattice) -> dict[str, Any] | None:
 
 
 def _has_masks(scores: Mapping[str, Any]) -> bool:
-    """Whether a score, as a sum of several, would forbid if it were read again."""
+    """Whether a finite score is so low that it would be read as -inf."""
     return any(((x <= MASK) & np.isfinite(x)).any() for x in scores.values())
 
 
 def _own(lattice: Lattice) -> Any:
-    """(T, K) scores of labels, as they are for every label before."""
+    """(T, K) scores of labels; for second order, of states after label 0."""
     K = lattice.shape[1]
     if lattice.order == 1:
         return all_nats(lattice.node)
@@ -98,7 +98,7 @@ def _made(scores: Mapping[str, Any]) -> Lattice:
 
 
 def _general(node: Grid, pool: Grid, step: Any, what: str) -> Lattice:
-    """A lattice of these parts, which must fit each other."""
+    """A lattice from its parts; ValueError for inconsistent shapes."""
     if node.ndim != 2 or not node.size or pool.ndim != 3:
         shapes = f"node has shape {node.shape} and pool {pool.shape}"
         raise ValueError(f"{what}: {shapes}; expected (T, S) and (P, S, K)")
@@ -197,9 +197,9 @@ def factored(
 
 
 def _in_general(node: Grid, pool: Grid, extra: dict[str, Grid]) -> Lattice:
-    """As `factored`, of scores on the grid; `extra` are those of `first`, `start` and `end` that are given."""
+    """As `factored`, for scores on the grid; `extra` are `first`, `start` and `end`, if given."""
     if node.shape == (0,) and pool.size:
-        node = node.reshape(0, pool.shape[-1])  # of a list without rows
+        node = node.reshape(0, pool.shape[-1])  # from an empty list
     _need(node.ndim == 2 and node.shape[1] > 0, "emissions", node, "(T, K) with at least one label")
     T, K = node.shape
     order = 2 if pool.ndim == 3 else 1
@@ -218,7 +218,7 @@ def _in_general(node: Grid, pool: Grid, extra: dict[str, Grid]) -> Lattice:
 
 
 def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
-    """As `factored`, for float arrays of first order with nothing odd in them; None for others."""
+    """As `factored`, faster, for float arrays of first order without unusual values; None for other arrays."""
     if type(emissions) is not np.ndarray or emissions.ndim != 2 or emissions.dtype.kind != "f":
         return None
     T, K = emissions.shape
@@ -234,7 +234,7 @@ def _quickly(emissions: Any, transitions: Any) -> Lattice | None:
 
 
 def shared_pool(transitions: Any, K: int) -> tuple[Grid, float] | None:
-    """Transitions (K, K) as a pool (1, K, K), the same one for equal numbers, and their largest finite size; None for odd ones."""
+    """Transitions (K, K) as a cached pool (1, K, K), and their largest finite absolute value; None for unusual values."""
     if type(transitions) is not np.ndarray or transitions.dtype.kind != "f":
         return None
     if transitions.shape != (K, K) or K * K > MOST_KEPT:
@@ -267,7 +267,7 @@ def with_ends(node: Grid, extra: Mapping[str, Grid], order: int = 1) -> Grid:
 
 
 def joined(lattices: Sequence[Lattice]) -> Lattice:
-    """Lattices of the same labels and order, one after the other: a score is the sum of theirs."""
+    """Concatenate lattices of the same labels and order; scores are added."""
     node, pool, step = [lattices[0].node], [_none(1, *lattices[0].pool.shape[1:])], list[Grid]()
     for place, lattice in enumerate(lattices):
         own, edges, later = lattice.node, lattice.pool, lattice.step
@@ -284,7 +284,7 @@ def joined(lattices: Sequence[Lattice]) -> Lattice:
 
 
 def _after_others(lattice: Lattice) -> tuple[Grid, Grid, Grid]:
-    """Nodes, pool and steps of a second-order lattice whose first token has a label before it, which scores nothing."""
+    """Nodes, pool and steps of a second-order lattice after another; the label before its first token does not affect the score."""
     _, K = lattice.shape
     node, pool, step = lattice.node.copy(), lattice.pool, lattice.step.copy()
     node[0] = np.tile(node[0, :K], K + 1)

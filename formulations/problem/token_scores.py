@@ -1,4 +1,4 @@
-"""Scores that belong to single tokens and to steps between labels, the same for every sequence."""
+"""Scores of single tokens and of steps that are independent of the sequence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,17 @@ from formulations.score_numbers import one_notice
 
 
 def empty_trellis(labels: LabelSet) -> Trellis:
-    """The trellis of an empty sequence, which has the empty labelling."""
+    """The trellis of an empty sequence, whose only labelling is empty."""
     K = len(labels)
     return Trellis.from_emissions(np.zeros((0, K)), np.zeros((K, K)), labels=labels)
 
 
 @dataclass(frozen=True, eq=False)
 class TokenScores:
-    """Scores, nats, of a first-order model whose token scores depend on the token's text alone."""
+    """Scores, nats, of a first-order model whose token scores depend only on the text of the token."""
 
     labels: LabelSet
-    emissions: Callable[[Sequence[str]], Floats]  # (T, K) of T texts
+    emissions: Callable[[Sequence[str]], Floats]  # T texts to (T, K)
     transitions: Floats  # (K, K), from and to
     start: Floats | None = None  # (K,)
     end: Floats | None = None  # (K,)
@@ -38,14 +38,14 @@ class TokenScores:
             object.__setattr__(self, "emissions", _Without(self.emissions, self.labels.never_ids))
 
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """The scores of one sequence, which are made when they are first read."""
+        """The trellis of a sequence; scores are computed at first access."""
         words = texts(tokens, "tokens")
         if not words:
             return empty_trellis(self.labels)
         return Trellis._of(token_scores=self, labels=self.labels, tokens=words)
 
     def of(self, labels: LabelSet) -> "TokenScores":
-        """The same scores, of labels some of which are never predicted; equal labels give the same object."""
+        """The scores for labels with further `never` labels; equal labels give the same object."""
         return self._of_labels.find(
             lambda one: one.labels == labels,
             lambda: replace(self, labels=labels),
@@ -57,7 +57,7 @@ class TokenScores:
 
     @one_notice
     def lattice(self, tokens: Sequence[str]) -> Lattice:
-        """The lattice of T tokens; all lattices share the transitions."""
+        """The lattice of T tokens; lattices share the transitions."""
         node = snap_scores(self.emissions(tokens), "emissions")
         ends = {name: x for name, x in zip(("start", "end"), self.ends, strict=True) if x is not None}
         node = with_ends(node, {"transitions": self.pool[0], **ends})
@@ -69,14 +69,14 @@ class TokenScores:
 
     @cached_property
     def ends(self) -> tuple[Grid | None, Grid | None]:
-        """(K,) start and end on the grid, None where there are none."""
+        """(K,) start and end on the grid; None if there are none."""
         start = None if self.start is None else snap_scores(self.start, "start")
         return start, None if self.end is None else snap_scores(self.end, "end")
 
 
 @dataclass(frozen=True)
 class _Without:
-    """Scores of tokens in which some labels are forbidden."""
+    """Scores of tokens with forbidden labels."""
 
     emissions: Callable[[Sequence[str]], Floats]
     forbidden: Integers

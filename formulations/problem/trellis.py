@@ -30,38 +30,37 @@ from formulations.problem.known_labels import (
 from formulations.score_numbers import check_columns
 
 Labels = LabelSet | Sequence[str] | Mapping[Any, str] | None
-LARGEST_FILE = 2**31  # bytes that a file of a trellis may have
+LARGEST_FILE = 2**31  # largest size of a file in bytes
 
 
 @dataclass(frozen=True, init=False)
 class Trellis:
     """Log scores of every labelling of T tokens with K labels (Stokman 2011, eq. 41; Fersini 2014, eq. 12).
 
-    An empty sequence, T = 0, which `from_emissions` takes, has the empty labelling of score 0; no rule says anything about it.
+    An empty sequence, T = 0, is created by `from_emissions`; it has the empty labelling of score 0, to which no rule applies.
 
     ``score(y) = start[y_0] + Σ_{t=1}^{T-1} edges[t-1, y_{t-1}, y_t]``, in nats.
 
     Parameters
     ----------
     start : array_like of shape (K,)
-        Log score of label k at token 0, that token's own score included.
+        Log score of label k at token 0, including the token's own score.
     edges : array_like of shape (T-1, K, K)
-        Label i at t-1, then j at t, token t's own score included; -inf forbids.
+        Log score of label i at t-1, then j at t, including the score of token t; -inf forbids.
     labels : LabelSet or sequence of str or mapping of object to str, optional
-        K names in the order of the scores, a mapping from ids to names, or a LabelSet; `0`, `1`, … where not given.
+        K names in the order of the scores, a mapping from ids to names, or a LabelSet; `0`, `1`, … by default.
     tokens : sequence of str, optional
-        T texts that rules may look at; empty texts where not given. A rule or a feature that looks at tokens
-        is an error on a trellis without them.
+        T texts that rules may look at. On a trellis without tokens, a rule or a feature that looks at tokens is an error.
     scheme : str, optional
-        Scheme of the names, as `LabelSet` reads it; inferred from them where not given.
+        Scheme of the names, as for `LabelSet`; inferred by default.
     never : iterable of str, optional
-        Labels that are never predicted, such as `[PAD]`, beside those of a label set. They are forbidden at every
-        token, belong to no field, and the scheme is that of the others.
+        Labels that are never predicted, such as `[PAD]`, in addition to those of a label set. They are forbidden at every
+        token, and belong to no field; the scheme is that of the other labels.
 
     Raises
     ------
     ValueError
-        For labels without an order or not as many as scores, wrong shapes, NaN, +inf, and totals beyond 2^31 nats.
+        For unordered labels, wrong shapes or numbers of labels, NaN, +inf, and totals beyond 2^31 nats.
 
     Examples
     --------
@@ -74,7 +73,7 @@ class Trellis:
     labels: LabelSet
     tokens: tuple[str, ...]
     token_scores: ClassVar[Any] = None
-    """The `TokenScores` that make the lattice when it is first read; None where there is a lattice from the start."""
+    """The `TokenScores` from which the lattice is computed at first access; None if the lattice was given."""
     _given: ClassVar[tuple[tuple[int, tuple[int, ...]], ...]] = ()
     """Allowed label ids of some tokens."""
 
@@ -102,7 +101,7 @@ class Trellis:
         scheme: str = "",
         never: Iterable[str] = (),
     ) -> "Trellis":
-        """A trellis whose scores look at two labels before (Thede and Harper 1999).
+        """A trellis whose scores depend on two previous labels (Thede and Harper 1999).
 
         ``score(y) = start[y_0] + first[y_0, y_1] + Σ_{t=2}^{T-1} edges[t-2, y_{t-2}, y_{t-1}, y_t]``, in nats.
         Errors as for `Trellis`.
@@ -110,11 +109,11 @@ class Trellis:
         Parameters
         ----------
         start : array_like of shape (K,)
-            Log score of label k at token 0, that token's own score included.
+            Log score of label k at token 0, including the token's own score.
         first : array_like of shape (K, K)
-            Label i at token 0, then j at token 1, token 1's own score included; None or empty for T = 1.
+            Log score of label i at token 0, then j at token 1, including the score of token 1; None or empty for T = 1.
         edges : array_like of shape (T-2, K, K, K)
-            Label h at t-2, i at t-1, then j at t, token t's own score included; -inf forbids.
+            Log score of label h at t-2, i at t-1, then j at t, including the score of token t; -inf forbids.
         labels, tokens, scheme, never : LabelSet, iterable of str or str, optional
             See `Trellis`.
 
@@ -156,11 +155,11 @@ class Trellis:
         transitions : array_like of shape (K, K) or (K, K, K)
             Scores of steps [from, to], or [before, from, to] for second order.
         start, end : array_like of shape (K,), optional
-            Log scores of the first and of the last label; zeros where not given.
+            Log scores of the first and of the last label; zeros by default.
         labels, tokens, scheme : LabelSet or sequence of str, sequence of str or str, optional
             See `Trellis`.
         first : array_like of shape (K, K), optional
-            Scores of the step into token 1 [from, to] for second order; zeros where not given.
+            Scores of the step into token 1 [from, to] for second order; zeros by default.
         never : iterable of str, optional
             Labels that are never predicted; see `Trellis`.
 
@@ -218,27 +217,26 @@ class Trellis:
         return result.with_given(known)
 
     def with_given(self, given: Given | None) -> "Trellis":
-        """The trellis in which the labels of some tokens are known, or one of a few (Liao et al. 2009, section 2).
+        """Restrict tokens to known labels, or to sets of labels (Liao et al. 2009, section 2).
 
-        Each of these tokens keeps the scores of its known labels, and all other labels there are forbidden. Where the
-        scores forbid all labels of a token, no labelling is left.
+        All other labels of these tokens are forbidden; scores do not change. If the scores forbid all known labels of a token, no
+        labelling is left.
 
         Parameters
         ----------
         given : mapping of int to str, int or set, or None
-            Label names or ids by position, from 0, or sets of those that a token may have, such as
-            ``{3: {"title", "author"}, 7: "O"}``; a list or a tuple is a set, too. A token that has some already
-            keeps those that are in both.
+            Label names or ids by position, from 0, or sets of allowed labels (also as lists or tuples), such as
+            ``{3: {"title", "author"}, 7: "O"}``. They are intersected with earlier known labels.
 
         Returns
         -------
         Trellis
-            The trellis, which has these labels as `given`.
+            The trellis, with these labels as `given`.
 
         Raises
         ------
         ValueError
-            For a position out of range, an unknown label, and a token that is left without any.
+            For a position out of range, an unknown label, and a token without a label left.
 
         Examples
         --------
@@ -257,16 +255,16 @@ class Trellis:
         )
 
     def with_never(self, never: Iterable[str], *, absent: bool = False) -> "Trellis":
-        """The trellis in which more labels are never predicted, such as `[PAD]`.
+        """Add labels that are never predicted, such as `[PAD]`.
 
-        They are forbidden at every token and belong to no field; a scheme that was inferred is that of the others.
+        They are forbidden at every token and belong to no field; an inferred scheme is inferred again from the other labels.
 
         Parameters
         ----------
         never : iterable of str
             Label names.
         absent : bool, default False
-            Whether names that are no labels are passed over.
+            Whether to ignore names that are no labels.
 
         Returns
         -------
@@ -276,7 +274,7 @@ class Trellis:
         Raises
         ------
         ValueError
-            For an unknown label, where no label is left, and where none is left of those that are known of a token.
+            For an unknown label, and if no label is left in the set or among the known labels of a token.
 
         Examples
         --------
@@ -335,7 +333,7 @@ class Trellis:
 
     @property
     def given(self) -> dict[int, Known]:
-        """Known labels by position, a tuple where there are several; all others are forbidden there. See `with_given`."""
+        """Known labels by position, a tuple for several; other labels are forbidden there. See `with_given`."""
         return known_names(self._given, self.labels)
 
     @property
@@ -345,39 +343,39 @@ class Trellis:
 
     @property
     def start(self) -> Floats:
-        """(K,) score of each label at token 0, its own score included, nats; a new array. ValueError where there is no token."""
+        """(K,) score of each label at token 0, including the token's own score, nats; a new array. ValueError for an empty trellis."""
         if not len(self):
             raise ValueError("an empty trellis has no first token: read emissions and transitions")
         return all_nats(self.lattice.node[0, : len(self.labels)])
 
     @property
     def edges(self) -> Floats:
-        """(T-1, K, K) score of label i at token t, then j at t+1, whose own score is included, nats.
+        """(T-1, K, K) score of label i at token t, then j at t+1, including the score of token t+1, nats.
 
-        A new array at each access, of 8 · (T-1) · K² bytes. Of second order it is (T-2, K, K, K), and `first` has the step into
-        token 1, as `Trellis.second_order` reads them.
+        A new array at each access, of 8 · (T-1) · K² bytes. For second order, it is (T-2, K, K, K), and `first` is the step into
+        token 1, as in `Trellis.second_order`.
         """
         scores, K = all_nats(self.lattice.edge_scores()), len(self.labels)
         return scores if self.order == 1 else scores[1:, K:].reshape(-1, K, K, K)
 
     @property
     def first(self) -> Floats | None:
-        """(K, K) score of label i at token 0, then j at token 1, nats, of second order; None for first order or one token."""
+        """(K, K) score of label i at token 0, then j at token 1, nats, for second order; None for first order or one token."""
         if self.order == 1 or len(self) < 2:
             return None
         return all_nats(self.lattice.edge_scores()[0, : len(self.labels)])
 
     @property
     def emissions(self) -> Floats:
-        """(T, K) score of each label at each token, nats; a new array. Scores of the ends are included.
+        """(T, K) score of each label at each token, nats, including start and end scores; a new array.
 
-        With `transitions` it makes every score: ``Σ_t emissions[t, y_t] + Σ_t transitions[t, y_t, y_{t+1}]``. A trellis of
-        `start` and `edges` has its scores of tokens in `transitions`, but for the first token.
+        The score is ``Σ_t emissions[t, y_t] + Σ_t transitions[t, y_t, y_{t+1}]``. If a trellis was created from `start` and `edges`,
+        scores of later tokens are in `transitions`.
 
         Raises
         ------
         ValueError
-            For second order, whose scores `start` and `edges` show.
+            For second order; see `start` and `edges`.
         """
         return all_nats(self._of_first_order.node)
 
@@ -385,7 +383,7 @@ class Trellis:
     def transitions(self) -> Floats:
         """(T-1, K, K) score of label i at token t, then j at t+1, nats, read-only.
 
-        One table for all steps is a view of K² numbers; otherwise a new array at each access, as large as `edges`. Errors as
+        A view of K² numbers if all steps have the same table; otherwise a new array at each access, as large as `edges`. Errors as
         for `emissions`.
         """
         lattice = self._of_first_order
@@ -427,7 +425,7 @@ class Trellis:
         return ids
 
     def score(self, labelling: Iterable[object]) -> float:
-        """Score of a labelling, given as names or ids, in nats; -inf where it takes a forbidden step.
+        """Score of a labelling, given as names or ids, in nats.
 
         Parameters and errors as for `ids`.
 
@@ -439,9 +437,9 @@ class Trellis:
         return nats(self.lattice.score(self.ids(labelling)))
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values: `tokens`, `label_names`, `scheme` and scores in nats, None for -inf; see `from_dict`.
+        """Plain values: `tokens`, `label_names`, `scheme` and scores in nats, None for -inf; see `from_dict`.
 
-        The keys of scores are those that `ilpinfer decode` reads, except for trellises that were joined.
+        `ilpinfer decode` reads these keys, except for joined trellises.
 
         Returns
         -------
@@ -461,7 +459,7 @@ class Trellis:
 
     @classmethod
     def from_dict(cls, values: Any) -> "Trellis":
-        """The trellis of the values that `to_dict` returns, exact to the last bit.
+        """The trellis of values from `to_dict`, exact to the last bit.
 
         Parameters
         ----------
@@ -476,7 +474,7 @@ class Trellis:
         Raises
         ------
         ValueError
-            For keys that are missing or unknown, values of another type, and whatever a trellis refuses.
+            For missing or unknown keys, values of another type, and invalid scores.
         """
         about = ("tokens", "label_names", "scheme")
         keys = {key for form in arrays.FORMS for key in form}
@@ -493,7 +491,7 @@ class Trellis:
     def save(self, path: str | Path) -> None:
         """Write the trellis as a `.json` or `.json.gz` file.
 
-        The file appears under its name only when it is complete. Equal trellises give equal bytes.
+        The file is written atomically. Equal trellises give equal bytes.
 
         Parameters
         ----------
@@ -512,12 +510,12 @@ class Trellis:
 
     @classmethod
     def load(cls, path: str | Path) -> "Trellis":
-        """Read what `save` has written.
+        """Read a file from `save`.
 
         Parameters
         ----------
         path : str or Path
-            A file that `save` has written.
+            A file from `save`.
 
         Returns
         -------
@@ -527,9 +525,9 @@ class Trellis:
         Raises
         ------
         FileNotFoundError
-            Where there is no such file.
+            If there is no such file.
         ValueError
-            For a file that is no trellis; the message names file, place and value.
+            For an invalid file; the message names file, place and value.
         """
         return read_values(path, LARGEST_FILE, cls.from_dict)
 
@@ -537,7 +535,7 @@ class Trellis:
 def _attributes(
     lattice: Lattice, labels: Labels, tokens: Sequence[str] | None, scheme: str, never: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """The attributes of a trellis; ValueError where they do not fit each other."""
+    """The attributes of a trellis; ValueError if they do not match."""
     T, K = lattice.shape
     check_label_count(K)
     known = named_labels(labels, K, scheme, never)

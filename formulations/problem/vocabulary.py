@@ -1,4 +1,4 @@
-"""Distinct tokens, each looked at once, and the classes of tokens that they make with their neighbours."""
+"""Distinct tokens, on which each condition is evaluated once, and classes of tokens in the context of their neighbours."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -12,21 +12,21 @@ from formulations.dtypes import Booleans, Integers, Small
 from formulations.errors import InferenceError
 from formulations.problem.pattern_table import PatternTable
 
-MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; beyond it, a new one is made
+MOST_TOKENS = 1 << 16  # largest number of distinct tokens of a vocabulary; then a new vocabulary is created
 MOST_CHARACTERS = 1 << 24  # largest number of characters of these tokens
 MOST_CLASSES = 1 << 22  # places in the table of classes for one purpose
 
 
 class TooManyClasses(InferenceError, ValueError):
-    """Tokens that conditions tell apart in too many ways."""
+    """Conditions distinguish too many classes of tokens."""
 
 
 class Vocabulary:
-    """Distinct tokens and the truth of the conditions of each purpose at them; one thread at a time may add to it.
+    """Distinct tokens, and the truth of the conditions of each purpose; only one thread at a time may add tokens.
 
-    The class of a token for a purpose determines which of the purpose's conditions hold there. It is looked up by three numbers: of
-    the token before, the token itself, and the token after it; 0 is no token. `changes` is updated before the values that others
-    copy, so that an interrupt at any line is harmless.
+    The class of a token determines which conditions of a purpose hold there. It is looked up by the numbers of the previous token, the
+    token itself and the next token; 0 is no token. `changes` is updated before the arrays that others copy, so that interrupts
+    between any two statements are harmless.
     """
 
     def __init__(self, purposes: Sequence[Sequence[Condition]]) -> None:
@@ -38,13 +38,13 @@ class Vocabulary:
         self._place = {pattern: i for i, pattern in enumerate(self.patterns)}
         self._read = [[self._patterns_at(at, each) for at in (-1, 0, 1)] for each in self.purposes]
         self._row: dict[str, bytes] = {}
-        """The row of each token as the bytes of an int64, as joining them takes less time than counting."""
+        """The row of each token as bytes of an int64, since joining bytes is faster."""
         self._characters = 0
         self.changes = 0
-        """The number of changes to arrays of which others may hold copies."""
+        """Number of changes of arrays that others may have copied."""
         self.numbers = np.zeros((64, len(self.purposes), 3), np.int32)
         self._numbers: dict[bytes, Small] = {}
-        """The numbers of the tokens at which patterns hold alike."""
+        """Numbers by purpose and place, cached by the truth of patterns."""
         self._kinds: list[list[dict[bytes, int]]] = [[{}, {}, {}] for _ in self.purposes]
         self._bits: list[list[list[bytes]]] = [[[], [], []] for _ in self.purposes]
         self.classes = [np.full((2, 2, 2), -1, np.int32) for _ in self.purposes]
@@ -52,7 +52,7 @@ class Vocabulary:
         self._known: list[dict[tuple[bool, ...], int]] = [{} for _ in self.purposes]
 
     def _patterns_at(self, place: int, conditions: Iterable[Condition]) -> list[int]:
-        """Numbers of the patterns that conditions compare with the token at a place of the window."""
+        """Numbers of the patterns of conditions at a place of the window."""
         literals = (literal for condition in conditions for literal in condition if literal.place == place)
         return sorted({self._place[literal.pattern] for literal in literals if literal.pattern is not None})
 
@@ -61,11 +61,11 @@ class Vocabulary:
 
     @property
     def full(self) -> bool:
-        """Whether it holds as many tokens, or characters of tokens, as it may."""
+        """Whether the limit on tokens or characters is reached."""
         return len(self._row) >= MOST_TOKENS or self._characters >= MOST_CHARACTERS
 
     def known_rows(self, tokens: Sequence[str]) -> Integers | None:
-        """(T,) the row of each token; None where one is new."""
+        """(T,) the row of each token; None if one is new."""
         try:
             result = itemgetter(*tokens)(self._row)
         except KeyError:
@@ -80,11 +80,11 @@ class Vocabulary:
         return known
 
     def tokens_from(self, row: int) -> list[str]:
-        """The tokens of a row and of all later ones."""
+        """The tokens from a row on."""
         return list(islice(reversed(self._row), len(self._row) - row))[::-1]
 
     def _enter(self, tokens: Iterable[str]) -> None:
-        """Add tokens that are new and different; where one fails, those before it."""
+        """Add new, distinct tokens; if one fails, the tokens before it are added."""
         new, numbers = dict[str, bytes](), list[Small]()
         try:
             for row, token in enumerate(tokens, len(self._row)):
@@ -97,7 +97,7 @@ class Vocabulary:
                 numbers.append(known)
                 new[token] = row.to_bytes(8, byteorder)
         finally:
-            self._add(new, numbers[: len(new)])  # an interrupt may fall between both
+            self._add(new, numbers[: len(new)])  # an interrupt may occur in between
 
     def _add(self, new: dict[str, bytes], numbers: list[Small]) -> None:
         begin, end = len(self._row), len(self._row) + len(new)
@@ -111,7 +111,7 @@ class Vocabulary:
         self._row.update(new)
 
     def _number(self, held: Booleans) -> Small:
-        """The numbers of a token, by purpose and place, at which these patterns hold."""
+        """The numbers, by purpose and place, of tokens that match exactly these patterns."""
         numbers = np.zeros(self.numbers.shape[1:], np.int32)
         for purpose, read in enumerate(self._read):
             for place, patterns in enumerate(read):
@@ -123,7 +123,7 @@ class Vocabulary:
         return numbers
 
     def meet(self, purpose: int, before: int, own: int, after: int) -> int:
-        """The class of a token for a purpose, by the numbers of the three tokens; TooManyClasses beyond `MOST_CLASSES`."""
+        """The class of a token for a purpose, from the numbers of the three tokens; TooManyClasses beyond `MOST_CLASSES`."""
         table = self.classes[purpose]
         key = before, own, after
         if any(number >= size for number, size in zip(key, table.shape, strict=True)):

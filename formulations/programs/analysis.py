@@ -1,4 +1,4 @@
-"""Analysis of rules: kind, states of machines, partial evaluation on prefixes, and size in an integer program."""
+"""Analysis of rules: kind, machine states, evaluation on prefixes, and size in an integer program."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from formulations.problem.problem import GroundRule
 from formulations.problem.trellis import Trellis
 from formulations.programs.formulation import formulate
 
-SAMPLE, MOST_COMPARED = 6, 20_000  # tokens on which formulas are looked at, and how many joint states
+SAMPLE, MOST_COMPARED = 6, 20_000  # tokens on which formulas are analysed, and largest number of joint states
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,19 @@ class Analysis(PlainRecord):
     rule: str
     form: str  # template, linear or logic
     kind: str  # "local" (folds), "linear" (a row), "regular" (an automaton), "auxiliary" (a column a gate) or "function"
-    states: int | None  # of its largest automaton; None where it would pass `MOST_STATES`
-    machines: int  # automata or rows that it consists of
-    partial: str  # on prefixes: "exact", "sound", "forced" by its user, or "" where it cannot be evaluated
-    bound: str  # on further violations, that follows from a prefix
+    states: int | None  # of the largest automaton; None above `MOST_STATES`
+    machines: int  # number of automata or rows
+    partial: str  # on prefixes: "exact", "sound", "forced" by the user, or "" if it cannot be evaluated
+    bound: str  # lower bound on the violations, given a prefix
     rows: int
-    columns: int  # rows and columns that it adds, σ included
-    warning: str = ""  # about its use
-    apart: str = ""  # why it is compiled for each sequence; empty if it is compiled once for all
+    columns: int  # rows and columns, including σ
+    warning: str = ""  # advice on its use
+    apart: str = ""  # why it is compiled for each sequence; empty if it is compiled once
     TITLE: ClassVar = "the analysis"
 
 
 def analyse(rules: RuleSet, labels: LabelSet, tokens: Sequence[str]) -> list[Analysis]:
-    """Every rule on one sequence; ValueError for fields that are neither labels nor declared."""
+    """Analyse rules on one sequence; ValueError for unknown fields."""
     K = len(labels)
     trellis = Trellis(np.zeros(K), np.zeros((len(tokens) - 1, K, K)), labels=labels, tokens=tokens)
     compiled = compile_rules(rules, labels)
@@ -100,7 +100,7 @@ def _partial(rule: Rule, ground: GroundRule, labels: LabelSet, tokens: Sequence[
 
 
 def partial_by_sample(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> str:
-    """As `Automaton.partial`, by comparing the rule on each prefix with the rule on all tokens."""
+    """As `Automaton.partial`, by comparison of the rule on each prefix with the rule on all tokens."""
     whole, kinds = _small(rule, labels, tokens), set()
     most = 1 if rule.hard or rule.distance == "binary" else None
     for length in range(1, len(tokens)):
@@ -120,7 +120,7 @@ def _small(rule: Rule, labels: LabelSet, tokens: Sequence[str]) -> list[Machine]
 
 
 def _compare(prefix: list[Machine], whole: list[Machine], labels: int, length: int, most: int | None) -> str:
-    """Compare the violations of a prefix, at most `most`, with those that are then certain for the whole sequence."""
+    """Compare the violations of a prefix, capped at `most`, with the violations that are then certain for the whole sequence."""
     count = len(prefix)
     machines = [*prefix, *whole]
     _, members = label_classes(machines, labels)

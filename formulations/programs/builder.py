@@ -1,4 +1,4 @@
-"""The program under construction: its rows and columns, and columns that rules share."""
+"""Construction of programs: rows, columns, and columns that rules share."""
 
 from collections import Counter
 from typing import Any
@@ -15,13 +15,13 @@ from formulations.problem.problem import Problem
 from formulations.programs.names import Block, LabelNames, Meaning, Namer, Owner
 from formulations.programs.record import UNBOUNDED, stable_order
 
-_SECONDS_AN_ENTRY = 1.2e-7  # to compress rows that memory caches do not hold
+_SECONDS_AN_ENTRY = 1.2e-7  # time to compress rows outside the caches
 
-NOTHING = np.zeros(0, np.int64)  # so that there is something to join
+NOTHING = np.zeros(0, np.int64)  # concatenation needs at least one array
 
 
 class Axis:
-    """Columns or rows so far, in blocks with names; `defaults` are the numbers that each has, such as its sides."""
+    """Columns or rows, in blocks with names; `defaults` are numbers of each column or row, such as its sides."""
 
     def __init__(self, **defaults: int) -> None:
         self.count, self.names, self._defaults = 0, list[Block](), defaults
@@ -39,7 +39,7 @@ class Axis:
 
 
 class ProgramBuilder:
-    """The columns and rows of a problem's program, and indicators: columns that are 1 where a step lies in a table."""
+    """Columns and rows of a problem's program, and indicators: columns that are 1 if a step is in a table."""
 
     def __init__(self, problem: Problem) -> None:
         self.shape, self.states = problem.shape, problem.lattice.states
@@ -61,17 +61,17 @@ class ProgramBuilder:
                     self.uses.update({table.tobytes() for table in component.steps.values})
 
     def sigma(self, of: Owner, most: int, penalty: int) -> int:
-        """The column of violations that each cost the penalty."""
+        """The column of violations, each of which costs the penalty."""
         return int(self.columns.add(1, of.one("sigma", "sigma"), upper=most, cost=penalty)[0])
 
     def put(self, row: Integers | int, column: Integers | int, value: Integers | int = 1) -> None:
-        """Coefficients; the three are broadcast against each other. OutOfTime where a time limit has passed."""
+        """Add coefficients; the arguments are broadcast. OutOfTime if a time limit has passed."""
         time_limits.check()
         for entries, given in zip(self.entries, np.broadcast_arrays(row, column, value), strict=True):
             entries.append(given.reshape(-1))
 
     def compress(self) -> tuple[Integers, Integers, Integers]:
-        """indptr, indices, data; OutOfTime where a time limit leaves too little for them."""
+        """indptr, indices, data; OutOfTime if too little time is left."""
         time_limits.check(_SECONDS_AN_ENTRY * sum(map(len, self.entries[0])))
         row, column, value = (
             np.concatenate([*entries, NOTHING]).astype(np.int64) for entries in self.entries
@@ -83,13 +83,13 @@ class ProgramBuilder:
         return indptr.astype(np.int64), column[order], value[order]
 
     def edges(self, token: int, table: NDArray[Any]) -> Integers:
-        """Path columns into the token, some of K at token 0 and of S·K later, where the table is not 0."""
+        """Path columns into the token with a nonzero table entry, out of K at token 0 and S·K later."""
         values = self._values(token, table)
         before = self.states + (token - 1) * values.size if token else 0
         return np.asarray(before + np.flatnonzero(values))
 
     def _values(self, token: int, table: NDArray[Any]) -> NDArray[Any]:
-        """A table's values (K,) on the start columns of labels, or (S·K,) on the columns into a later token."""
+        """The values of a table on path columns: (K,) at token 0, (S·K,) at later tokens."""
         _, K = self.shape
         inner = self.inner(token, table)
         return inner[0] if token == 0 else np.broadcast_to(inner, (self.states // K, K, K)).reshape(-1)
@@ -101,7 +101,7 @@ class ProgramBuilder:
         return table[1:] if len(table) > self.shape[1] else table
 
     def indicator(self, token: int, table: NDArray[Any]) -> int:
-        """The column that is 1 where the step into the token lies in the table (K+1, K), (K, K) or (1, K)."""
+        """The column that is 1 if the step into the token is in the table (K+1, K), (K, K) or (1, K)."""
         key = (token, self.inner(token, table).astype(bool).tobytes())
         if key not in self._indicators:
 
@@ -119,7 +119,7 @@ class ProgramBuilder:
         return self._indicators[key]
 
     def weighted_columns(self, steps: StepTable) -> tuple[Integers, Integers]:
-        """Columns and weights whose sum is that of the steps."""
+        """Columns and weights that express a sum over steps."""
         shared = [self._shared_weight(table) for table in steps.values]
         if not any(shared):
             values = on_edges(steps, self.shape, self.states)
@@ -138,7 +138,7 @@ class ProgramBuilder:
         return np.concatenate(columns), np.concatenate(weights)
 
     def _shared_weight(self, table: Integers) -> int:
-        """The one weight of a table that several sums use, so that its steps get a column; 0 for any other."""
+        """The weight of a table with a single weight that several sums use, which then gets an indicator; 0 for other tables."""
         if self.uses[table.tobytes()] < 2 or not table.any():
             return 0
         weights = np.unique(table[table != 0])

@@ -1,4 +1,4 @@
-"""Rows of a circuit: a column z for each gate below the top, and rows z <= inputs, as gates are used in one polarity."""
+"""Rows of a circuit: a column z for each gate below the top, and rows z <= inputs, since gates have one polarity."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from formulations.programs.names import Meaning, Owner
 def add_circuit(
     circuit: Circuit, rule: GroundRule, of: Owner, once: int | None, program: ProgramBuilder
 ) -> None:
-    """Every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most once."""
+    """Rows: every grounding holds, or its σ is 1; `once` is the σ of a rule that counts at most one violation."""
     writer, roots = _Writer(circuit, of, program), Counter(circuit.roots)
     for number, (root, times) in enumerate(roots.items()):
         if not number % 64:
@@ -29,7 +29,7 @@ def add_circuit(
 
 
 class _Writer:
-    """Coefficients of a circuit's rows, gathered as lists."""
+    """Collects the coefficients of a circuit's rows."""
 
     def __init__(self, circuit: Circuit, of: Owner, program: ProgramBuilder) -> None:
         self.gates, self.of, self.program = circuit.gates, of, program
@@ -44,7 +44,7 @@ class _Writer:
                 self.uses.update((a, b))
 
     def require(self, root: int, slack: int | None, of: Owner) -> None:
-        """Clauses that make a node true unless the slack is 1."""
+        """Add clauses: the node is true, or the slack is 1."""
         stack = [root]
         while stack:
             node = stack.pop()
@@ -57,7 +57,7 @@ class _Writer:
                 self._clause([*terms, *([] if slack is None else [(slack, 1)])], 1, of)
 
     def _inputs(self, node: int) -> list[int]:
-        """The inputs of an or, those that are ors for it alone taken apart."""
+        """The inputs of an OR; inner ORs with a single use are flattened."""
         kind, a, b = self.gates.nodes[node]
         if kind in (LITERAL, AND):
             return [node]
@@ -72,7 +72,7 @@ class _Writer:
         return list(dict.fromkeys(result))
 
     def _column(self, node: int) -> int:
-        """The column of a node; those of all that it rests on are made first."""
+        """The column of a node, after the columns of its inputs."""
         stack = [node]
         while stack:
             n = stack[-1]
@@ -96,7 +96,7 @@ class _Writer:
         return self.column[node]
 
     def _columns(self, inputs: list[int], together: np.ufunc) -> list[int]:
-        """The columns of inputs. Literals of one token, or of the two of a step, share an indicator: the relaxation is tighter."""
+        """The columns of inputs. Literals of one token, or of both tokens of a step, share an indicator, which tightens the relaxation."""
         tables, result = dict[int, NDArray[np.bool_]](), list[int]()
         for n in inputs:
             kind, token, b = self.gates.nodes[n]
@@ -116,7 +116,7 @@ class _Writer:
         return result
 
     def _clause(self, terms: list[tuple[int, int]], least: int, owner: Owner | int) -> None:
-        """A row of a root, or a row that defines a gate, by its number."""
+        """Add a row of a root, or a row that defines a gate (number)."""
         self.entries += [(len(self.lower), at, value) for at, value in terms]
         self.lower.append(least)
         self.owner.append(owner)
@@ -127,7 +127,7 @@ class _Writer:
         self.program.put(new[row], at, value)
 
     def _names(self) -> Iterator[Meaning]:
-        """`rule["r",numbers,clause]` and `link["r",numbers,gate,clause]`; without the clause where there is one."""
+        """`rule["r",numbers,clause]` and `link["r",numbers,gate,clause]`; a single clause has no number."""
         clauses, seen = Counter(self.owner), Counter[Owner | int]()
         for owner in self.owner:
             clause = (seen[owner],) if clauses[owner] > 1 else ()

@@ -1,4 +1,4 @@
-"""Problems as networks of cost functions: a variable for each token, and chains of states for rules (weighted constraint satisfaction)."""
+"""Cost networks (weighted constraint satisfaction): a variable for each token, and chains of states for rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,25 +15,25 @@ from formulations.problem.problem import GroundRule, Problem
 from formulations.programs.names import Meaning, Owner, bracketed, meanings
 
 FORBIDDEN_COST = -1
-"""In the place of a cost, of values that no solution has."""
+"""The cost of forbidden values."""
 MOST_STATES = 1000
-"""Of the machine of a rule: tables grow with the square."""
+"""Largest number of states of a rule's machine; tables are quadratic."""
 MOST_COSTS = 60_000_000
-"""Entries of all tables of chains, beyond which a network takes minutes to build."""
+"""Largest total size of the tables of chains; larger networks take minutes to build."""
 DIRECT = 40
-"""Up to so many labels, chains read labels; above, a variable for the label's class stands between them."""
+"""Largest number of labels for chains that read labels directly; above, variables for label classes are added."""
 
 
 class NoNetwork(InferenceError, ValueError):
-    """A problem that has no cost network, or too large a one."""
+    """A problem without a cost network, or with a too large one."""
 
 
 @dataclass(frozen=True, eq=False)
 class CostFunction:
-    """Costs by the values of a few variables."""
+    """Costs as a function of a few variables."""
 
     scope: tuple[int, ...]  # numbers of its variables
-    table: Integers  # grid units, an axis for each variable; `FORBIDDEN_COST` where values are forbidden
+    table: Integers  # grid units, an axis for each variable; `FORBIDDEN_COST` for forbidden values
 
     def cost(self, values: Sequence[int]) -> int:
         return int(self.table[tuple(values[variable] for variable in self.scope)])
@@ -41,22 +41,22 @@ class CostFunction:
 
 @dataclass(frozen=True, eq=False)
 class CostNetwork:
-    """A problem as variables and cost functions of one to three of them, as toulbar2 takes it.
+    """A problem as variables and cost functions, for toulbar2.
 
-    The first T variables are the labels of the tokens. The others are states of rules between tokens, classes of labels where
-    there are many labels, and marks of rules that count once. A labelling is worth `best` less the least cost of the other values.
+    The first T variables are the labels of the tokens. The others are states of rules between tokens, classes of labels if there are
+    many labels, and marks of rules that count once. The score of a labelling is `best` minus the least cost over the other variables.
 
     Parameters
     ----------
     tokens : int
         Number T of tokens.
     sizes : tuple of int
-        Number of values of each variable, values being 0, 1, ….
+        Number of values 0, 1, … of each variable.
     functions : tuple of CostFunction
-        Cost functions: each has a `scope`, numbers of variables, and a `table` of costs in grid units with an axis for each; -1
-        where values are forbidden.
+        Cost functions with a `scope`, numbers of variables, and a `table` of costs in grid units with an axis for each variable; -1
+        is forbidden.
     best : int
-        Score of a cost of 0, grid units of 2^-20 nats.
+        Score at cost 0, grid units of 2^-20 nats.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class CostNetwork:
 
     @property
     def most(self) -> int:
-        """A cost that no solution reaches."""
+        """A cost above that of every solution."""
         return 1 + sum(int(each.table.max(initial=0)) for each in self.functions)
 
     def meanings(self) -> tuple[Meaning, ...]:
@@ -91,17 +91,17 @@ class CostNetwork:
         return meanings([(len(self._names), lambda: self._names)])
 
     def cost(self, values: Sequence[int]) -> int | None:
-        """The cost of values of all variables.
+        """The cost of an assignment.
 
         Parameters
         ----------
         values : sequence of int
-            A value of each variable.
+            A value for each variable.
 
         Returns
         -------
         int or None
-            Grid units; None where the values are forbidden.
+            Grid units; None for forbidden values.
         """
         costs = [each.cost(values) for each in self.functions]
         return None if FORBIDDEN_COST in costs else sum(costs)
@@ -110,11 +110,10 @@ class CostNetwork:
 def cost_network(
     problem: Problem, *, most_states: int = MOST_STATES, most_costs: int = MOST_COSTS, direct: int = DIRECT
 ) -> CostNetwork:
-    """The network of a problem; NoNetwork for rules without a machine, and where tables are too large.
+    """The network of a problem; NoNetwork for rules without a machine, and for too large tables.
 
-    Rules that fold become functions of one or two labels. Each machine of another rule is a chain of states, and a function
-    of state, label and next state at each token. A soft rule that counts once over several machines has a variable that says
-    whether it is paid.
+    Rules that fold are functions of one or two labels. Each machine of another rule is a chain of states, with a function of state,
+    label and next state at each token. A soft rule that counts once over several machines has a variable for its payment.
     """
     T, K = problem.shape
     chains = [(rule, part) for rule in problem.rules for part in _chains(rule, K, most_states)]
@@ -180,7 +179,7 @@ class _Builder:
     def add_scores(
         self, scope: tuple[int, ...], scores: Grid, known: dict[int, tuple[Integers, int]]
     ) -> None:
-        """Costs as what scores are below the best of them; tables that are used again are made once."""
+        """Add costs, the differences from the best score; repeated tables are computed once."""
         if id(scores) not in known:
             forbidden = is_forbidden(scores)
             best = 0 if forbidden.all() else int(scores[~forbidden].max())
@@ -190,7 +189,7 @@ class _Builder:
         self.add(scope, table)
 
     def scores(self) -> None:
-        """The scores of tokens and steps; those of second order are functions of three labels."""
+        """Add the scores of tokens and steps; functions of three labels for second order."""
         lattice, K, T = self.problem.lattice, self.K, self.T
         known: dict[int, tuple[Integers, int]] = {}
         if lattice.order == 1:
@@ -212,7 +211,7 @@ class _Builder:
                 self.add_scores((t - 1, t, t + 1), later[which], known)
 
     def local(self, rule: GroundRule) -> None:
-        """Functions of the label of each token, or of the labels of two, for a rule that folds."""
+        """Add a rule that folds, as functions of one or two labels."""
         for table in rule.as_scores():
             self._local(table)
 
@@ -228,7 +227,7 @@ class _Builder:
                 self.add_scores((t - 1, t), later[which], known)
 
     def chain(self, chain: LabelChain, owner: Owner, penalty: int | None, paid: int | None = None) -> None:
-        """The states of a chain between tokens, with costs; or, with `paid`, violations that need this variable to be 1."""
+        """Add the states of a chain between tokens, with costs; with `paid`, violations instead require this variable to be 1."""
         T, S = self.T, chain.states
         read, class_of = self._read(chain)
         means = (owner.means("state", "state", t, token=t) for t in range(T - 1))
@@ -244,7 +243,7 @@ class _Builder:
             self.add((*before, read[t], *after, *mark), tables[key])
 
     def _read(self, chain: LabelChain) -> tuple[Sequence[int], Integers]:
-        """For each token the variable that a chain reads, and the class of each of its values."""
+        """For each token, the variable that a chain reads, and the class of each value."""
         if self.direct >= self.K:
             return range(self.T), chain.label_class
         key, C = chain.label_class.tobytes(), chain.classes
@@ -262,9 +261,9 @@ class _Builder:
 def _table(
     chain: LabelChain, class_of: Integers, penalty: int | None, p: int, first: bool, last: bool
 ) -> Integers:
-    """Costs by state before, value read and state after, without the first at the first token and the second at the last.
+    """Costs (state before, value, state after); the first token has no state before, the last token no state after.
 
-    Without a penalty, by 0 and 1 of a mark at the last token: violations are forbidden at 0.
+    Without a penalty, the last token has a further axis, a mark: violations are forbidden if it is 0.
     """
     S, V = chain.states, len(class_of)
     to, violations = chain.next_state[p][:, class_of], chain.emits[p][:, class_of]

@@ -1,4 +1,4 @@
-"""The programs: one set of columns and rows, and the objectives and extra rows that make each of them."""
+"""The programs: common columns and rows, with the objectives and additional rows of each program."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,23 +24,23 @@ from formulations.programs.rule_rows import add_rule
 
 FloorKind = Literal["relative", "odds"]
 MOST_COLUMNS = 20_000_000
-"""Path columns of the largest program that is built; a larger one would take gigabytes."""
+"""Largest number of path columns; a larger program would take gigabytes."""
 
-_SECONDS_A_COLUMN = 8e-8  # to state the path
+_SECONDS_A_COLUMN = 8e-8  # to add the path
 
 
 class TooLarge(InferenceError, ValueError):
-    """A problem whose program would have more than `MOST_COLUMNS` columns."""
+    """A program would have more than `MOST_COLUMNS` columns."""
 
 
 @dataclass(frozen=True)
 class Formulation:
-    """Path, rules and slacks of a problem, before an objective is chosen."""
+    """Path, rules and slacks of a problem, without an objective."""
 
-    program: IntegerProgram  # with objective 0
+    program: IntegerProgram  # the objective is 0
     score: Integers  # (n,) grid units a unit of each column
     cost: Integers  # (n,) penalty, grid units a unit of each column
-    lattice: Lattice  # the scores that `score` holds
+    lattice: Lattice  # the lattice of `score`
     columns: Sequence[Block]
     rows: Sequence[Block]
 
@@ -49,7 +49,7 @@ class Formulation:
         return replace(self.program, objective=self.score - self.cost)
 
     def best_score(self, cost_ceiling: int | None = None) -> IntegerProgram:
-        """maximise score, subject to Σ c·σ <= the ceiling where one is given."""
+        """maximise score, subject to Σ c·σ <= ceiling if given."""
         program = replace(self.program, objective=self.score)
         if cost_ceiling is None:
             return program
@@ -58,7 +58,7 @@ class Formulation:
         return program.with_row(at, self.cost[at] // divisor, upper=cost_ceiling // divisor)
 
     def least_cost(self, score_floor: int | None) -> IntegerProgram:
-        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), a limit on losses; see `formulate`."""
+        """maximise -Σ c·σ subject to score >= floor (Fersini et al. 2014, eq. 22-29), as a limit on losses; see `formulate`."""
         program = replace(self.program, objective=-self.cost)
         if score_floor is None:
             return program
@@ -74,7 +74,7 @@ class Formulation:
 
 
 def formulate(problem: Problem) -> Formulation:
-    """Columns and rows for the lattice and every rule that is not folded into it; TooLarge and OutOfTime as they say."""
+    """Columns and rows for the lattice and every rule that is not folded. Raises TooLarge and OutOfTime."""
     T, K = problem.shape
     S = problem.lattice.states
     if problem.functions:
@@ -114,9 +114,9 @@ def formulate(problem: Problem) -> Formulation:
 
 
 def _add_path(lattice: Lattice, program: ProgramBuilder) -> None:
-    """Add the path: S start edges, (T-1)·S·K steps and S end edges, a forbidden one boxed to 0; and T·S + 2 rows, one for each node.
+    """Add the path: S start edges, (T-1)·S·K steps and S end edges, boxed to 0 if forbidden; and T·S + 2 rows, one for each node.
 
-    maximise Σ score(e)·e subject to one start edge, one end edge, and as much into each node as out of it
+    maximise Σ score(e)·e subject to one start edge, one end edge, and flow conservation in each node
     (Fersini et al. 2014, eq. 12-16; Stokman 2011, eq. 39-46, where the label before token 0 is `start`).
     """
     (T, K), S = lattice.shape, lattice.states
@@ -162,7 +162,7 @@ def _edges(T: int, labels: LabelNames) -> Iterator[Meaning]:
 
 
 def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram:
-    """The program with a no-good row: not this labelling, label ids (T,), again."""
+    """Add a no-good row: exclude this labelling, label ids (T,)."""
     T = program.tokens
     return program.with_row(program.columns_of(path)[:T], np.ones(T, np.int64), upper=T - 1)
 
@@ -170,10 +170,9 @@ def exclude_labelling(program: IntegerProgram, path: LabelIds) -> IntegerProgram
 def score_floor(best: int, tau: float, bound: str) -> int | None:
     """The lowest score, in grid units, that two-phase inference accepts; None for no floor.
 
-    "relative": ``Z* - (1 - τ)·|Z*|``, right for both signs of Z*, where Fersini et al. 2014, eq. 23, prints τ·Z*,
-    which lies above the optimum for log-probabilities. It depends on where the scores' zero is. "odds":
-    Z* + log τ, which does not. Both are rounded up to the grid. τ stands for all numbers that round to it, of which the least
-    counts, so that 0.9 of 10 is 9.
+    "relative": ``Z* - (1 - τ)·|Z*|``, for both signs of Z*; eq. 23 of Fersini et al. 2014 has τ·Z*, which is above the optimum
+    for log-probabilities. It depends on the zero of the scores. "odds": Z* + log τ, independent of the zero. Both are rounded
+    up to the grid, for the least real number that rounds to τ, so that 0.9 of 10 is 9.
     """
     tau = number(tau, "tau", 0, 1)
     if choice(bound, "bound", get_args(FloorKind)) == "relative":

@@ -1,4 +1,4 @@
-"""The programs by name: from a trellis and rules to a record with named columns and rows."""
+"""Formulation of programs by name, from a trellis and rules to a record with named columns and rows."""
 
 import math
 from collections.abc import Iterable
@@ -38,15 +38,15 @@ def formulate(
 
     The programs are
 
-    - "soft": maximise score - Σ ρ·σ (Stokman 2011, eq. 57); rules are hard, or relaxed by σ, as they say;
+    - "soft": maximise score - Σ ρ·σ (Stokman 2011, eq. 57); soft rules are relaxed by σ;
     - "hard": maximise score (Stokman 2011, eq. 49-56); all rules are hard, and there is no σ;
-    - "two-phase": minimise Σ c·σ, written as maximise -Σ c·σ (Fersini et al. 2014, eq. 22-29); rules as they say, and
+    - "two-phase": minimise Σ c·σ, written as maximise -Σ c·σ (Fersini et al. 2014, eq. 22-29); rules as for "soft", and
       score >= floor;
     - "shortest-path": maximise the trellis's score (Fersini et al. 2014, eq. 12-16); no rules and no features.
 
-    The row `floor` is written as Σ loss·x <= best - floor, in whole grid units: what each step loses against the best
-    completion of the label before it. On paths that is the row score >= floor; its coefficients are so small that no
-    solver's tolerance spans a grid unit. A step that loses more than that is boxed to 0.
+    The row `floor` is written as Σ loss·x <= best - floor, in whole grid units; the loss of a step is its distance from the best
+    completion of the previous label. On paths, it is equivalent to score >= floor, but its coefficients are so small that no
+    solver's tolerance reaches a grid unit. Steps with a larger loss are boxed to 0.
 
     Parameters
     ----------
@@ -57,13 +57,12 @@ def formulate(
     program : Kind, default "soft"
         "soft", "hard", "two-phase" or "shortest-path", as in the table.
     folded : bool, default False
-        Whether rules on one token or edge go into the scores; of a two-phase program hard ones alone do, as
-        the score that its floor speaks of has no penalties.
+        Whether to add rules on single tokens or edges to the scores; for a two-phase program only hard rules, since its floor is on
+        the score without penalties.
     tau, bound : float or str, optional
         Parameters of the floor of two-phase programs; see `score_floor`.
     best_score : float, optional
-        Z*, the best score under the hard rules in nats; needed by a two-phase program with hard rules on more
-        than one token or edge.
+        Z*, the best score under the hard rules in nats; required by a two-phase program with hard rules that do not fold.
 
     Returns
     -------
@@ -73,8 +72,8 @@ def formulate(
     Raises
     ------
     ValueError
-        For an unknown program, numbers out of range, a Z* that is needed or given too high; as
-        `compile_rules` and `CompiledRules.problem`; and for more than `MOST_COLUMNS` columns (`TooLarge`).
+        For an unknown program, numbers out of range, a missing or too high Z*, more than `MOST_COLUMNS` columns (`TooLarge`), and as
+        for `compile_rules` and `CompiledRules.problem`.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def _problem(compiled: CompiledRules, trellis: Trellis, folded: bool) -> Problem
 
 
 def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
-    """The rules, all of them made hard, under the same names."""
+    """Make all rules hard; names are unchanged."""
     rules = compiled.rule_set
     items = tuple(
         replace(item, penalty=math.inf, name=name) if isinstance(item, Rule) else item
@@ -130,7 +129,7 @@ def with_hard_rules(compiled: CompiledRules) -> CompiledRules:
 
 
 def _floor(problem: Problem, tau: float, bound: str, best_score: float | None) -> int | None:
-    """The floor of a two-phase program, grid units; None for none, also where no labelling is possible."""
+    """The floor of a two-phase program, grid units; None without a floor, or without a feasible labelling."""
     folded = problem.fold(soft=False)
     best = highest = best_of_lattice(folded.lattice)
     hard = [rule.name for rule in folded.rules if rule.hard]

@@ -1,4 +1,4 @@
-"""Bounds by the scores alone: the best score, and the loss of each step against it."""
+"""Bounds from scores only: the best score, and the loss of each step against it."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from formulations.programs.record import UNBOUNDED, IntegerProgram
 
 
 def best_score(lattice: Lattice) -> int:
-    """The best score of any labelling, grid units; `FORBIDDEN` where none is possible. It keeps one token at a time."""
+    """The best score of any labelling, grid units; `FORBIDDEN` if there is none. Memory is that of one token."""
     completion = np.zeros(lattice.states, np.int64)
     for t in range(len(lattice.step) - 1, -1, -1):
         completion = np.maximum(_through(lattice, t, completion).max(axis=1), FORBIDDEN)
@@ -19,7 +19,7 @@ def best_score(lattice: Lattice) -> int:
 
 
 def losses(lattice: Lattice) -> tuple[int, Integers]:
-    """The best score, and what each start and step column loses against the best completion; `UNBOUNDED` for an impossible one."""
+    """The best score, and the loss of each start and step column against the best completion; `UNBOUNDED` for forbidden steps."""
     T, K = lattice.shape
     S = lattice.states
     completion = np.zeros((T, S), np.int64)
@@ -37,7 +37,7 @@ def losses(lattice: Lattice) -> tuple[int, Integers]:
 
 
 def _through(lattice: Lattice, t: int, completion: Grid) -> Grid:
-    """(S, K) the best that follows each state at token t by each step, given the completions (S,) of token t + 1."""
+    """(S, K) the best completion of each state at token t by each step, given the completions (S,) at token t + 1."""
     ahead = np.maximum(lattice.node[t + 1] + completion, FORBIDDEN)
     through: Grid = lattice.pool[lattice.step[t]] + lattice.at_targets(ahead)
     return through
@@ -45,7 +45,7 @@ def _through(lattice: Lattice, t: int, completion: Grid) -> Grid:
 
 @dataclass(frozen=True)
 class ReducedProgram:
-    """A program on fewer columns, with their places in the whole program."""
+    """A program on fewer columns, with the numbers of these columns in the whole program."""
 
     program: IntegerProgram
     places: Integers  # (n,)
@@ -60,9 +60,9 @@ class ReducedProgram:
 def reduce(
     program: IntegerProgram, lattice: Lattice, path: LabelIds | None, value: int, bound: int | None = None
 ) -> ReducedProgram:
-    """Remove the steps that no labelling with a score of at least `value` takes, grid units, and require that score of `path` (T,)."""
+    """Remove the steps that no labelling with a score of at least `value` (grid units), the score of `path` (T,), takes, and require this score."""
     best, loss = losses(lattice)
-    # `bound`: of labellings that keep to other scores of the lattice; losses add up and rules only take away
+    # a labelling has at most `bound` minus its losses: losses add up, and rules only reduce the score
     best = best if bound is None else bound
     upper = program.upper.copy()
     if path is not None:

@@ -1,4 +1,4 @@
-"""Names of columns and rows, created at first access, how files write them, and sizes of programs by them."""
+"""Names of columns and rows, created at first access, their escaped forms in files, and sizes of programs."""
 
 import json
 import re
@@ -14,32 +14,32 @@ import numpy as np
 from formulations.dtypes import Booleans, Integers
 from formulations.labels.label_set import LabelSet
 
-START, END = "START", "END"  # names of the states before the first token and after the last one
+START, END = "START", "END"  # names of the states before the first token and after the last token
 PLAIN = re.compile(r"[\w.+/@-]+")
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """Meaning of a column or row; its name is unique among those of its program."""
+    """Meaning of a column or row; its name is unique in the program."""
 
     name: str
     kind: str  # such as "path", "indicator", "state", "sigma" for columns, "flow", "link", "rule" for rows
-    rule: str = ""  # that it belongs to; empty for none, or for several
+    rule: str = ""  # its rule; empty for none, or for several rules
     token: int | None = None
-    labels: tuple[str, ...] = ()  # from and to, of a path column; `START` and `END` among them
+    labels: tuple[str, ...] = ()  # from and to, for a path column, including `START` and `END`
 
     def under(self, word: str) -> str:
-        """A name with this one as its items: `link[begin,title,3]` for `begin[title,3]`."""
+        """A name with this name as its items: `link[begin,title,3]` for `begin[title,3]`."""
         own, bracket, items = self.name.partition("[")
         return bracketed(word, own, *([items.removesuffix("]")] if bracket else []))
 
 
 Namer = Callable[[], Iterable[Meaning]]  # the meanings of a block of columns or rows
-Block = tuple[int, Namer]  # its size, and the meanings in it
+Block = tuple[int, Namer]  # size of a block, and its meanings
 
 
 def meanings(blocks: Iterable[Block]) -> tuple[Meaning, ...]:
-    """Those of consecutive blocks; a name that occurs again gets a number."""
+    """The meanings of consecutive blocks; repeated names are numbered."""
     result, times = list[Meaning](), Counter[str]()
     for count, namer in blocks:
         block = list(namer())
@@ -63,13 +63,13 @@ def quoted(text: str) -> str:
 
 
 def plain(label: str) -> str:
-    """A label or field: itself, or a JSON string where it is no simple word."""
+    """A label or field; a JSON string unless it is a simple word."""
     return label if PLAIN.fullmatch(label) and label not in (START, END) else quoted(label)
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A rule, and the numbers of one of its components and of a part of that where there are several."""
+    """A rule, with the numbers of a component and of its part, if there are several."""
 
     rule: str
     at: tuple[int, ...] = ()
@@ -82,7 +82,7 @@ class Owner:
         return Meaning(bracketed(word, quoted(self.rule), *self.at, *items), kind, self.rule, token)
 
     def each(self, kind: str, word: str, *numbers: Iterable[int]) -> Namer:
-        """The namer of a column or row for each combination of numbers, the first of which is the token."""
+        """A namer for a column or row by each combination of numbers; the first number is the token."""
         return lambda: (self.means(kind, word, *key, token=key[0]) for key in product(*numbers))
 
     def one(self, kind: str, word: str, *items: str | int, token: int | None = None) -> Namer:
@@ -91,10 +91,10 @@ class Owner:
 
 @dataclass(frozen=True)
 class LabelNames:
-    """How labels, pairs of labels and sets of steps are written in names."""
+    """Labels, pairs of labels and sets of steps in names."""
 
     labels: LabelSet
-    states: int  # S, of the lattice; pairs of labels where it is more than K
+    states: int  # S, of the lattice; if S > K, states are pairs of labels
 
     @cached_property
     def label(self) -> list[str]:
@@ -116,7 +116,7 @@ class LabelNames:
         return {}
 
     def several(self, member: Booleans) -> str:
-        """A set of labels (K,): `*`, the fields and labels joined by `|`, or `!` and those that are not in it."""
+        """A set of labels (K,): `*`, fields and labels joined by `|`, or `!` and the labels outside the set."""
         if member.all():
             return "*"
         inside, outside = self._joined(member), self._joined(~member)
@@ -149,7 +149,7 @@ class LabelNames:
         return self._indicator(token, "step", f"#{number}")
 
     def _beginning(self, table: Booleans, into: Booleans) -> str:
-        """The field, or group of fields and labels, whose runs a table begins; empty for none."""
+        """The field, or group of fields and labels, whose runs begin at the steps of a table; empty for none."""
         for name, known in self.labels.fields.items():
             if np.array_equal(known.begins, table):
                 return plain(name)
@@ -165,14 +165,14 @@ class LabelNames:
         return Meaning(bracketed(word, *items, token), "indicator", token=token)
 
 
-LONGEST = 100  # characters: CBC's reader of LP files takes no more, others 255
+LONGEST = 100  # characters: limit of CBC's LP reader; other readers accept 255
 SIGNS = {s: f"_{c}" for s, c in zip(" _-\"/.+|>!*@,()\\#'&:;=<", "_umqfdpotnwaclrbhskjyeg", strict=True)}
-SHORTENED = ".."  # no other name has it, as no item is empty
+SHORTENED = ".."  # does not occur in other names, since no item is empty
 _ITEMS = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^,"])*)(?:,|$)')
 
 
 def escape(name: str) -> str:
-    """The name in files, not shortened: `rule["one title",high]` is `rule._qone__title_q.high`, `start` is `start_`."""
+    """The full name in files: `rule["one title",high]` is `rule._qone__title_q.high`, `start` is `start_`."""
     word, bracket, items = name.partition("[")
     if not bracket:
         return f"{_escape(word)}_"
@@ -180,7 +180,7 @@ def escape(name: str) -> str:
 
 
 def file_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Names in files, none longer than `LONGEST`: the end of a longer one is a digest of the whole name."""
+    """Names in files; names longer than `LONGEST` are cut and end with a digest of the full name."""
     return tuple(_shortened(escape(name)) for name in names)
 
 
@@ -192,7 +192,7 @@ def _shortened(text: str) -> str:
 
 
 def _split(items: str) -> list[str]:
-    """Items at the commas that stand in no JSON string."""
+    """Split at commas outside JSON strings."""
     found = [match[1] for match in _ITEMS.finditer(items)]
     return found[:-1] if len(found) > 1 and not found[-1] and not items.endswith(",") else found
 
@@ -203,9 +203,9 @@ def _escape(text: str) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """The columns and rows of one rule and kind, and the coefficients in these rows."""
+    """The columns and rows of a rule and kind, and the coefficients in these rows."""
 
-    rule: str  # empty for columns and rows of no rule, or of several
+    rule: str  # empty for columns and rows of no rule, or of several rules
     kind: str  # as in `Meaning`
     columns: int
     rows: int
@@ -214,7 +214,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Description:
-    """The parts of a program, those of the path first; printed as a table, its totals in the last line."""
+    """The parts of a program, the path first; prints as a table with totals in the last line."""
 
     parts: tuple[Part, ...]
     columns: int
@@ -237,7 +237,7 @@ class Description:
 
 
 def describe(columns: Iterable[Meaning], rows: Iterable[Meaning], row_lengths: Integers) -> Description:
-    """The parts that columns and rows belong to, with the entries of each row."""
+    """The parts of columns and rows, given the number of entries of each row."""
     n_columns = Counter((m.rule, m.kind) for m in columns)
     n_rows, entries = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for row, length in zip(rows, row_lengths.tolist(), strict=True):

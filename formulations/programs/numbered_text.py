@@ -1,4 +1,4 @@
-"""Cost networks as text of toulbar2 (.wcsp), which numbers variables, values and functions."""
+"""Cost networks as text for toulbar2 (.wcsp), with numbered variables, values and functions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from formulations.programs.cost_network import FORBIDDEN_COST, CostFunction, Cos
 
 
 def wcsp(network: CostNetwork, title: str) -> str:
-    """Text of toulbar2 with costs in grid units. A table that several functions have is written once."""
+    """Text for toulbar2 with costs in grid units. A shared table is written once."""
     sizes, functions = network.sizes, network.functions
     head = f"{title} {len(sizes)} {max(sizes, default=0)} {len(functions)} {network.most}\n"
     return "".join([head, " ".join(map(str, sizes)), "\n", *_functions(functions, network.most)])
 
 
 def _functions(functions: tuple[CostFunction, ...], most: int) -> Iterator[str]:
-    """`arity variables default tuples` and its tuples with other costs; a shared table has a number from its first function on."""
+    """`arity variables default tuples`, then the tuples with other costs; a shared table is numbered by its first function."""
     uses = Counter(id(each.table) for each in functions)
     numbers, texts = dict[int, int](), dict[int, tuple[int, str]]()
     for each in functions:
@@ -36,7 +36,7 @@ def _functions(functions: tuple[CostFunction, ...], most: int) -> Iterator[str]:
 
 
 def _tuples(table: Integers) -> tuple[int, str]:
-    """The most frequent cost of a table, and a line for each tuple of values with another one."""
+    """The most frequent cost of a table, and a line for each tuple of values with another cost."""
     costs, counts = np.unique(table, return_counts=True)
     usual = int(costs[counts.argmax()])
     others = np.argwhere(table != usual)

@@ -34,7 +34,7 @@ class Program:
 
     The program is: maximise c·x subject to row_lower <= A x <= row_upper and lower <= x <= upper, with x integer.
 
-    Columns begin with the edges of the path (Stokman 2011, eq. 53), first those from `START`, last those to `END`.
+    The first columns are the edges of the path (Stokman 2011, eq. 53), from `START` to `END`.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Program:
 
     @property
     def constant(self) -> float:
-        """The score of the best path without rules, nats: files and solvers' models have it as a constant, and the rest in columns."""
+        """The constant of the objective in files and solvers' models, nats: the score of the best path without rules."""
         return (self.integer.shifted().constant or 0) / UNITS_PER_NAT
 
     @property
@@ -159,7 +159,7 @@ class Program:
 
     @property
     def indptr(self) -> Integers:
-        """(m+1,) where each row of A begins in `indices` and `data`, compressed sparse rows."""
+        """(m+1,) begin of each row of A in `indices` and `data`, compressed sparse rows."""
         return self.integer.indptr
 
     @property
@@ -189,15 +189,15 @@ class Program:
 
     @cached_property
     def network(self) -> CostNetwork:
-        """The same problem as a network of cost functions, as wcsp files have it.
+        """The problem as a network of cost functions, as in wcsp files.
 
-        Rules on one token or step are functions of labels, and each machine of another rule is a chain of states with a function of
-        state, label and next state for each token.
+        Rules on single tokens or steps are functions of labels. Each machine of another rule is a chain of states, with a function of
+        state, label and next state at each token.
 
         Raises
         ------
         ValueError
-            For a two-phase program, for rules that have no machine, and for tables of more than 60 million costs.
+            For a two-phase program, for rules without a machine, and for tables of more than 60 million costs.
         """
         if self._problem is None:
             raise NoNetwork("a two-phase program has no cost network; write it as lp or mps")
@@ -207,7 +207,7 @@ class Program:
             raise NoNetwork(f"no cost network: {error}; write the program as lp or mps") from None
 
     def start_text(self, labels: Sequence[str]) -> str:
-        """A labelling as the start of a solver (MST text of Gurobi): the columns `x` of its path; solvers find the others.
+        """A warm start from a labelling (MST text of Gurobi): the columns `x` of its path; solvers complete the others.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Program:
         Raises
         ------
         ValueError
-            For an unknown label, and for other than T labels.
+            For an unknown label, and for another number of labels.
         """
         place = {name: k for k, name in enumerate(self.labels)}
         names = list(labels)
@@ -251,12 +251,12 @@ class Program:
         Parameters
         ----------
         values : mapping of str to float or array_like
-            (n,) numbers, or a number for each column by its name here or in files.
+            (n,) numbers, or a number for each column, by its name or its name in files.
 
         Returns
         -------
         ndarray of int
-            (n,) values of the columns, which keep every row.
+            (n,) values of the columns, which satisfy every row.
 
         Raises
         ------
@@ -268,7 +268,7 @@ class Program:
         return feasible_values(by_column(values, names), self.integer, names, self.rows)
 
     def labelling(self, values: Mapping[str, float] | ArrayLike) -> list[str]:
-        """The T labels of the path that a solution takes. Parameters and errors as for `read`.
+        """The T labels of a solution's path. Parameters and errors as for `read`.
 
         Returns
         -------
@@ -288,16 +288,16 @@ class Program:
         return self.integer.value(self.read(values)) / UNITS_PER_NAT
 
     def text(self, format: str, *, units: str = "nats") -> str:  # noqa: A002
-        """The program as text of a file, in the general form.
+        """The program as text for a file, in the general form.
 
         - "lp" maximises, and "mps" minimises the negated objective, since CBC does not read `OBJSENSE`; names are those of
           `file_columns` and `file_rows`;
-        - "wcsp" (toulbar2) is the problem as a network of cost functions, always in grid units: a variable for the label of each
-          token, and chains of states for rules; see `network`. A solution of cost c has the score `network.best` - c.
+        - "wcsp" (toulbar2) is the cost network, always in grid units; see `network`. A solution of cost c has the score
+          `network.best` - c.
 
-        Scores of a token are counted from that of the best path without rules, whose own score is `constant`: solvers are slow
-        and inexact where scores have a large part in common. The file adds the constant again: "lp" in the objective, "mps" as its
-        right side with the opposite sign (here that of a minimum), so that a reader's objective is that of the program.
+        Scores of each token are differences from the best path without rules, whose score is `constant`, since solvers are slow and
+        inexact if scores have a large common part. The file contains the constant: "lp" in the objective, "mps" as the right side
+        of the objective (the sign is that of a minimum), so that the reader's objective is that of the program.
 
         Parameters
         ----------
@@ -345,14 +345,14 @@ class Program:
         return ROWS[format](integer, Style(*names, UNITS[units], title, tuple(remarks)))
 
     def write(self, path: str | Path, *, units: str = "nats") -> None:
-        """Write the program as a file, in the format that its name ends with.
+        """Write the program as a file; the suffix determines the format.
 
         The file appears under its name only when it is complete.
 
         Parameters
         ----------
         path : str or Path
-            A path that ends in `.lp`, `.mps` or `.wcsp`, or in one of them with `.gz`, which is compressed.
+            A path that ends in `.lp`, `.mps` or `.wcsp`, or compressed in `.lp.gz`, `.mps.gz` or `.wcsp.gz`.
         units : str, default "nats"
             "nats" or "grid", as for `text`.
 
@@ -369,7 +369,7 @@ class Program:
         write_whole(target, self.text(suffix, units=units).encode("ascii"))
 
     def general(self) -> "Program":
-        """The program as it was formulated, with rows of all kinds (Stokman 2011, section 4.1).
+        """The program in general form, with rows of all kinds (Stokman 2011, section 4.1).
 
         Returns
         -------
@@ -379,7 +379,7 @@ class Program:
         return self if self._general is None else self._general
 
     def canonical(self) -> "Program":
-        """The same program with `>=` and `=` rows only; a row keeps its name unless it is taken apart.
+        """The program with `>=` and `=` rows only; a row keeps its name unless it is split.
 
         Returns
         -------
@@ -397,7 +397,7 @@ class Program:
         )
 
     def standard(self) -> "Program":
-        """The same program with `=` rows only; the surplus of an inequality is a column `surplus[row]`.
+        """The program with `=` rows only; the surplus of an inequality is a column `surplus[row]`.
 
         Returns
         -------
@@ -421,7 +421,7 @@ def check_units(units: str) -> None:
 
 
 def _halves(rows: list[Meaning]) -> Meanings:
-    """Rows, the second one of a name marked as the upper side of the first."""
+    """Rows; the second row of a name is marked as the upper side."""
     names = set[str]()
     result = []
     for row in rows:

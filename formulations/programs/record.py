@@ -1,4 +1,4 @@
-"""The sparse record of an integer program that all solvers read, and values of its columns as they give them, checked."""
+"""The sparse record of an integer program for all solvers, and checks of the values of its columns."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.messages import brief, counted, suggestion
 from formulations.programs.names import Meaning, file_names
 
-_NEVER = -(2**60)  # the score of a step that no path takes; two of them add without overflow
-UNBOUNDED = 2**62  # marks a side that a row does not have: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
+_NEVER = -(2**60)  # the score of a step on no path; two of them add without overflow
+UNBOUNDED = 2**62  # an absent side of a row: `row_upper = UNBOUNDED`, `row_lower = -UNBOUNDED`
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class IntegerProgram:
     indptr: Integers  # (m+1,) the rows of A, compressed
     indices: Integers
     data: Integers
-    row_lower: Integers  # (m,) -UNBOUNDED, or UNBOUNDED below, where a side is absent
+    row_lower: Integers  # (m,) -UNBOUNDED (below: UNBOUNDED) for an absent side
     row_upper: Integers
     order: int = 1
-    start: Integers | None = None  # (n,) a solution to begin with, -1 where undefined
-    constant: int | None = None  # grid units that are added to c·x; None where `shifted` has not been applied
+    start: Integers | None = None  # (n,) warm start, -1 for undefined columns
+    constant: int | None = None  # grid units that are added to c·x; None before `shifted`
 
     def __repr__(self) -> str:
         size = f"{self.n_columns} columns, {self.n_rows} rows, {len(self.data)} coefficients"
@@ -45,7 +45,7 @@ class IntegerProgram:
 
     @property
     def states(self) -> int:
-        """S, the states at each token."""
+        """S, the number of states at each token."""
         return self.labels if self.order == 1 else (self.labels + 1) * self.labels
 
     @property
@@ -71,7 +71,7 @@ class IntegerProgram:
         return np.asarray(sums[self.indptr[1:]] - sums[self.indptr[:-1]])
 
     def satisfied_by(self, x: Integers) -> bool:
-        """Whether x (n,) int64 lies in its box and keeps every row, in exact arithmetic."""
+        """Whether x (n,) int64 is in its box and satisfies every row, in exact arithmetic."""
         if np.any(x < self.lower) or np.any(x > self.upper):
             return False
         activity = self.activity(x)
@@ -81,8 +81,8 @@ class IntegerProgram:
         return int(self.objective @ x) + (self.constant or 0)
 
     def shifted(self) -> "IntegerProgram":
-        """The same program, where each token's step on the best path scores 0; the score of that path is the constant."""
-        # what all labels of a token share costs solvers digits; HiGHS is much slower where no step is above 0
+        """The same program with scores relative to the best path; the score of this path is the constant."""
+        # a common part of all labels costs digits; HiGHS is much slower if no step is above 0
         if self.constant is not None:
             return self
         if not self.tokens:
@@ -135,7 +135,7 @@ class IntegerProgram:
         return np.concatenate([states[:1], steps, S + (T - 1) * S * K + states[-1:]])
 
     def start_of(self, path: LabelIds) -> Integers:
-        """(n,) the path columns of label ids (T,) as the start of solvers; -1 for other columns."""
+        """(n,) a warm start: the path columns of label ids (T,); -1 for other columns."""
         start = np.full(self.n_columns, -1)
         start[: self.n_edges] = 0
         start[self.columns_of(path)] = 1
@@ -155,7 +155,7 @@ class IntegerProgram:
 
     @property
     def canonical_rows(self) -> Integers:
-        """The row of this program that each row of the canonical form comes from."""
+        """For each row of the canonical form, the row of this program from which it comes."""
         above, equal = self.row_lower > -UNBOUNDED, self.row_lower == self.row_upper
         return np.concatenate([np.flatnonzero(above), np.flatnonzero((self.row_upper < UNBOUNDED) & ~equal)])
 
@@ -201,13 +201,13 @@ class IntegerProgram:
 
 
 def smallest_program() -> IntegerProgram:
-    """That of one token with one label, for trials of solvers."""
+    """The program of one token with one label, for trials of solvers."""
     one, both = np.ones(1, np.int64), np.ones(2, np.int64)
     return IntegerProgram(1, 1, both, 0 * both, both, np.array([0, 1]), np.array([0]), one, one, one)
 
 
 def stable_order(keys: Integers) -> Integers:
-    """`argsort(kind="stable")` of keys from 0 to 2^32 - 1, which numpy sorts by radix 16 bits at a time."""
+    """`argsort(kind="stable")` of keys from 0 to 2^32 - 1, by numpy's radix sort of 16 bits at a time."""
     order = np.argsort(keys.astype(np.uint16), kind="stable")
     high = keys >> 16
     if high.any():
@@ -215,11 +215,11 @@ def stable_order(keys: Integers) -> Integers:
     return order
 
 
-TOLERANCE = 1e-5  # how far a value may be from a whole number
+TOLERANCE = 1e-5  # largest distance of a value from a whole number
 
 
 def by_column(values: Any, names: Sequence[str]) -> Floats:
-    """(n,) values of a mapping by name, or by the name in files, or of an array; NaN is let through."""
+    """(n,) values from a mapping by name, or by name in files, or from an array; NaN is accepted."""
     if not isinstance(values, Mapping):
         return _array(values, names)
     place = {name: c for c, name in enumerate(names)}
@@ -261,7 +261,7 @@ def _array(values: Any, names: Sequence[str]) -> Floats:
 def feasible_values(
     values: Floats, program: IntegerProgram, columns: Sequence[str], rows: Sequence[Meaning]
 ) -> Integers:
-    """Values (n,) as whole numbers in their boxes that keep every row exactly; ValueError for the first that does not."""
+    """Values (n,) as whole numbers in their boxes that satisfy every row exactly; ValueError for the first violation."""
     for c in np.flatnonzero(~(np.abs(values - np.rint(values)) <= TOLERANCE))[:1]:
         value = float(values[c])
         what = f"which is not {'whole' if math.isfinite(value) else 'finite'}"

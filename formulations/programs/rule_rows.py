@@ -1,4 +1,4 @@
-"""Rows and σ columns of a compiled rule: a row for a sum or a local machine, a unit flow through the states of another machine."""
+"""Rows and σ columns of a compiled rule: a row for a sum or a local machine, a unit flow through the states of other machines."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ Emissions = tuple[
 
 @dataclass(frozen=True)
 class _Part:
-    """What the rows of a component belong to; `once` where the rule counts at most once."""
+    """The owner of the rows of a component; `once` is whether the rule counts at most one violation."""
 
     of: Owner
     slack: int | None
@@ -68,7 +68,7 @@ def _add_component(component: Component, part: _Part) -> None:
 
 
 def _hamming_distance(component: HammingDistance, part: _Part) -> Emissions:
-    """Add a second path, which keeps the rule; the tokens at which the two differ."""
+    """Add a second path, which keeps the rule; violations are the tokens at which the paths differ."""
     of, program, rows, columns = part.of, part.program, part.program.rows, part.program.columns
     if not component.possible:
         (constant,) = component.machines or ()
@@ -98,7 +98,7 @@ def _hamming_distance(component: HammingDistance, part: _Part) -> Emissions:
 
 
 def _sum(component: Sum, part: _Part) -> None:
-    """low <= Σ weights <= high, each side relaxed by σ; where the rule counts once, σ weighs the largest excess."""
+    """low <= Σ weights <= high, each side relaxed by σ; if the rule counts once, the coefficient of σ is the largest excess."""
     program, (least, greatest) = part.program, component.reach
     sides: list[tuple[str, int, int]] = []
     if component.high is not None and greatest > component.high:
@@ -123,7 +123,7 @@ def _local(machine: Machine, program: ProgramBuilder) -> Emissions:
 
 
 def _agreement(component: Agreement, part: _Part) -> Emissions:
-    """Add d >= [it has the kind] - [the one before has it] for each token and kind."""
+    """Add d >= [token has the kind] - [previous token has the kind] for each token and kind."""
     program, kinds = part.program, range(component.kinds)
     tables = [(component.kind == f)[None, :] for f in kinds]
     has = np.array([[program.indicator(t, table) for table in tables] for t in component.tokens.tolist()])
@@ -138,9 +138,9 @@ def _agreement(component: Agreement, part: _Part) -> Emissions:
 
 
 def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> Emissions:
-    """Add w[t, q, s], 1 where the machine is in state q and reads symbol s at token t.
+    """Add w[t, q, s], 1 if the machine is in state q and reads symbol s at token t.
 
-    Flow through the states, and for each symbol but one: Σ_q w[t, q, s] = Σ of the edges that carry s.
+    Flow conservation in the states, and for all symbols except one: Σ_q w[t, q, s] = Σ of the edges with symbol s.
     """
     of, program, rows = part.of, part.program, part.program.rows
     T, (Q, S) = program.shape[0], machine.emits.shape
@@ -168,7 +168,7 @@ def _flow(machine: Machine, part: _Part, *, backward: bool = False) -> Emissions
 
 
 def _emit(token: Integers, at: Integers, amount: Integers, part: _Part) -> None:
-    """Σ violations <= σ, in one row; or, where the rule counts once, a row for each token."""
+    """Add Σ violations <= σ, in one row; if the rule counts once, a row for each token."""
     if not len(at):
         return
     program, rows = part.program, part.program.rows

@@ -1,4 +1,4 @@
-"""Integer programs as text that names columns and rows: MPS and LP, whole arrays at a time."""
+"""Integer programs as MPS and LP text with names of columns and rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from formulations.programs.record import UNBOUNDED, IntegerProgram, stable_order
 
 @dataclass(frozen=True)
 class Style:
-    """Names and numbers of a text; c0 … are the columns and r0 … the rows where not named."""
+    """Names and scale of a text; by default, columns are c0, c1, …, rows r0, r1, …."""
 
     columns: Sequence[str] | None = None
     rows: Sequence[str] | None = None
-    scale: int = 1  # a power of two, by which entries of the objective are divided
+    scale: int = 1  # a power of two, the divisor of objective coefficients
     title: str = "program"  # one word
     remarks: tuple[str, ...] = ()  # lines of comment
 
@@ -24,12 +24,12 @@ PLAIN = Style()
 
 
 def mps(program: IntegerProgram, style: Style = PLAIN) -> str:
-    """Free MPS text that MINIMISES the negated objective, in grid units; rows without a side are left out."""
+    """Free MPS text that MINIMISES the negated objective, in grid units; rows without sides are omitted."""
     columns, rows = _names(program, style)
     comment = "".join(f"* {line}\n" for line in style.remarks)
     head = [f"{comment}NAME {style.title} FREE\nROWS\n N obj\n", *_row_kinds(program, rows)]
     entries = ["COLUMNS\n MARKER 'MARKER' 'INTORG'\n", *_entries(program, columns, rows, style.scale)]
-    constant = exact_decimal(program.constant or 0, style.scale)  # readers take the negative of this side
+    constant = exact_decimal(program.constant or 0, style.scale)  # readers negate this side
     offset = [] if constant == "0" else [f" RHS obj {constant}\n"]
     middle = [" MARKER 'MARKER' 'INTEND'\nRHS\n", *offset, *_sides(program, rows)]
     return "".join([*head, *entries, *middle, "BOUNDS\n", *_bounds(program, columns), "ENDATA\n"])
@@ -83,7 +83,7 @@ def _names(program: IntegerProgram, style: Style) -> tuple[Sequence[str], Sequen
 
 
 def _objective(units: Integers, scale: int) -> list[str]:
-    """Entries of an objective as exact decimals."""
+    """Coefficients of an objective as exact decimals."""
     if scale == 1:
         return list(map(str, units.tolist()))
     distinct, which = np.unique(units, return_inverse=True)
@@ -112,7 +112,7 @@ def _row_kinds(program: IntegerProgram, names: Sequence[str]) -> list[str]:
 
 
 def _entries(program: IntegerProgram, names: Sequence[str], rows_: Sequence[str], scale: int) -> list[str]:
-    """Lines `column row value`, the entries of a column together and its objective first."""
+    """Lines `column row value`, grouped by column, the objective first."""
     kept = _has_side(program)[program.row_of_entry]
     columns = np.concatenate([np.arange(program.n_columns), program.indices[kept]])
     rows = np.concatenate([np.zeros(program.n_columns, np.int64), program.row_of_entry[kept] + 1])
@@ -173,7 +173,7 @@ def _terms(weights: Iterable[str], columns: Sequence[str]) -> list[Term]:
 
 
 def _sum(terms: list[Term]) -> str:
-    """`+ 3 c0 - c4`, at most four terms a line, as readers limit its length."""
+    """`+ 3 c0 - c4`, at most four terms per line, since readers limit line length."""
     texts = [
         " ".join((sign, column) if weight == "1" else (sign, weight, column))
         for sign, weight, column in terms

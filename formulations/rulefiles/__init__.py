@@ -1,1 +1,1 @@
-"""Rule files in TOML: reading, writing and their JSON Schema."""
+"""Rule files in TOML: reading, writing and JSON Schema."""

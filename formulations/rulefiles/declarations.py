@@ -1,4 +1,4 @@
-"""The declarations of a rule file: fields, groups and templates; and lists of words in files of their own."""
+"""Declarations of a rule file: fields, groups and templates; and word lists in separate files."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ MOST_WORDS = 64 * 2**20  # bytes of a file of words
 
 @dataclass(kw_only=True)
 class Declarations:
-    """Fields, groups and templates of a rule file; each template has its form, "logic" or "linear"."""
+    """Fields, groups and templates of a rule file; templates have the form "logic" or "linear"."""
 
     fields: tuple[str, ...] = ()
     groups: dict[str, Group] = field(default_factory=dict)
     templates: dict[str, tuple[NamedFormula, str]] = field(default_factory=dict)
-    placeholders: tuple[str, ...] = ()  # of the scope of the rule that is read
+    placeholders: tuple[str, ...] = ()  # placeholders of the current rule's scope
 
     def selector(self, value: Any, what: str) -> Any:
-        """Convert a selector; every name in it has to be declared."""
+        """Convert a selector; all names must be declared."""
         if isinstance(value, list) and value:
             return tuple(each(value, lambda member: self.selector(member, what)))
         if isinstance(value, dict) and value.keys() == {"not"}:
@@ -42,7 +42,7 @@ class Declarations:
         return self.declared(value, (EACH_FIELD, *self.placeholders))
 
     def declared(self, name: str, more: tuple[str, ...] = ()) -> Selector:
-        """The field or group of a name; ValueError where there is none, and the name is not in `more`."""
+        """The field or group of a name; ValueError for an undeclared name that is not in `more`."""
         if name in self.groups:
             return self.groups[name]
         if name not in (*self.fields, OUTSIDE, *more):
@@ -53,7 +53,7 @@ class Declarations:
         return suggestion(name, [*self.fields, *self.groups]) or '; declare it: fields = ["' + name + '"]'
 
     def read_group(self, name: str, members: Any) -> None:
-        """Read a group, which may name groups above it."""
+        """Read a group, which may contain groups above it."""
         if name in (OUTSIDE, EACH_FIELD):
             raise ParameterError(f"{name!r} is a reserved word; choose another name", KEY)
         if name in self.fields:
@@ -69,11 +69,11 @@ class Declarations:
         self.groups[name] = Group(name, inner, complement)
 
     def formulas(self) -> tuple[NamedFormula, ...]:
-        """The templates that formulas may call."""
+        """Templates that formulas may call."""
         return tuple(formula for formula, kind in self.templates.values() if kind == "logic")
 
     def read_template(self, table: Mapping[str, Any]) -> None:
-        """Read a template; its text is checked later, as it may call templates below it."""
+        """Read a template; its text is checked later, since it may call templates below it."""
         check_keys(table, ("name", "parameters", "logic", "linear", "reason"))
         forms = [form for form in ("logic", "linear") if form in table]
         if len(forms) != 1 or "name" not in table:
@@ -87,14 +87,14 @@ class Declarations:
         self.templates[name] = formula, forms[0]
 
     def check_template(self, table: Mapping[str, Any]) -> None:
-        """Raise ValueError for a template whose name or text cannot be used."""
+        """Raise ValueError for a template with an invalid name or text."""
         from formulations.constraints.defining import check_definition
 
         formula, kind = self.templates[table["name"]]
         check_definition(formula, kind, self.declared, self.formulas())
 
     def check_templates(self, tables: list[Any]) -> None:
-        """Raise ParameterError where templates call each other in a circle."""
+        """Raise ParameterError for recursive templates."""
         from formulations.logic.syntax import check_named_formulas
 
         try:
@@ -125,7 +125,7 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str]) -> None:
 
 
 def with_word_files(value: Any, name: str, folder: Path | None, words: bool) -> Any:
-    """The value of a parameter with the words from files in the folder, also inside token patterns; no file is read without a folder."""
+    """Replace word files in the value of a parameter by their words, also inside token patterns; without a folder, no file is read."""
     if words:
         return _words(value, name, folder)
     if isinstance(value, list):
@@ -140,7 +140,7 @@ def with_word_files(value: Any, name: str, folder: Path | None, words: bool) -> 
 
 
 def _words(value: Any, name: str, folder: Path | None) -> Any:
-    """A list of words, or those in the file of `{ file = "words.txt" }`; the file is not read where words stand beside it."""
+    """A list of words, or the words of `{ file = "words.txt" }`; with the key `words`, the file is not read."""
     if not isinstance(value, dict):
         return value
     if not {"file"} <= value.keys() <= {"file", "words"} or not isinstance(value["file"], str):
@@ -160,7 +160,7 @@ def _words(value: Any, name: str, folder: Path | None) -> Any:
 
 
 def read_words(folder: Path, name: str) -> Words:
-    """Words of a file, one a line; empty lines and those that begin with # are left out. Unreadable for a file that cannot be read."""
+    """Words of a file, one per line; empty lines and lines that begin with # are ignored. Unreadable for a file that cannot be read."""
     try:
         text = read_text(folder / name, MOST_WORDS)
     except FileNotFoundError as error:

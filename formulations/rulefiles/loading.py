@@ -1,4 +1,4 @@
-"""Loading of rule sets, by path or by the name of a catalogue entry, and writing."""
+"""Reading of rule sets by path or catalogue name, and writing."""
 
 import warnings
 from collections.abc import Iterable
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 CATALOGUE = Path(__file__).parents[1] / "catalogue"
 GROUP = "ilpinfer.rules"
-"""The group of entry points in which other packages offer rule sets."""
-LARGEST = 4 * 2**20  # bytes of a rule file; long lists of words go into files of their own
+"""The group of entry points for rule sets of other packages."""
+LARGEST = 4 * 2**20  # bytes of a rule file; long word lists belong into separate files
 
 
 def catalogue() -> list[str]:
-    """Names of the rule sets that come with the package.
+    """Names of the rule sets in the package.
 
     Returns
     -------
@@ -44,14 +44,14 @@ def catalogue() -> list[str]:
 
 
 def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
-    """Read a rule file, or the catalogue entry of that name; several become one rule set.
+    """Read a rule file or a catalogue entry; several are joined to one rule set.
 
     Parameters
     ----------
     source : str or Path
         A path, a name of the catalogue, or the name of an entry point of the group `ilpinfer.rules`.
     *more : str or Path
-        Further paths or names, whose rules are joined to those of the first as by `join_rules`.
+        Further paths or names; the rule sets are joined by `join_rules`.
 
     Returns
     -------
@@ -61,13 +61,12 @@ def load_rules(source: str | Path, *more: str | Path) -> RuleSet:
     Raises
     ------
     RuleError
-        Where a file is missing, is not TOML, or names an unknown template, parameter or field, and where two
-        files define one name differently.
+        For a missing file, invalid TOML, an unknown template, parameter or field, and for different definitions of a name.
 
     Warns
     -----
     RuleNotice
-        Where the files have no rule and no feature.
+        If the files have no rule and no feature.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def _load(source: str | Path) -> RuleSet:
 
 
 def _of_package(point: "EntryPoint") -> RuleSet:
-    """The rule set of an entry point, which is one or the path of a rule file."""
+    """The rule set of an entry point, a rule set or the path of a rule file."""
     what = f'rules "{point.name}"'
     try:
         offered = entry_points.load(point, what)
@@ -127,7 +126,7 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
     source : str, default "rules"
         Name of the text in messages.
     folder : Path, optional
-        Folder of the files of words that the text refers to; the current one if not given.
+        Folder of word files; the current folder by default.
 
     Returns
     -------
@@ -137,7 +136,7 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
     Raises
     ------
     RuleError
-        Where the text is not TOML, or names an unknown template, parameter or field.
+        For invalid TOML, and an unknown template, parameter or field.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def parse_rules(text: str, source: str = "rules", folder: Path | None = None) ->
 
 
 def rule_set(rules: Any) -> RuleSet:
-    """The rule set of any form of rules: a set, rules and features, the path or name of a rule file, TOML text of several lines.
+    """The rule set of rules in any form: a set, rules and features, the path or name of a rule file, or TOML text of several lines.
 
     ValueError for anything else.
     """
@@ -173,7 +172,7 @@ def rule_set(rules: Any) -> RuleSet:
 
 
 def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
-    """Rules as TOML text, from which `parse_rules` reads equal rules.
+    """Rules as TOML text; `parse_rules` restores equal rules.
 
     Parameters
     ----------
@@ -188,7 +187,7 @@ def dump_rules(rules: RuleSet | Iterable[Rule | Feature] | str | Path) -> str:
     Raises
     ------
     ValueError
-        For two different groups or templates of one name, and a formula with arguments.
+        For different groups or templates of the same name, and for a formula with arguments.
 
     Examples
     --------

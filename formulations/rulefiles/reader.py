@@ -1,4 +1,4 @@
-"""Reads rule files: TOML in, rules out, every error with its place."""
+"""Reading of rule files; every error has a place."""
 
 import json
 import math
@@ -26,12 +26,12 @@ from formulations.rulefiles.toml_text import NotToml, loads, locate
 TOP = ("title", "source", "fields", "never", "groups", "template", "rule", "feature")
 FORMS = ("template", "linear", "logic")
 _UNKNOWN = re.compile(r'no field "(.+?)"')
-_MOST_UNKNOWN = 20  # fields that a message names
-_ANOTHER = "\0"  # stands for labels of a model that a file does not declare
+_MOST_UNKNOWN = 20  # fields in a message
+_ANOTHER = "\0"  # placeholder for labels of a model that the file does not declare
 
 
 def read(text: str, source: str, folder: Path | None) -> RuleSet:
-    """The rules of a text; files of words are those of the folder, and errors where there is none."""
+    """The rules of a text. `folder` is the folder of word files; without a folder, they are errors."""
     try:
         document = loads(text)
     except NotToml as error:
@@ -48,7 +48,7 @@ def read(text: str, source: str, folder: Path | None) -> RuleSet:
 
 
 def _with_other_fields(message: str, document: Mapping[str, Any], source: str, folder: Path | None) -> str:
-    """A message about an undeclared field with all other fields that the file does not declare."""
+    """Add all other undeclared fields to a message about an undeclared field."""
     unknown, found = list[str](), _UNKNOWN.match(message)
     while found and found[1] not in unknown and len(unknown) < _MOST_UNKNOWN:
         unknown.append(found[1])
@@ -111,7 +111,7 @@ class _Reader(Declarations):
         return RuleSet(tuple(items), self.fields, self.source, groups, templates, **about, never=never)
 
     def _tables(self, kind: str, read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-        """What is read from each table of a kind."""
+        """Read the tables of a kind."""
         tables = self.document.get(kind, [])
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise ParameterError(f"write each {kind} as a table of its own, [[{kind}]]", kind)
@@ -119,7 +119,7 @@ class _Reader(Declarations):
             return each(tables, partial(self._read_table, read))
 
     def _read_table(self, read: Callable[[Mapping[str, Any]], Any], table: Mapping[str, Any]) -> Any:
-        """What is read from a table; errors get the place of the parameter that their message begins with."""
+        """Read a table; errors get the place of the parameter at the beginning of their message."""
         time_limits.check()
         try:
             return read(table)
@@ -193,7 +193,7 @@ class _Reader(Declarations):
         return Feature(**parameters)
 
     def _check_names(self, statement: Template) -> None:
-        """Check the names in a text, which would otherwise be noticed only with the first labelling."""
+        """Check the names in a text, which otherwise would be checked only on the first labelling."""
         names = tuple(dict.fromkeys((*self.fields, OUTSIDE, *self.placeholders)))
         known, model = LabelSet(names, "plain"), LabelSet((*names, _ANOTHER), "plain")
         statement.check_names(known, model)
@@ -201,7 +201,7 @@ class _Reader(Declarations):
     def _parameters(
         self, table: Mapping[str, Any], record: type[Any], other: tuple[str, ...]
     ) -> dict[str, Any]:
-        """The parameters of a template or feature; the key `from` is the parameter `from_`."""
+        """Parameters of a template or feature; the key `from` is the parameter `from_`."""
         known = {f.name.rstrip("_"): f for f in fields(record) if f.name != "groups"}
         check_keys(table, (*known, *other))
         missing = [name for name, f in known.items() if f.default is MISSING and name not in table]

@@ -1,4 +1,4 @@
-"""Places of values in the text of a valid TOML file, and the writing of TOML; `tomllib` does neither."""
+"""Places of values in the text of a valid TOML file, and writing of TOML; `tomllib` has neither."""
 
 import json
 import re
@@ -15,9 +15,9 @@ from formulations.messages import LONGEST, cut
 from formulations.parameters import KEY, KeyPath
 
 WIDTH = 100
-Names = list[tuple[Any, int]]  # the parts of a key with their places
+Names = list[tuple[Any, int]]  # parts of a key, with places
 
-# A possessive group must not fail half-way: up to Python 3.11.4, it does not step back then.
+# possessive groups must not fail halfway: up to Python 3.11.4, they do not backtrack
 _LONG = r'"{3}(?:(?:[^"\\]++|\\.)*+"{1,2}(?!"))*(?:[^"\\]++|\\.)*+"{3,5}'
 _RAW = r"'{3}(?:[^']*+'{1,2}(?!'))*[^']*+'{3,5}"
 _SHORT = r"""(?:"(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+')"""
@@ -33,14 +33,14 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # w
 
 @dataclass(frozen=True)
 class Place:
-    """A character of a text: its line and column, both from 1, and its line of text."""
+    """A place in a text: line and column, from 1, and the text of the line."""
 
     line: int
     column: int
     source_line: str
 
     def caret(self) -> str:
-        """Two lines: the source line, cut around the column if it is very long, and a `^` below the column."""
+        """The source line, cut around the column if it is very long, and a `^` below the column."""
         line, at = _INVISIBLE.sub("\ufffd", self.source_line), self.column - 1
         first = max(0, min(at - WIDTH // 2, len(line) - WIDTH))
         head, tail = "…" * (first > 0), "…" * (first + WIDTH < len(line))
@@ -67,7 +67,7 @@ def _place(text: str, at: int) -> Place:
 
 
 def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
-    """The place of the value at the path, numbers counting elements from 0, or of the innermost value around it."""
+    """The place of the value at a path (numbers are indices from 0), or of the innermost enclosing value."""
     text, steps = _plain(text), path[:-1] if path[-1:] == (KEY,) else path
     depth, key, value = _find(text, steps)
     at = key if depth == len(steps) < len(path) else value
@@ -77,7 +77,7 @@ def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
 
 
 def _find(text: str, path: KeyPath) -> tuple[int, int, int]:
-    """The number of steps of the path that the text has, and the offsets of the key and the value there."""
+    """The number of path steps found in the text, and the offsets of the last key and value."""
     result, base, entries = (0, 0, 0), 0, _statements(text)
     while result[0] < len(path) and (entry := next(entries, None)):
         (names, value), depth = entry, base
@@ -95,8 +95,8 @@ def _find(text: str, path: KeyPath) -> tuple[int, int, int]:
 
 
 def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
-    """The full path of each key with the offset of its value, and the path of each table with None."""
-    last: dict[KeyPath, int] = {}  # path of an array of tables -> number of its last element so far
+    """Full paths of keys with the offsets of their values, and paths of tables with None."""
+    last: dict[KeyPath, int] = {}  # path of an array of tables -> index of its last element so far
     table: Names = []
     at = _after(_BLANK, text, 0)
     while at < len(text):
@@ -120,7 +120,7 @@ def _statements(text: str) -> Iterator[tuple[Names, int | None]]:
 
 
 def _names(text: str, at: int) -> tuple[Names, int]:
-    """The names of a dotted key, and the offset of its value."""
+    """The parts of a dotted key, and the offset of its value."""
     names: Names = []
     more: str | None = "."
     while more == "." and (match := _NAME.match(text, at)):
@@ -132,7 +132,7 @@ def _names(text: str, at: int) -> tuple[Names, int]:
 
 
 def _entries(text: str, start: int, path: KeyPath) -> Iterator[tuple[Names, int]]:
-    """The keys of an inline table, or the first step of the path in an array, with the offsets of the values."""
+    """Keys of an inline table, or the first path step in an array, with offsets of values."""
     items = (at for at in _items(text, start, _ITEMS) if text[at - 1] in "[{,")
     if text.startswith("{", start):
         yield from (_names(text, _after(_BLANK, text, at)) for at in items)
@@ -142,7 +142,7 @@ def _entries(text: str, start: int, path: KeyPath) -> Iterator[tuple[Names, int]
 
 
 def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
-    """The offsets after the brackets and commas of an array or inline table, without those of inner values."""
+    """Offsets after the brackets and commas of an array or inline table, except those of inner values."""
     depth = 0
     for match in marks.finditer(text, start) if text.startswith(("[", "{"), start) else ():
         depth += (match[1] in "[{") - (match[1] in "]}")
@@ -153,7 +153,7 @@ def _items(text: str, start: int, marks: re.Pattern[str]) -> Iterator[int]:
 
 
 def _inside(text: str, start: int, offset: int) -> int:
-    """The offset in the text of a character of the string that begins at `start`."""
+    """The offset of a character of the string that begins at `start`."""
     if not (quotes := _QUOTES.match(text, start)):
         return start
     at, end = quotes.end(), _after(_STRING, text, start) - len(quotes[1])
@@ -163,7 +163,7 @@ def _inside(text: str, start: int, offset: int) -> int:
 
 
 class NotToml(InferenceError, ValueError):
-    """A text that is not TOML: what is wrong, and where."""
+    """Invalid TOML: the error and its place."""
 
     def __init__(self, message: str, place: Place | None = None) -> None:
         where = f" (line {place.line}, column {place.column})" if place else ""
@@ -179,7 +179,7 @@ def loads(text: str) -> dict[str, Any]:
         raise _syntax_error(str(error), _plain(text)) from None
     except RecursionError:
         raise NotToml("brackets too deep inside one another") from None
-    except ValueError:  # int() refuses numbers of so many digits
+    except ValueError:  # int() refuses numbers with too many digits
         text, most = _plain(text), sys.get_int_max_str_digits()
         numbers = re.finditer(rf"{_TEXT}|#[^\n]*+|(?<![\w.])([0-9][0-9_]{{{most},}}+)", text)
         place = next((_place(text, number.start(1)) for number in numbers if number[1]), None)
@@ -187,10 +187,10 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def _syntax_error(message: str, text: str) -> NotToml:
-    """The error of a message with its place in a tail "(at line …)", or "(at end of document)"."""
+    """The error from a message of `tomllib` with "(at line …)" or "(at end of document)"."""
     if not (tail := _AT.search(message)):
         return NotToml(message)
-    at = len(text.rstrip())  # the end of the document: of what it says, that is, not of the empty lines below
+    at = len(text.rstrip())  # the end of the content, before trailing empty lines
     if tail[1]:
         at = sum(len(line) + 1 for line in text.split("\n")[: int(tail[1]) - 1]) + int(tail[2]) - 1
     message, place = message[: tail.start()], _place(text, min(at, len(text)))
@@ -205,7 +205,7 @@ def _syntax_error(message: str, text: str) -> NotToml:
 
 
 def _no_value(text: str) -> str:
-    """The message for what stands where a value should be."""
+    """The message for an invalid value."""
     text = text.strip()
     if not text:
         return "no value after ="
@@ -217,12 +217,12 @@ def _no_value(text: str) -> str:
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """The document as readable TOML; `tomllib.loads` returns an equal document."""
+    """Write readable TOML; `tomllib.loads` returns an equal document."""
     return "\n".join(_table(document, "")).lstrip("\n") + "\n" * bool(document)
 
 
 def _table(table: Mapping[str, Any], path: str) -> Iterator[str]:
-    """The lines of a table: values, tables, arrays of tables; except at the top, tables are inline if they fit."""
+    """Lines of a table: values, tables, arrays of tables; below the top, tables are inline if they fit."""
     below: list[tuple[bool, str, list[Any]]] = []
     for key, value in table.items():
         name, inner = _key(key), value if isinstance(value, list) else [value]
@@ -240,7 +240,7 @@ def _table(table: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def _value(value: Any, used_width: int | None = None, indent: str = "") -> str:
-    """The value in one line, or an array in several where it does not fit after `used_width` characters."""
+    """The value in one line, or an array in several lines if it does not fit after `used_width` characters."""
     if isinstance(value, str):
         return _string(value, '"', "'", '"""', "'''")
     if isinstance(value, int | float):
@@ -267,7 +267,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str, *quotes: str, trim: str = "") -> str:
-    """The text in the first of the quotes that need no escapes, otherwise with escapes."""
+    """The text in the first quotes that need no escapes, otherwise with escapes."""
     if not _INVISIBLE.search(text) and (trim or not {"\t", "\n"} & set(text)):
         for quote in quotes:
             ends = (trim + text)[:1], text[-1:]

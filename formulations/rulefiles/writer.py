@@ -44,7 +44,7 @@ def write(rules: RuleSet) -> str:
 
 
 def _templates(rules: RuleSet) -> dict[str, tuple[NamedFormula, str]]:
-    """The templates of the rule set, and those of its rules that come from Python."""
+    """The templates of the rule set, and user templates of rules from Python."""
     result = {f.name: (f, kind) for f, kind in rules.templates}
     for rule in rules.rules:
         if isinstance(rule.statement, Text):
@@ -103,7 +103,7 @@ def _value(value: Any) -> Any:
 
 
 def _has_default_name(group: Group) -> bool:
-    """Whether a group is a complement with the name that `other_than` gives it."""
+    """Whether a group is a complement with the default name of `other_than`."""
     return group.complement and group.name == f"other than {', '.join(map(str, group.members))}"
 
 
@@ -119,7 +119,7 @@ def _selectors(item: Rule | Feature) -> list[Any]:
 
 
 def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: set[Group]) -> None:
-    """Add the named groups of a selector, inner ones first, without those visited before."""
+    """Add the named groups of a selector, inner groups first, each once."""
     for group in alternatives(selector or ()):
         if isinstance(group, str) or group in visited:
             continue
@@ -131,7 +131,7 @@ def _add_groups(selector: Selector | None, groups: dict[str, Group], visited: se
 
 
 def _fields(rules: RuleSet, groups: dict[str, Group]) -> list[str]:
-    """The declared fields, and those that rules and groups name without."""
+    """The declared fields, and undeclared fields in rules and groups."""
     result = dict.fromkeys(rules.fields)
     for item in rules:
         placeholders = SCOPES[item.scope] if isinstance(item, Rule) else ()

@@ -1,4 +1,4 @@
-"""Regular expressions of `re` over the characters of a token; the engine of `regex` can stop a match in every thread."""
+"""Regular expressions with the syntax of `re` on tokens; the engine `regex` can stop a match in any thread."""
 
 import math
 import re
@@ -19,9 +19,9 @@ FIRST_ATTEMPT, LEAST_ATTEMPT = 0.02, 0.005
 """Seconds of processor time for a first match, which tells the pace of the processor, and for any, where a time limit is set. The
 engine knows processor time alone, of which a busy machine grants little and several threads use much."""
 LONGEST = 200_000  # characters of an expression
-DEEPEST = 200  # groups inside one another
+DEEPEST = 200  # nested groups
 LARGEST = 100_000
-"""Largest number of parts that repetitions, expanded to their least count, add to an expression."""
+"""Largest number of parts of an expression with repetitions expanded to their least count."""
 
 MOST_QUICK = 4
 """Repetitions and alternatives, one of them at least with an end, of an expression that needs no limit of time on a token of `LONGEST_TEXT` characters."""
@@ -42,7 +42,7 @@ class TooSlow(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression in the syntax of `re` that must match a whole token; ValueError for a text that is none, or too large."""
+    """A regular expression that must match a whole token; ValueError for invalid and too large expressions."""
 
     pattern: str
     ignore_case: bool = False
@@ -54,15 +54,15 @@ class Expression:
     def _engine(self) -> Any:
         import regex  # type: ignore[import-untyped]
 
-        # a brace that begins no repetition gets a backslash, as `regex` interprets some of these
+        # braces that begin no repetition are escaped, since `regex` interprets some of them
         literal = _PART.sub(lambda part: "\\{" if part["brace"] else part[0], self.pattern)
         return regex.compile(literal, regex.IGNORECASE if self.ignore_case else 0)
 
     @cached_property
     def _is_quick(self) -> bool:
-        """Whether it takes little time on any short token: few choices, none inside a repetition, and no references or looks behind."""
-        total, inside = 0, [0]  # choices so far, and those in each open group
-        before = endless = 0  # those in what a quantifier would repeat; repetitions without an end
+        """Whether every short token takes little time: few choices, none inside a repetition, no references, no lookbehind."""
+        total, inside = 0, [0]  # choices so far, in total and in each open group
+        before = endless = 0  # choices in the operand of a quantifier; unbounded repetitions
         for part in _PART.finditer(self.pattern):
             if part["quantifier"]:
                 if before:
@@ -86,11 +86,11 @@ class Expression:
 
     @cached_property
     def quick_match(self) -> Callable[[str], Any] | None:
-        """The function that matches a token of up to `LONGEST_TEXT` characters, where no limit of time is needed."""
+        """A function that matches tokens of up to `LONGEST_TEXT` characters, if no time limit is needed."""
         return self._engine.fullmatch if self._is_quick else None
 
     def matches(self, token: str) -> bool:
-        """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime where a time limit passes."""
+        """Whether the whole token matches; TooSlow after `TIME_LIMIT` seconds of processor time, OutOfTime if a time limit passes."""
         if self.quick_match is not None and len(token) <= LONGEST_TEXT:
             return self.quick_match(token) is not None
         time_limits.check()
@@ -140,8 +140,8 @@ def _check_syntax(pattern: str) -> None:
 
 
 def _extent(pattern: str) -> tuple[int, int]:
-    """The number of parts of an expression, with repetitions expanded to their least count, and the most groups inside one another."""
-    groups, last, depth = [1], 0, 0  # parts of each open group; of what a quantifier would repeat
+    """The number of parts of an expression with repetitions expanded to their least count, and the depth of groups."""
+    groups, last, depth = [1], 0, 0  # parts of each open group; parts of the operand of a quantifier
     for part in _PART.finditer(pattern):
         if part["quantifier"]:
             low = int(part["low"]) if part["low"] else int(part["quantifier"] == "+")

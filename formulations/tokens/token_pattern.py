@@ -32,7 +32,7 @@ ItemNumber = tuple[str, tuple[int, ...]]
 
 @remembered
 def item_numbers(token: str) -> tuple[ItemNumber, ...]:
-    """The item numbers that a token may stand for: none, one, or two for a letter that is a roman numeral as well."""
+    """The readings of a token as an item number: none, one, or two for a letter that is also a roman numeral."""
     match = _FRAME.fullmatch(token)
     if match is None:
         return ()
@@ -50,7 +50,7 @@ def item_numbers(token: str) -> tuple[ItemNumber, ...]:
 
 
 def numbers_after(readings: tuple[ItemNumber, ...]) -> list[ItemNumber]:
-    """The item numbers that may follow one, given what it may stand for: 1.2.1, 2 and 1.3 after 1.2."""
+    """The item numbers that may follow an item number with these readings: 1.2.1, 2 and 1.3 after 1.2."""
     result: list[ItemNumber] = []
     for kind, parts in readings:
         result.append((kind, (*parts, 1)))
@@ -59,7 +59,7 @@ def numbers_after(readings: tuple[ItemNumber, ...]) -> list[ItemNumber]:
 
 
 def continues(before: str, token: str) -> bool:
-    """Whether the item number of a token follows that of the token before: 2 after 1, 1.3 or 2 or 1.2.1 after 1.2."""
+    """Whether one item number follows another: 2 after 1; 1.3, 2 or 1.2.1 after 1.2."""
     after = item_numbers(token)
     return any(one in after for one in numbers_after(item_numbers(before)))
 
@@ -127,12 +127,12 @@ class TokenPattern:
 
     @cached_property
     def word_set(self) -> frozenset[str]:
-        """The words, in lower case where case is ignored."""
+        """The words, in lower case if case is ignored."""
         return frozenset(map(self._fold_case, self.words))
 
     @cached_property
     def exception_set(self) -> frozenset[str]:
-        """As `word_set`, of the exceptions."""
+        """As `word_set`, for exceptions."""
         return frozenset(map(self._fold_case, self.unless))
 
     @cached_property
@@ -178,7 +178,7 @@ class TokenPattern:
         return self.shown()
 
     def shown(self, quotes: str = "") -> str:
-        """What matches, with each word between quotes.
+        """A description of the pattern, with words in quotes.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ tokens.__doc__ = described(TokenPattern, tokens.__doc__)
 
 
 def as_pattern(value: Any, what: str) -> TokenPattern:
-    """Check a token pattern, given as one, as a table of its parameters, or as a single word."""
+    """A token pattern from a token pattern, a table of its parameters, or a word."""
     if isinstance(value, TokenPattern):
         return value
     if isinstance(value, str) and value:

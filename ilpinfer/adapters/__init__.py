@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from ilpinfer.adapters.windows import merge_windows as merge_windows
 
 _HOMES = {"join_windows": "windows", "merge_windows": "windows"}
-"""The module of each name of this package; a program loads only the modules that it uses."""
+"""Public names by module; modules are imported at first use."""
 __all__ = list(_HOMES)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ilpinfer.adapters.decisions import AdapterError
 
 Key = tuple[Any, ...]
-"""Begin and end of a piece in the document, and whatever else tells equal ones apart."""
+"""Begin and end of a piece in the document, and further values that identify it."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Alignment:
 
 
 def align(windows: Sequence[Sequence[Key]], text: str | None, numbered: bool) -> Alignment:
-    """The pieces of overlapping windows, each once, and the place of each window among them."""
+    """Merge the pieces of overlapping windows, and locate the first piece of each window."""
     keys = list[Key]()
     first = list[int]()
     last = -1
@@ -59,7 +59,7 @@ def _check_order(w: int, window: Sequence[Key]) -> None:
 
 
 def _overlap(keys: list[Key], begin: int, window: Sequence[Key]) -> int | None:
-    """The first position from which the pieces so far agree with the window; None if there is none."""
+    """The first position at which the window continues the pieces so far; None if it overlaps none."""
     for place in range(begin, len(keys)):
         if keys[place] == window[0]:
             shared = min(len(keys) - place, len(window))
@@ -71,7 +71,7 @@ def _overlap(keys: list[Key], begin: int, window: Sequence[Key]) -> int | None:
 def _check_next(
     w: int, last: int, keys: list[Key], begin: int, window: Sequence[Key], text: str | None, numbered: bool
 ) -> None:
-    """Raise AdapterError unless a window without common pieces begins where the window before ends."""
+    """Raise AdapterError unless a window that does not overlap begins where the previous window ends."""
     start, end = window[0][0], keys[-1][1]
     if start < keys[begin][0]:
         raise AdapterError(f"offsets: window {w} begins at {start}, before window {last} ({keys[begin][0]})")
@@ -83,7 +83,7 @@ def _check_next(
     if start > end and text is None and not numbered:
         raise AdapterError(
             f"offsets: windows {last} and {w} have no piece in common, and characters {end} to {start} are in neither; "
-            "let windows overlap, or give the text, so that it can be seen that nothing is missing"
+            "let windows overlap, or give text=, which shows whether something is missing"
         )
     _check_gap(f"window {w} begins", end, start, text, numbered)
 

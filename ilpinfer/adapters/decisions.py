@@ -1,4 +1,4 @@
-"""The best labelling of a trellis under rules with the probabilities of its labels, for all adapters."""
+"""Decoding for all adapters: the best labelling under rules, and the probabilities of its labels."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,11 +22,11 @@ probability of the entity as a whole under the rules."""
 
 
 TOKENS_HINT = "give text= and offset_mapping=, or pieces="
-"""How to give tokens to `ilpinfer.adapters.huggingface.entities`; all other adapters have tokens."""
+"""Advice for `ilpinfer.adapters.huggingface.entities`; all other adapters have tokens."""
 
 
 class AdapterError(InferenceError, ValueError):
-    """Input of an adapter that does not fit; the message names the value, the place and the way out."""
+    """Invalid input of an adapter; the message names the value, its place and a remedy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def best_ids(trellis: Trellis, decoder: Decoder) -> Integers:
 
 
 def decide(trellis: Trellis, decoder: Decoder, score: str = "rules") -> Decision:
-    """The best labelling under a decoder's rules, with the probability of each of its labels."""
+    """The best labelling under the decoder's rules, and the probabilities of its labels."""
     ids = best_ids(trellis, decoder)
     chances = _marginals(trellis, decoder, score)
     probabilities = np.asarray(chances.labels[np.arange(len(trellis)), ids])
@@ -70,7 +70,7 @@ def _marginals(trellis: Trellis, decoder: Decoder, score: str) -> "Marginals":
         return marginals(trellis, decoder.rules)
     except TooManyStates as error:
         raise AdapterError(
-            f"probabilities under these rules are too expensive ({error}); score='model' gives those of the model"
+            f"probabilities under these rules are too expensive ({error}); score='model' gives the model's probabilities"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Pieces of a tokenizer: those of each word, positions in the text, and the entities of labelled ones."""
+"""Pieces of a tokenizer: their words, their positions in the text, and the entities of labelled pieces."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -70,13 +70,13 @@ def units_of(
 
 
 def words_of(words: Sequence[int], pieces: Sequence[int]) -> list[list[int]]:
-    """The pieces of each word, from the word of each piece."""
+    """Group pieces by word."""
     pairs = zip(words, pieces, strict=True)
     return [[piece for _, piece in group] for _, group in groupby(pairs, key=lambda pair: pair[0])]
 
 
 def plain_text(pieces: list[str]) -> str:
-    """Pieces of WordPiece as text: `##` marks a piece that continues a word."""
+    """Join WordPiece pieces to text; `##` marks a piece that continues a word."""
     return " ".join(pieces).replace(" ##", "")
 
 
@@ -143,19 +143,19 @@ class Unit:
 
 
 def grouping_labels(labels: Sequence[str], scheme: str) -> Sequence[str]:
-    """Labels (T,) by which entities are grouped: the library knows BIO, written `B-x`, so that other schemes become BIO."""
+    """Labels (T,) for grouping. The library reads only BIO, written `B-x`; other schemes are converted to BIO."""
     return labels if is_usual(scheme) else convert(labels, scheme, "bio")
 
 
 def is_usual(scheme: str) -> bool:
-    """Whether the library reads labels of a scheme as they are."""
+    """Whether the library can read the labels of a scheme without conversion."""
     return scheme_of(scheme) not in CLOSED and (form_of(scheme) == USUAL or not convertible(scheme))
 
 
 def entity_groups(
     units: Iterable[Unit], text: str | None, to_text: Callable[[list[str]], str]
 ) -> list[dict[str, Any]]:
-    """Units grouped to entities as in the library: a label without B- continues the field before it."""
+    """Group units to entities as the library does: a label without B- continues the previous entity of its field."""
     groups = list[list[Unit]]()
     for unit in units:
         begins, field = _read(unit.label)
@@ -181,5 +181,5 @@ def _group(units: Sequence[Unit], text: str | None, to_text: Callable[[list[str]
 
 
 def _read(label: str) -> tuple[bool, str]:
-    """Whether a label begins an entity, and its field as in the library: other prefixes are part of it."""
+    """Whether a label begins an entity, and its field as the library reads it: only B- and I- are prefixes."""
     return label.startswith("B-"), label[2:] if label.startswith(("B-", "I-")) else label

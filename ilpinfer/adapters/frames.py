@@ -1,4 +1,4 @@
-"""Sequences in data frames of pandas, polars and Arrow (`pip install 'ilpinfer[frames]'`), a row a token or a row a sequence."""
+"""Sequences in data frames of pandas, polars and Arrow (`pip install 'ilpinfer[frames]'`), with a row for each token or sequence."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ def sequences_of(
 ) -> list[Example]:
     """The sequences of a data frame, in the order of its rows.
 
-    A frame has one row for each token, or one row for each sequence. In the latter case the cells of tokens
+    A frame has one row for each token, or one row for each sequence. In the second case, the cells of tokens
     and labels are lists, and the column `sequence` is not read.
 
     Parameters
@@ -87,7 +87,7 @@ def with_solutions(
 ) -> Frame:
     """The frame with columns `label`, `score`, `status` and `violations` of its sequences.
 
-    Rows, their order, the index of pandas and all other columns stay. In a frame with one row for each token,
+    All rows, the index of pandas and the other columns are kept. In a frame with one row for each token,
     every row of a sequence has its score (nats), status and violations. In a frame with one row for each
     sequence, cells of `label` are lists. Parameters as for `sequences_of`, and two more.
 
@@ -102,7 +102,7 @@ def with_solutions(
     Returns
     -------
     DataFrame or Table
-        A new frame of the same kind. `violations` are the rules that are broken, with the number of times, as
+        A new frame of the same kind. `violations` are the broken rules with their numbers of violations, as
         JSON. An infeasible sequence has no label and no score.
 
     Raises
@@ -154,7 +154,7 @@ def with_solutions(
 
 @dataclass(frozen=True)
 class _Part:
-    """Rows of a sequence, begin and end; its tokens if they are a list in one row."""
+    """The rows of a sequence, from `begin` to `end`, and its tokens if a single row holds them as a list."""
 
     begin: int
     end: int
@@ -180,7 +180,7 @@ def _table(frame: Any) -> "nw.DataFrame[Any]":
 
 
 def _cells(table: "nw.DataFrame[Any]", name: str) -> list[Any]:
-    """The cells of a column, None for empty ones; InputError if it is missing."""
+    """The cells of a column, None for empty cells; InputError if the column is missing."""
     if name not in table.columns:
         raise InputError(f'no column "{name}"{suggestion(name, map(str, table.columns))}')
     column = table[name]
@@ -210,7 +210,7 @@ def _parts(table: "nw.DataFrame[Any]", tokens: str, sequence: str | Sequence[str
             shown = " and ".join(f'"{name}" {brief(key)}' for name, key in zip(names, keys[row], strict=True))
             raise InputError(
                 f"row {row}: {shown} again, after other sequences since row {known[keys[row]]}; sort the frame by sequence, or "
-                "name all columns that tell sequences apart"
+                "name all columns that identify sequences"
             )
         known[keys[row]] = row
     return [_Part(begin, end) for begin, end in pairwise([*begins, len(keys)])]

@@ -52,9 +52,9 @@ def entities(
     """The entities of a text under rules, as a token-classification pipeline of transformers returns them.
 
     With the strategies "none" and "simple" rules refer to pieces, with "first", "average" and "max" to words. The score
-    of a piece or word is the marginal probability of its label under the rules, p(y_t = k) with p(y) ∝ exp(score(y)) over the
-    labellings that keep the hard rules; that of an entity is their mean. Without rules, entities and scores of BIO labels are the
-    library's. Of a scheme that marks ends, such as IOBES, which the library does not know, each run is an entity.
+    of a piece or word is the marginal probability of its label under the rules: p(y_t = k), where p(y) ∝ exp(score(y)) over the
+    labellings that keep the hard rules. The score of an entity is the mean over its units. Without rules, entities and scores of BIO labels are the
+    library's. The library does not know schemes that mark ends, such as IOBES; there, each run is an entity.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def entities(
     id2label : mapping of object to str or sequence of str
         Names of the K labels, as in the model's config.
     word_ids : sequence of int or None, optional
-        (S,) number of the word of each piece; None for special pieces. Strategies that label words need it. Words between
-        others that have no piece have the same score for all labels.
+        (S,) number of the word of each piece; None for special pieces. Strategies that label words need it. A skipped word
+        number is a word without pieces; all labels have the same score there.
     offset_mapping : sequence of tuple of (int, int), optional
         (S, 2) begin and end of each piece in characters. Without `word_ids`, an empty piece is a special one.
     rules : Rules, str or Path, optional
@@ -72,7 +72,7 @@ def entities(
     text : str, optional
         Text that the offsets refer to. Rules may look at the texts of its pieces or words.
     pieces : sequence of str, optional
-        (S,) pieces, such as `encoding.tokens()`, of which `word` is made; rules look at them if there is no text.
+        (S,) pieces, such as `encoding.tokens()`, from which `word` is built; rules look at them if there is no text.
     to_text : callable, optional
         Function from pieces to text, such as `tokenizer.convert_tokens_to_string`; by default that of WordPiece.
     aggregation_strategy : {"simple", "none", "first", "average", "max"}, default "simple"
@@ -81,8 +81,8 @@ def entities(
     ignore_labels : sequence of str, default ("O",)
         Labels to leave out; fields where entities are aggregated.
     score : {"rules", "model", "entity"}, default "rules"
-        Probability of labels under the rules, of the same labels under the model alone, or of each entity as a whole under the
-        rules, which all of its labels then have as theirs.
+        Probability of the labels under the rules ("rules") or under the model alone ("model"), or of the whole entity under the
+        rules ("entity"), which is then also the score of each of its labels.
     crf : mapping of str to array_like, optional
         Transitions, start and end of a CRF layer, as `ilpinfer.models.external.crf_parameters` reads them.
     scheme : str, optional

@@ -24,7 +24,7 @@ Piece = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class PostProcessor:
-    """The last step of a pipeline, from the logits of a text's windows to entities; only labels and scores differ."""
+    """The last step of a pipeline: from the logits of a text's windows to entities. Only labels and scores differ from the library's."""
 
     pipeline: Any
     decoder: Decoder
@@ -61,7 +61,7 @@ class PostProcessor:
         ]
 
     def _entities(self, labelled: list[Piece], strategy: Any) -> Iterable[dict[str, Any]]:
-        """The entities of labelled pieces, read by the library; it is given BIO labels in place of a scheme that marks ends."""
+        """The entities of labelled pieces, grouped by the library. Labels of a scheme that marks ends are converted to BIO first."""
         name = str(strategy.value)
         if name == "none" or is_usual(self.labels.notation):
             entities: list[dict[str, Any]] = self.pipeline.aggregate(labelled, strategy)
@@ -96,7 +96,7 @@ class PostProcessor:
     def _joined(
         self, known: list[list[Piece]], rows: list[Floats], windows: list[Any], text: str
     ) -> tuple[list[Piece], Floats]:
-        """The pieces of all windows, each once, and their scores (S, K)."""
+        """Merge the pieces of all windows; their scores are (S, K)."""
         if len(known) == 1:
             return known[0], rows[0][[each["index"] for each in known[0]]]
         keys = [
@@ -112,7 +112,7 @@ class PostProcessor:
         return [known[w][i] for w, i in owners], merged.logits
 
     def _labelled(self, pieces: list[Piece], rows: Floats, text: str, strategy: str) -> list[Piece]:
-        """The pieces with scores whose largest is the probability of the best labelling's label."""
+        """Pieces with scores in which the label of the best labelling has the largest score, its probability."""
         words = strategy in POOLS
         ids = np.cumsum([i > 0 and not (words and p["is_subword"]) for i, p in enumerate(pieces)]).tolist()
         groups = [

@@ -49,12 +49,12 @@ class ConstrainedNER:
 
     - source : str or callable, default "user_data:ilpinfer_scores". Scores (T, K) in nats from `doc.user_data[KEY]`
       ("user_data:KEY"), from `doc._.NAME` ("extension:NAME") or from a function of a document, registered as `@misc`; spans,
-      which may overlap, with probabilities in `attrs["scores"]`, as `spancat` writes them ("spans:KEY"); or the beam of an entity
-      recognizer of the pipeline, searched again ("beam:NAME").
+      which may overlap, with probabilities in `attrs["scores"]`, as from `spancat` ("spans:KEY"); or the beam of an entity
+      recognizer of the pipeline, which is decoded again ("beam:NAME").
     - rules : str, default "". The name of a catalogue entry, the path of a rule file, or TOML text. As a saved pipeline contains
       its rules, a path that does not exist raises an error only at the first document.
-    - labels : list of str, default []. Names of the K labels of scores, in order; with spans, fields that a document may lack,
-      beside those that the rules declare. A beam has the labels of its recognizer.
+    - labels : list of str, default []. Names of the K labels of scores, in order; with spans, further fields that a document may lack,
+      in addition to the declared fields of the rules. A beam has the labels of its recognizer.
     - scheme : str, default "". Scheme of the labels; inferred from their names if empty.
     - never : list of str, default []. Labels that are never predicted, such as `[PAD]`; the scheme is that of the others.
     - scale : {"log-softmax", "raw"}. Normalisation of scores; see `ilpinfer.models.external.from_logits`.
@@ -62,7 +62,7 @@ class ConstrainedNER:
     - time_limit : float or None, default None. Time limit in seconds for each document.
     - spans_key : str or None, default None. Key of `doc.spans` for the entities, with their scores in `attrs["scores"]`.
     - score : {"rules", "model", "entity"}. Scores of entities: the mean probability of the labels of their tokens, under the rules or
-      by the scores alone, or the probability of the entity as a whole under the rules.
+      or by the scores alone, or the probability of the whole entity under the rules.
     - beam_width, beam_density : int and float, default 16 and 0. As in `EntityRecognizer.beam_parse`.
     - smoothing : float, default 1e-4. Probability that is added to each label at each token of a beam.
 
@@ -188,7 +188,7 @@ class ConstrainedNER:
         return json.dumps({"rules": dump_rules(self.rules), **self._options}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
-        """Replace rules and options by those that `to_bytes` has written.
+        """Restore the rules and options of `to_bytes`.
 
         Parameters as for `to_bytes`, and one more.
 
@@ -228,7 +228,7 @@ class ConstrainedNER:
         write_whole(folder / "options.json", f"{json.dumps(self._options, indent=2)}\n".encode())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "ConstrainedNER":
-        """Replace rules and options by those that `to_disk` has written.
+        """Restore the rules and options of `to_disk`.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class ConstrainedNER:
     def _label_set(self) -> LabelSet:
         if not self.labels:
             raise AdapterError(
-                f"{self.name}: labels is empty; expected the names of the K labels that scores are of"
+                f"{self.name}: labels is empty; expected the names of the K labels of the scores"
             )
         return LabelSet(self.labels, self._options["scheme"], never=frozenset(self._options["never"]))
 
@@ -288,7 +288,7 @@ class ConstrainedNER:
         return sources.token_trellis(doc, sources.beam_rows(doc, ner, labels, *beam), labels, "log-softmax")
 
     def _spans(self, doc: Any, labels: LabelSet, ids: Any) -> list[Any]:
-        """The entities of a labelling; of nested entities only the outermost."""
+        """The entities of a labelling; only the outermost of nested entities."""
         from spacy.tokens import Span
 
         nested = [name for name in labels.fields if labels.scheme == "paths" and "/" in name]

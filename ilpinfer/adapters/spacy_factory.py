@@ -1,4 +1,4 @@
-"""The factory of spaCy's component `ilpinfer_ner`, an entry point that spaCy also loads to list it: imports come late."""
+"""The factory of spaCy's component `ilpinfer_ner`. spaCy loads this entry point even to list it: spaCy and rules are imported late."""
 
 from collections.abc import Callable
 from typing import Any
@@ -47,7 +47,7 @@ def register() -> Callable[..., Any]:
 
 
 def __getattr__(name: str) -> Any:
-    """`make_component`, the factory, which is registered with spaCy from then on."""
+    """Register the factory `make_component` with spaCy at first access."""
     if name != "make_component":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return register()

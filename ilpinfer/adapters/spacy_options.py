@@ -18,6 +18,6 @@ DEFAULTS: dict[str, Any] = {
     "beam_density": 0.0,
     "smoothing": 1e-4,
 }
-"""The options of the component in its config."""
+"""Options and their defaults."""
 SAVED = tuple(name for name in DEFAULTS if name not in ("source", "rules"))
 """The options that are saved with the rules; the source is part of the pipeline's config."""

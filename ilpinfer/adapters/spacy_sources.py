@@ -1,4 +1,4 @@
-"""Sources of the scores of a spaCy document, as a trellis: of tokens, or of spans that may overlap."""
+"""Trellises of spaCy documents: scores of tokens, or of spans that may overlap."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ def check_source(source: Source) -> Source:
 
 
 def is_tokens(source: Source) -> bool:
-    """Whether a source has scores of tokens, so that the names of labels are needed."""
+    """Whether a source has scores of tokens; only these need names of labels."""
     return callable(source) or source.partition(":")[0] in ("user_data", "extension")
 
 
@@ -52,7 +52,7 @@ def token_rows(doc: Any, source: Source) -> Any:
 
 @one_notice
 def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis:
-    """The trellis of scores of tokens, in which labels follow each other as the scheme allows."""
+    """The trellis of token scores; steps that the scheme excludes are forbidden."""
     rows = score_array(given, f"scores of {doc.text[:30]!r}", 2)
     if rows.shape != (len(doc), len(labels)):
         raise AdapterError(
@@ -72,7 +72,7 @@ def token_trellis(doc: Any, given: Any, labels: LabelSet, scale: str) -> Trellis
 
 
 def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
-    """The trellis of a span group, whose `attrs["scores"]` are the probabilities of the spans."""
+    """The trellis of a span group with the probabilities of its spans in `attrs["scores"]`."""
     if key not in doc.spans:
         known = suggestion(key, list(doc.spans))
         raise AdapterError(
@@ -90,9 +90,9 @@ def spans_trellis(doc: Any, key: str, fields: Sequence[str]) -> Trellis:
 
 
 def beam_rows(doc: Any, ner: Any, labels: LabelSet, width: int, density: float, smoothing: float) -> Floats:
-    """Log probabilities of BIO labels: sums over the parses of a recognizer's beam that have them, smoothed and normalised."""
+    """Log probabilities of BIO labels: sums over the parses in a recognizer's beam, smoothed and normalised."""
     before = doc.ents
-    doc.set_ents([], default="missing")  # every parse would keep existing entities
+    doc.set_ents([], default="missing")  # existing entities would be in every parse
     try:
         (beam,) = ner.beam_parse([doc], beam_width=width, beam_density=density)
         parses = ner.moves.get_beam_parses(beam)

@@ -1,4 +1,4 @@
-"""Long documents that a tagger scores in overlapping windows."""
+"""Long documents that are scored in overlapping windows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ COMBINATIONS = ("center", "mean")
 
 @dataclass(frozen=True, eq=False)
 class MergedWindows:
-    """The pieces of a document, each once, with the combined scores of its windows."""
+    """The pieces of a document, with the combined scores of its windows."""
 
     logits: Floats  # (S, K)
     offsets: list[tuple[int, int]]
@@ -59,8 +59,8 @@ def join_windows(
     logits : sequence of array_like of shape (S_w, K)
         Scores in nats of W windows, in order.
     offsets : sequence of int or sequence of tuple of (int, int)
-        First piece of each of W windows, or begin and end characters of its pieces, as the `offset_mapping` of a tokenizer has
-        them; a piece with begin = end is a special one.
+        First piece of each window, or begin and end characters of its pieces, as in the `offset_mapping` of a tokenizer;
+        special pieces have begin = end.
     labels : LabelSet, sequence of str or mapping of object to str, optional
         K names, or an `id2label` mapping.
     tokens : sequence of str, optional
@@ -71,8 +71,8 @@ def join_windows(
     text : str, optional
         Text of the document. With character offsets, the call checks that no window is missing.
     combine : {"center", "mean"}, default "center"
-        Scores of a piece from the window in which it is farthest from edges within the document, the earlier one of two; or
-        the mean of its log probabilities, raw scores if `scale` is "raw", in all windows.
+        "center" takes a piece's scores from the window in which the piece is farthest from a cut (the first one of equals);
+        "mean" is the mean over all windows of its log probabilities, or of its raw scores if `scale` is "raw".
     pool : {"first", "mean", "max"}, default "first"
         Conversion of pieces to words; see `ilpinfer.models.external.from_logits`.
     scale : {"log-softmax", "raw"}, optional
@@ -132,9 +132,9 @@ def merge_windows(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """The pieces of a document that was scored in overlapping windows, each once.
+    """Merge the pieces of a document that was scored in overlapping windows.
 
-    Parameters and errors as for `join_windows`, but for one.
+    Parameters and errors as for `join_windows`, except one.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def merge(
     combine: str = "center",
     scale: str = "log-softmax",
 ) -> MergedWindows:
-    """The pieces of a document as in `merge_windows`, from checked windows."""
+    """As `merge_windows`, from checked windows."""
     check_choice("combine", combine, COMBINATIONS)
     kept = [[pieces[i] for i in chosen] for pieces, chosen in zip(keys, keep, strict=True)]
     aligned = align(kept, text, numbered)
@@ -225,13 +225,13 @@ def token_texts(text: str, offsets: Sequence[tuple[int, int]], words: Sequence[i
 
 
 def _between(text: str, count: int) -> list[str]:
-    """The texts of so many words without a piece, which are unknown where white space does not separate them."""
+    """The texts of `count` words without a piece; empty if white space does not separate the text into as many words."""
     parts = text.split()
     return parts if len(parts) == count else [""] * min(count, len(text))
 
 
 def _owners(aligned: Alignment, lengths: Sequence[int]) -> tuple[Integers, Integers]:
-    """For each piece the window in which it is farthest from edges that cut the document, and its place there."""
+    """For each piece, the window in which it is farthest from a cut of the document, and its index there."""
     total = len(aligned.keys)
     best = np.full(total, -1)
     window, place = np.zeros(total, np.int64), np.zeros(total, np.int64)

@@ -1,1 +1,1 @@
-"""Comparison of methods on the same sequences by loss and time."""
+"""Comparison of methods by loss and time."""

@@ -1,4 +1,4 @@
-"""The columns of all tables, in one table, and their values as people read them."""
+"""The columns of all tables, and the formatting of their values."""
 
 import math
 import unicodedata
@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL, SOLVED, COMMON = "all", "solved", "common"
-"""Groups of columns: over all sequences with a known optimum, over the ones that the method solves, and over the ones that every
-method solves."""
+"""Groups of columns: over all sequences with a known optimum, those that the method solves, and those that every method solves."""
 UNITS = {
     "percent": "%",
     "points": "% points",
@@ -25,9 +24,9 @@ UNITS = {
 SHARES = ("percent", "points", "loss", "relative")
 """Forms of shares that are shown times 100."""
 LONGEST = 80
-"""Characters of a name or token that are shown."""
+"""Largest number of characters of a name or token."""
 JOINERS = "\u200c\u200d"
-"""Not printable, but scripts and emoji need them."""
+"""Unprintable characters that some scripts and emoji need."""
 MISSING = "–"
 """Text for unknown values."""
 INTERVAL = "[95 %]"
@@ -37,7 +36,7 @@ DECIMALS = {"percent": 1, "points": 1, "loss": 1, "relative": 4, "nats": 4, "sma
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; `printed` where Markdown and LaTeX have it, too, and `interval` where its cells there hold its interval."""
+    """A column of a table. Only `printed` columns are in Markdown and LaTeX, where cells of `interval` columns include the interval."""
 
     field: str
     title: str
@@ -67,12 +66,12 @@ class Column:
         return f"{self.heading} {self.measure}".strip()
 
     def values(self, lines: "pd.DataFrame", end: str = "") -> "pd.Series":
-        """Its values in their unit; with an end, "_low" or "_high", the end of their interval."""
+        """The values in their unit; with `end`, "_low" or "_high", an end of their intervals."""
         values = lines[self.field + end]
         return 100 * values if self.form in SHARES else values
 
     def texts(self, lines: "pd.DataFrame", digits: int | None = None) -> list[str]:
-        """Its values as people read them, with their intervals where it has some."""
+        """The formatted values, with intervals if there are any."""
         value, *ends = (
             [shown(each, self.form, digits) for each in self.values(lines, end)]
             for end in ("", "_low", "_high")[: 3 if self.interval else 1]
@@ -86,7 +85,7 @@ class Column:
 
 
 def readable(text: str, longest: int = LONGEST) -> str:
-    """One line of text of limited length; signs that cannot be printed, or that change the direction of text, are escapes."""
+    """One line of text of limited length; unprintable characters and characters that change the text direction are escaped."""
     cut = text if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(_sign(character) for character in cut)
 
@@ -103,7 +102,7 @@ def missing(value: Any) -> bool:
 
 
 def shown(value: Any, form: str = "text", digits: int | None = None) -> str:
-    """A value in a form: "text", "count" (with a decimal in means over seeds only), "p", or one of `DECIMALS`, which `digits` replaces."""
+    """Format a value as "text", "count" (with a decimal for means over seeds), "p", or with the decimals of `DECIMALS` or `digits`."""
     if missing(value):
         return MISSING
     if form == "text":
@@ -127,8 +126,8 @@ seeds                | summary-                                             | se
 solved               | summary                                              | solved                    | percent  |           | sequences with a labelling that keeps the hard rules
 proved               | summary-                                             | proved                    | percent  |           | proved optimal, or proved to have no labelling
 failed               | summary gaps gold errors                             | failed                    | count    |           | sequences on which the method raised an error; other figures leave them out
-optimum_known        | summary- gaps                                        | sequences                 | count    | all       | those with a proved optimum on which the method did not fail
-cap                  | gaps-                                                | cap                       | nats     | all       | stands for a missing labelling, and for nothing else
+optimum_known        | summary- gaps                                        | sequences                 | count    | all       | sequences with a proved optimum on which the method did not fail
+cap                  | gaps-                                                | cap                       | nats     | all       | gap of a missing labelling; other gaps are not capped
 reaches              | summary                                              | reaches optimum           | percent  | all       | share on which the score is the proved optimum
 missed               | summary-                                             | missed                    | count    | all       | sequences on which the score is not the proved optimum, or missing
 mean_gap             | summary gaps                                         | mean gap                  | nats     | all       | below the proved optimum; the cap stands for a missing labelling
@@ -138,7 +137,7 @@ gap_spread           | summary- gaps                                        | ±
 relative_gap         | gaps                                                 | relative gap              | relative | all       | divided by the absolute value of the optimum
 gap_per_token        | gaps                                                 | gap per token             | small    | all       | divided by the tokens of the sequence
 solved_gap           | summary- gaps                                        | mean gap                  | nats     | solved    | over the sequences that it solves; no cap
-common               | summary- gaps-                                       | sequences                 | count    | common    | those of them that every method solves with every seed
+common               | summary- gaps-                                       | sequences                 | count    | common    | sequences with a proved optimum that every method solves with every seed
 common_gap           | summary- gaps-                                       | mean gap                  | nats     | common    | nothing is missing here
 common_relative_gap  | gaps-                                                | relative gap              | relative | common    | nothing is missing here
 common_gap_per_token | gaps-                                                | gap per token             | small    | common    | nothing is missing here
@@ -157,8 +156,8 @@ accuracy_loss_high   | gold-                                                | lo
 f1_loss              | summary gold                                         | loss of F1                | loss     |           | of the reference, the first exact method, less that of the method, on the sequences on which neither fails
 f1_loss_low          | summary- gold-                                       | loss of F1 from           | loss     |           | 95 % interval by the paired bootstrap over sequences
 f1_loss_high         | summary- gold-                                       | loss of F1 to             | loss     |           | 95 % interval by the paired bootstrap over sequences
-search_errors        | errors                                               | search errors             | count    | sequences | gold scores higher: the method has missed it
-model_errors         | errors                                               | model errors              | count    | sequences | gold scores lower: the scores prefer another one
+search_errors        | errors                                               | search errors             | count    | sequences | gold scores higher: the method missed it
+model_errors         | errors                                               | model errors              | count    | sequences | gold scores lower: the model prefers another labelling
 rule_errors          | errors                                               | rule errors               | count    | sequences | gold breaks a hard rule: no method can find it
 tie_errors           | errors                                               | tie errors                | count    | sequences | gold and the labelling score the same
 label_accuracy       | errors-                                              | accuracy                  | percent  | labels    | of labels as they are, with their prefixes
@@ -193,7 +192,7 @@ rule                 | rules                                                | ru
 sequences            | rules                                                | sequences                 | count    |           | whose labelling breaks the rule
 violations           | rules                                                | violations                | count    |           | in all of them, with every seed
 """
-"""Where the columns stand, and how their values are shown. A table with `-` has the column in CSV, Parquet and the page alone. `field` is a column of
+"""The tables of each column, and the form of its values. `-` after a table: only in CSV, Parquet and the page. `field` is a column of
 `Comparison.summary`, `matches`, `field_gains`, `stages` or `rules_broken`."""
 
 
@@ -211,7 +210,7 @@ COLUMNS = _read(TABLE)
 
 
 def with_values(lines: "pd.DataFrame", columns: Sequence[Column]) -> tuple["pd.DataFrame", list[Column]]:
-    """A table without columns that have no value, without failures where there are none, and without the bare pass where it has no value."""
+    """A table without empty columns, without zero failures, and without the bare pass if it has no value."""
     kept = [column for column in columns if lines[column.field].notna().any() or not len(lines)]
     if "failed" in lines and not lines.failed.any():
         kept = [column for column in kept if column.field != "failed"]

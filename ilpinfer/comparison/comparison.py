@@ -39,9 +39,9 @@ class Comparison(ComparisonData):
     about : mapping of str to object
         Source, number of sequences, name, number and digest of the rules, version, and `limits`, the options of each method.
     cases : sequence of ScoredExample, optional
-        The sequences, for pictures of single ones; none if the comparison was loaded.
+        The sequences, for pictures; none if the comparison was loaded.
     rules : RuleSet, optional
-        Their rules.
+        The rules.
 
     Examples
     --------
@@ -63,9 +63,9 @@ class Comparison(ComparisonData):
 
     @classmethod
     def load(cls, path: str | Path) -> "Comparison":
-        """The comparison that `ilpinfer compare --output` or `save` has written into a folder.
+        """Load a comparison from the folder of `ilpinfer compare --output` or `save`.
 
-        It does not contain the sequences, so its report has no pictures of single sequences.
+        The folder does not contain the sequences; the report then has no pictures of sequences.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Comparison(ComparisonData):
         Raises
         ------
         ValueError
-            For a folder without its files, and for a damaged row.
+            For missing files, and for a damaged row.
         """
         place = Path(path, SUMMARY)
         try:
@@ -93,7 +93,7 @@ class Comparison(ComparisonData):
         return cls(read_frame(Path(path, RESULTS), about["sequences"], about["limits"]), cap, about)
 
     def __add__(self, other: "Comparison") -> "Comparison":
-        """Both, where they have the same sequences and rules; an exact reference in both comes from the first."""
+        """Join comparisons of the same sequences and rules; an exact reference in both is taken from the first."""
         import pandas as pd
 
         for name, words in (("rules_digest", "rules"), ("sequences", "numbers of sequences")):
@@ -150,12 +150,12 @@ class Comparison(ComparisonData):
     def summary(self) -> "pd.DataFrame":
         """A line for each method, in the order in which they are given: solved sequences, loss against the proved optimum, time.
 
-        The last line is a bare Viterbi pass: compiled, over the same scores without rules, its tables made beforehand. Its labellings
-        break rules, so that it has no gap; it has a time, and measures against gold.
+        The last line is a bare Viterbi pass: compiled, over the same scores without rules, without the construction of its tables. Its
+        labellings break rules; it therefore has no gap, only a time and measures against gold.
 
-        Shares and means are over sequences, and over seeds where there are several. Sequences on which the method failed are
-        counted by `failed`. They are neither solved nor proved; all other figures leave them out. Figures are NaN where nothing is
-        known. Sequences that are proved to have no labelling are counted by `infeasible`, and not by `sequences`. `accuracy`,
+        Shares and means are over sequences and seeds. `failed` counts sequences on which the method failed. These are neither
+        solved nor proved; all other figures exclude them. Unknown figures are NaN. `infeasible` counts sequences that are
+        proved to have no labelling; `sequences` does not include them. `accuracy`,
         `label_accuracy` and `f1` count missing labellings as wrong. `f1_loss` and `accuracy_loss` are what the method loses against the
         reference, the first exact method, on the sequences on which neither failed. Columns in `_low` and `_high` are 95 %
         intervals by the bootstrap over sequences, paired for losses, with the same draws for all methods.
@@ -192,27 +192,27 @@ class Comparison(ComparisonData):
         return statistics.field_gains(self.frame)
 
     def stages(self) -> "pd.DataFrame":
-        """The stages of the method `auto`: the sequences that each one ended, and its time.
+        """The stages of the method `auto`: the number of sequences that each stage ended, and its time.
 
         Returns
         -------
         DataFrame
-            One line for each stage; none where the method is not compared.
+            One line for each stage; none if the method is not compared.
         """
         return statistics.stage_costs(self.frame)
 
     def rules_broken(self) -> "pd.DataFrame":
-        """The rules that the labellings of each method break: on how many sequences, and how often in all.
+        """The rules that the labellings of each method break: numbers of sequences and of violations.
 
         Returns
         -------
         DataFrame
-            One line for each method and rule, most violations first; none for rules that a method keeps everywhere.
+            One line for each method and broken rule, most violations first.
         """
         return statistics.rules_broken(self.frame)
 
     def lines(self) -> dict[str, "pd.DataFrame"]:
-        """The lines of all tables by name, each as `summary`, `matches`, `field_gains`, `stages` or `rules_broken` has them.
+        """The tables of `summary`, `matches`, `field_gains`, `stages` and `rules_broken`, by name.
 
         Returns
         -------
@@ -242,7 +242,7 @@ class Comparison(ComparisonData):
     ) -> list[Path]:
         """Write all tables into a folder, such as `summary.csv`, or one table with chosen columns.
 
-        CSV and Parquet have all columns of each table. Markdown and LaTeX have those that fit a page, with intervals in the cells, and
+        CSV and Parquet have all columns of each table. Markdown and LaTeX have columns that fit a page, with intervals in the cells, and
         leave out columns and lines without any value.
 
         Parameters
@@ -250,8 +250,8 @@ class Comparison(ComparisonData):
         folder : str or Path
             Folder of the files; it is created if necessary.
         format : str, default "csv"
-            "csv", "markdown", "latex" (booktabs), or "parquet", which needs `ilpinfer[parquet]`. In CSV, an
-            apostrophe stands before names that begin like a formula: with =, +, -, @ or an apostrophe.
+            "csv", "markdown", "latex" (booktabs), or "parquet", which needs `ilpinfer[parquet]`. In CSV, names that
+            begin like a formula (=, +, -, @), or with an apostrophe, are prefixed by an apostrophe.
         columns : sequence of str, optional
             Columns of `summary()`, such as "method", "f1" and "mean_gap", for one table of methods.
         digits : int, optional
@@ -331,7 +331,7 @@ class Comparison(ComparisonData):
         format : str, default "pdf"
             "pdf" (with TrueType fonts), "svg" or "png".
         width : float, default WIDTH
-            Width of each file in inches. Type is 8 points large below 4 inches, so that a figure of 3.3 inches fits the column of a paper
+            Width of each file in inches. Below 4 inches, the font size is 8 points: a figure of 3.3 inches fits the column of a paper
             without being scaled.
         only : sequence of str, optional
             Names of plots, "gaps", "anytime", "profile" and "lengths"; all of them if not given.
@@ -351,14 +351,14 @@ class Comparison(ComparisonData):
         return write_plots(self, folder, format, width=width, only=only)
 
     def report(self, path: str | Path, *, support: int = SUPPORT) -> None:
-        """Write a self-contained HTML page with sentences about each method, pictures, sortable tables and single sequences.
+        """Write a self-contained HTML page with a summary in sentences, plots, sortable tables and example sequences.
 
         Parameters
         ----------
         path : str or Path
             Path of the page, such as "report.html"; its folder is created if necessary.
         support : int, default SUPPORT
-            Smallest number of gold fields with which a sentence names a field.
+            Smallest number of gold fields for a field to be named in a sentence.
 
         Raises
         ------
@@ -370,7 +370,7 @@ class Comparison(ComparisonData):
         write_atomically(path, report_of(self, self.lines(), support))
 
     def save(self, folder: str | Path) -> None:
-        """Write `results.jsonl` and `summary.json` into a folder, from which `load` reads them.
+        """Write `results.jsonl` and `summary.json` into a folder, for `load`.
 
         Parameters
         ----------
@@ -391,7 +391,7 @@ class Comparison(ComparisonData):
 
 
 ABOUT = ("source", "rules", "rule_count", "rules_digest", "sequences", "version", "limits")
-"""The names of what a comparison is about."""
+"""Keys of `Comparison.about`."""
 
 
 def save_rows(comparison: Comparison, folder: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
@@ -401,7 +401,7 @@ def save_rows(comparison: Comparison, folder: str | Path, inputs: Iterable[str |
 
 
 def record_of(comparison: Comparison, lines: Mapping[str, "pd.DataFrame"]) -> dict[str, Any]:
-    """The content of `summary.json`; None stands for figures that are not known."""
+    """The content of `summary.json`; unknown figures are None."""
     tables = {"methods": lines["summary"], "matches": lines["matches"], "fields": lines["fields"]}
     plain = {name: table.astype(object).where(table.notna(), None) for name, table in tables.items()}
     records = {name: table.to_dict("records") for name, table in plain.items()}

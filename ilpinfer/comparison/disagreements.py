@@ -1,4 +1,4 @@
-"""Sequences on which two methods differ: both labellings with their scores, and as paths through a trellis."""
+"""Sequences on which two methods differ: both labellings, their scores, and their paths through the trellis."""
 
 import math
 import warnings
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 5
-"""Number of methods with a picture."""
+"""Largest number of pictures."""
 WIDTH = 26
 """Largest number of tokens in a picture."""
 TOKEN, LABEL = 16, 40
-"""Characters of a token and of a label that are drawn."""
+"""Largest numbers of characters of a token and of a label."""
 BEST: Mapping[str, Any] = {"color": COLOURS[0], "linestyle": "-", "marker": "o"}
 OTHER: Mapping[str, Any] = {"color": COLOURS[1], "linestyle": (0, (5, 2)), "marker": "s"}
 SHIFT = 0.09
-"""Rows by which the two paths are moved apart, so that both are seen where they agree."""
+"""Distance between the two paths where they agree, in rows."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RuleCost:
 
 @dataclass(frozen=True)
 class Path:
-    """One of the two labellings, with its score and the rules that it breaks, by decreasing cost."""
+    """One of two labellings, its score, and its broken rules by decreasing cost."""
 
     method: str
     seed: int | None
@@ -59,7 +59,7 @@ class Path:
 
 @dataclass(frozen=True)
 class PathPair:
-    """A sequence on which two methods differ: both labellings, the tokens that differ and those that are drawn."""
+    """A sequence on which two methods differ: both labellings, the differing tokens, and the drawn tokens."""
 
     sequence: int
     where: str
@@ -132,7 +132,7 @@ def window(
 def _path(trellis: Trellis, rules: RuleCompiler, row: Any) -> Path:
     labels = tuple(row.labels)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuleNotice)  # given before, when the sequence was decoded
+        warnings.simplefilter("ignore", RuleNotice)  # notices were given when the sequence was decoded
         worth = evaluate_labelling(trellis, rules, labels)
     seed = None if math.isnan(row.seed) else int(row.seed)
     return Path(row.method, seed, row.status, labels, worth, _costs(worth, labels))
@@ -152,7 +152,7 @@ def _costs(worth: Solution, labels: Sequence[str]) -> tuple[RuleCost, ...]:
 
 
 def short(label: str) -> str:
-    """A label with its beginning and its end, which tell the labels of a hierarchy apart."""
+    """Shorten a label in the middle: beginning and end distinguish labels of a hierarchy."""
     text = readable(label, max(len(label), 1))
     return text if len(text) <= LABEL else f"{text[: LABEL // 3]}…{text[-(2 * LABEL // 3) :]}"
 
@@ -198,7 +198,7 @@ def _name(path: Path) -> str:
 def _mark(
     axes: Any, path: Path, letters: Mapping[str, str], y: Mapping[int, float], side: int, colour: str
 ) -> None:
-    """Letters of the rules that a path breaks at each drawn token, above or below it."""
+    """Write the letters of broken rules above or below a path."""
     for t, height in y.items():
         text = "".join(letters[cost.rule] for cost in path.costs for at in cost.tokens if at == t)
         if text:

@@ -1,4 +1,4 @@
-"""The result of a comparison: one data frame with a line for each sequence, method and seed."""
+"""The data frame of a comparison, with a line for each sequence, method and seed."""
 
 import json
 import math
@@ -43,16 +43,16 @@ COLUMNS = {
     "fields": "object",
     "differs_by": "str",
 }
-"""The keys of a row, with the types that they have in the frame."""
+"""The keys of a row and their types in the frame."""
 DERIVED = ("violated", "optimum", "infeasible", "solved", "gap")
-"""Columns that are computed from the rows of a sequence; see `frame_of`."""
+"""Derived columns; see `frame_of`."""
 
 
 REMEDY = "expected a folder that `ilpinfer compare --output` of this version has written"
 
 
 class RunError(InferenceError, ValueError):
-    """A comparison that cannot be read, or two that cannot be joined; the message names the place or the difference."""
+    """A comparison that cannot be read, or comparisons that cannot be joined; the message names the place or the difference."""
 
 
 def check_row(row: Row) -> None:
@@ -70,11 +70,11 @@ def check_row(row: Row) -> None:
 
 
 def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":
-    """One line a row, with the columns of `DERIVED`.
+    """The frame of rows, with the columns of `DERIVED`.
 
-    `violated` is the number of violations; `optimum` the score that a method has proved optimal for the sequence, NaN where none has;
-    `infeasible` whether one has proved that there is no labelling; `solved` whether the line has a labelling that keeps the hard
-    rules; `gap` is optimum - score in nats, NaN where one of them is missing.
+    `violated` is the number of violations. `optimum` is the proved optimum of the sequence; NaN if no method proved it. `infeasible` is
+    whether a method proved that there is no labelling. `solved` is whether the line has a labelling that keeps the hard rules. `gap` is
+    optimum - score in nats; NaN if one of them is missing.
     """
     import pandas as pd
 
@@ -91,7 +91,7 @@ def frame_of(rows: Iterable[Row]) -> "pd.DataFrame":
 
 
 def rows_of(frame: "pd.DataFrame") -> list[Row]:
-    """The rows of a frame, from which `frame_of` makes it again."""
+    """The rows of a frame; the inverse of `frame_of`."""
     records = frame[list(COLUMNS)].to_dict("records")
     return [{str(name): _plain(value) for name, value in record.items()} for record in records]
 
@@ -101,7 +101,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_frame(path: Path, sequences: int, methods: Collection[str]) -> "pd.DataFrame":
-    """The frame of a file of rows of these methods; RunError for a damaged one."""
+    """The frame of a file of rows; RunError for a damaged file."""
     rows = list[Row]()
     try:
         with path.open("rb") as stream:
@@ -120,10 +120,10 @@ def read_frame(path: Path, sequences: int, methods: Collection[str]) -> "pd.Data
 
 
 def kinds_of(frame: "pd.DataFrame") -> dict[str, str]:
-    """ "exact", "heuristic" or "predictions" by method, in the order in which they are given."""
+    """ "exact", "heuristic" or "predictions" by method, in the given order."""
     return dict(zip(frame.method, frame.kind, strict=True))
 
 
 def reference_of(kinds: Mapping[str, str]) -> str | None:
-    """The first exact method, which losses are measured against."""
+    """The first exact method, the reference of losses."""
     return next((method for method, kind in kinds.items() if kind == "exact"), None)

@@ -1,4 +1,4 @@
-"""Intervals by the bootstrap over sequences, with the same draws for every method."""
+"""Bootstrap intervals over sequences, with the same resamples for every method."""
 
 import math
 import warnings
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESAMPLES, SEED = 9999, 0
-"""Of the bootstrap."""
+"""Number of resamples and seed of the bootstrap."""
 BATCH = 500
-"""Resamples that are drawn at once."""
+"""Number of resamples drawn at once."""
 ENDS = (0.025, 0.975)
 GOLD = ["gold_tokens", "correct", "predicted_fields", "gold_fields", "matching_fields"]
-"""Counts of which accuracy and F1 are made."""
+"""Counts that determine accuracy and F1."""
 MEASURES, SUFFIXES = ("accuracy", "f1"), ("", "_low", "_high")
 
 
@@ -35,7 +35,7 @@ def gap_intervals(lines: "pd.DataFrame") -> dict[str, "pd.Series"]:
 
 
 def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFrame":
-    """Accuracy and F1 by method with intervals, and their losses against the reference on the sequences on which neither failed."""
+    """Accuracy and F1 by method with intervals, and their losses against the reference, on sequences on which neither failed."""
     if lines.empty:
         names = [name + lost + end for lost in ("", "_loss") for name in MEASURES for end in SUFFIXES]
         return type(lines)(columns=names, dtype=float)
@@ -59,7 +59,7 @@ def gold_intervals(lines: "pd.DataFrame", reference: str | None) -> "pd.DataFram
 
 
 def resample(values: Floats) -> Floats:
-    """Sums (..., R, M) of values (..., N, M) over N sequences that are drawn with replacement; equal N have equal draws."""
+    """Sums (..., R, M) of values (..., N, M) over N sequences drawn with replacement; draws depend on N only."""
     from scipy import stats
 
     *more, N, M = values.shape
@@ -87,13 +87,13 @@ def resample(values: Floats) -> Floats:
 
 
 def _ends(drawn: Floats) -> Floats:
-    """(2, M) ends of the percentile intervals (Efron and Tibshirani 1993) of draws (R, M); resamples without any value are left out."""
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of columns without any value
+    """(2, M) ends of the percentile intervals (Efron and Tibshirani 1993) of draws (R, M); NaN draws are left out."""
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # for columns of NaN
         return np.nanquantile(drawn, ENDS, axis=0).reshape(2, -1)
 
 
 def _measures(sums: Any) -> tuple[Floats, Floats]:
-    """Token accuracy and F1 of sums (3, 5, ...) of the counts of `GOLD`; NaN where there are no tokens."""
+    """Token accuracy and F1 from sums of the counts `GOLD` (5, ...); NaN without tokens."""
     tokens, correct = sums[:, 0], sums[:, 1]
     f1 = f_measure(np.moveaxis(sums[:, 2:], 1, -1), empty=1.0)
     return _ratio(correct, tokens), np.where(tokens > 0, f1, np.nan)

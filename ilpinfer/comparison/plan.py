@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Labelling = Sequence[str] | None
-"""T label names, or None where there is none."""
+"""T label names, or None without a labelling."""
 PREDICTIONS = "predictions"
-"""The kind of a method that is a file or list of labellings."""
+"""The kind of methods that are files or lists of labellings."""
 BARE = "bare Viterbi pass"
-"""The line of a pass over the scores without rules, in tables of methods; its kind is "bare"."""
+"""The line of a Viterbi pass without rules, in tables of methods; its kind is "bare"."""
 CAP = 50.0
-"""Gap in nats that stands for a missing labelling."""
+"""Default gap of a missing labelling, nats."""
 RESULTS, SUMMARY = "results.jsonl", "summary.json"
-"""Files of a comparison that it can be read from."""
+"""Files from which a comparison is loaded."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ComparisonData:
-    """What was compared, and its frame; `ilpinfer.Comparison` has the tables and files that are made of them."""
+    """The data of a comparison; `ilpinfer.Comparison` adds tables and files."""
 
     frame: "pd.DataFrame"
     cap: float
@@ -41,7 +41,7 @@ class ComparisonData:
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """A method with its options, for one seed. Entries that differ only in the seed share the name; predictions have no request."""
+    """A method with its options and one seed. Entries that differ only in the seed have the same name; predictions have no request."""
 
     name: str
     kind: str
@@ -51,7 +51,7 @@ class PlannedMethod:
     given: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The options but the seed, as plain values, and the name that was given where another is shown."""
+        """The options without the seed, as plain values, and the original name of a renamed method."""
         other = {"method": self.given} if self.given else {}
         if self.request is None:
             return {**other, "predictions": len(self.labellings)}
@@ -66,7 +66,7 @@ class PlannedMethod:
 
 @dataclass(frozen=True)
 class Plan:
-    """Every entry, in the order of the table; entries of one name are adjacent."""
+    """All entries, in the order of the table; entries of the same name are adjacent."""
 
     entries: tuple[PlannedMethod, ...]
 
@@ -92,7 +92,7 @@ def plan_of(
     options: Callable[[Method], Mapping[str, Any]] = lambda method: {},
     names: Mapping[str, str] | None = None,
 ) -> Plan:
-    """The plan of methods; `options` gives those beside the ones after a name, `seeds` are for methods without, `names` are shown."""
+    """The plan of methods. `options` are further options of each method, `seeds` apply to methods without a seed, and `names` are shown."""
     chosen = _seeds(seeds)
     if isinstance(methods, str):
         methods = methods.split(",")
@@ -125,7 +125,7 @@ def plan_of(
 
 
 def shown_names(methods: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
-    """The name under which each method is shown; ValueError for an unknown method, and for a name that two would share."""
+    """The shown name of each method; ValueError for an unknown method, and for a name of two methods."""
     known = list(dict.fromkeys(methods))
     for method, name in names.items():
         if method not in known:

@@ -1,4 +1,4 @@
-"""Plots of a comparison on axes of matplotlib, as files, and as images in a page."""
+"""Plots of a comparison with matplotlib: axes, files, and images of the page."""
 
 import math
 from base64 import b64encode
@@ -28,24 +28,24 @@ COLOURS = (
 DASHES: Sequence[Any] = ("-", (0, (6, 2.5)), (0, (2, 2)), (0, (7, 2, 1.5, 2)))
 MARKERS = "os^Dv"
 WIDTH, SHAPE = 5.2, 0.62
-"""Inches of a plot, and its height without legend as a part of the width."""
+"""Width of a plot in inches, and the ratio of height (without legend) to width."""
 NARROW, SMALL, LARGE = 4.0, 8, 10
-"""Inches below which type is small, and points of both types."""
+"""Width in inches below which the font is small, and both font sizes in points."""
 NAME = 40
-"""Characters of a method in a legend."""
+"""Largest number of characters of a method in a legend."""
 SHORTEST = 1e-6
-"""Least number of seconds on logarithmic axes."""
+"""Smallest number of seconds on logarithmic axes."""
 BINS = 8
-"""Of lengths, with about as many sequences each."""
+"""Number of bins of lengths, with about the same number of sequences."""
 TICKS = 6
-"""Most numbers on an axis."""
+"""Largest number of tick labels of an axis."""
 
 Style = Mapping[str, Any]
 """Options of `Axes.plot`."""
 Curves = Mapping[str, Any]
 """Values, or points x and y, by method."""
 Drawing = Callable[[Any], None]
-"""It draws on axes."""
+"""A function that draws on axes."""
 
 
 def known_gaps(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -60,7 +60,7 @@ def gap_values(frame: "pd.DataFrame", cap: float) -> Curves:
 
 
 def time_ratios(frame: "pd.DataFrame", cap: float) -> Curves:
-    """Times as multiples of the shortest one that reaches the optimum of the sequence (Dolan and Moré 2002, section 2); infinite where it is not reached."""
+    """Times as multiples of the best time to the optimum of the sequence (Dolan and Moré 2002, section 2); infinite if the optimum is not reached."""
     known = known_gaps(frame[frame.seconds.notna()])
     seconds = known.seconds.clip(lower=SHORTEST).where(known.gap == 0, math.inf)
     ratios = (seconds / seconds.groupby(known.sequence).transform("min")).fillna(math.inf)
@@ -68,7 +68,7 @@ def time_ratios(frame: "pd.DataFrame", cap: float) -> Curves:
 
 
 def mean_gaps(frame: "pd.DataFrame", cap: float) -> Curves:
-    """Seconds, and the mean gap of the best labelling found by then; the cap stands for a missing one."""
+    """Seconds, and the mean gap of the incumbents at that time; the cap for missing incumbents."""
     known = known_gaps(frame[frame.seconds.notna()])
     if known.empty:
         return {}
@@ -91,7 +91,7 @@ def mean_gaps(frame: "pd.DataFrame", cap: float) -> Curves:
 
 
 def times_by_length(frame: "pd.DataFrame", cap: float) -> Curves:
-    """Median tokens and median milliseconds, in bins with about as many sequences each."""
+    """Median tokens and median milliseconds, in bins with about the same number of sequences."""
     import pandas as pd
 
     timed = frame[frame.seconds.notna() & (frame.tokens > 0) & (frame.error == "")]
@@ -130,7 +130,7 @@ def _largest(values: Curves) -> float:
 
 
 def _plot_shares(ax: Any, values: Curves, style: Mapping[str, Style], end: float) -> None:
-    """Empirical distributions, to the right end of the axes."""
+    """Empirical distribution functions, up to the right end of the axes."""
     from matplotlib.ticker import PercentFormatter
 
     far = 10 * end
@@ -170,11 +170,11 @@ PLOTS: Mapping[str, tuple[Callable[..., Curves], Callable[..., None]]] = {
     "profile": (time_ratios, plot_profile),
     "lengths": (times_by_length, plot_lengths),
 }
-"""What is drawn, of a frame and a cap, and how."""
+"""For each plot, the values (from a frame and a cap), and the function that draws them."""
 
 
 def _ticks(low: float, high: float, most: int = TICKS) -> list[float]:
-    """Round numbers from low to high for a logarithmic axis, as many as have room beside each other."""
+    """Round numbers from low to high for a logarithmic axis, at most `TICKS`."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     nearest = (high / low) ** (2 / (3 * most))
     for digits in ("123456789", "12345", "125", "13", "1"):

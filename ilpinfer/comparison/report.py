@@ -1,4 +1,4 @@
-"""A comparison as one HTML page that needs nothing else."""
+"""A comparison as a self-contained HTML page."""
 
 import math
 import statistics
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 SUPPORT = 20
-"""Gold fields with which a sentence names a field."""
+"""Smallest number of gold fields for a field to be named in a sentence."""
 HEAD_COLUMNS = (
     *("method", "failed", "solved", "reaches", "mean_gap", "search_errors", "model_errors", "f1", "f1_loss"),
     *("median_ms", "bare_passes"),
 )
-"""Columns at the head of the page; the others of the summary unfold."""
+"""Columns at the top of the page; the other columns of the summary unfold."""
 OMITTED_COLUMNS = ("seeds", "missed", "cap", "common", "breaking")
-"""Columns that the page shows as text, or that only the files of tables have."""
+"""Columns that the page shows as text, or that are in table files only."""
 LOSSES = {"f1_loss": "points of F1", "accuracy_loss": "points of token accuracy"}
-"""What a method may lose or gain, with its words."""
+"""Columns of losses, and their names in sentences."""
 
 
 def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int = SUPPORT) -> str:
@@ -89,7 +89,7 @@ def report_of(comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], s
 
 
 def check_report() -> None:
-    """Raise MissingLibrary where a library that the page needs is not installed."""
+    """Raise MissingLibrary if a library that the page needs is not installed."""
     require("report.html", "compare", "jinja2", "matplotlib")
 
 
@@ -108,7 +108,7 @@ def _environment() -> Any:
 
 
 def _input(comparison: ComparisonData, summary: "pd.DataFrame") -> dict[str, str]:
-    """What was compared, and what is known of it, by name."""
+    """Names and values of the input, for the page."""
     each = comparison.frame.drop_duplicates("sequence")
     lengths, impossible = each.tokens[each.tokens > 0].tolist(), int(summary.infeasible[0])
     values = {
@@ -131,7 +131,7 @@ def _range(lengths: Sequence[int]) -> str:
 def _sentences(
     comparison: ComparisonData, lines: Mapping[str, "pd.DataFrame"], support: int
 ) -> list[dict[str, Any]]:
-    """What each method misses, loses and gains, with intervals, and the field on which it loses most."""
+    """A sentence for each method: errors, losses and gains with intervals, and the field with the largest loss."""
     reference = reference_of(kinds_of(comparison.frame))
     fields = lines["fields"].set_index(["field", "method"])
     golden = comparison.frame[comparison.frame.gold_tokens.notna()].groupby("method").sequence.nunique()
@@ -153,7 +153,7 @@ def _sentences(
 
 
 def _parts(line: Mapping[str, Any], golden: int) -> list[str]:
-    """What a sentence says of a method: its errors, its gap, its loss and gain, or accuracy and F1 where there is no reference."""
+    """The parts of a sentence: errors, gap, losses and gains; without a reference, accuracy and F1."""
     parts = []
     if not missing(line["search_errors"]):
         counts = [_errors(line[f"{kind}_errors"], kind) for kind in ("search", "model")]
@@ -186,7 +186,7 @@ def _errors(count: float, kind: str) -> str:
 
 
 def _interval(line: Mapping[str, Any], name: str, form: str, sign: int = 1) -> str:
-    """A value and its interval, or both with the other sign."""
+    """A value and its interval, times `sign`."""
     factor, digits = (sign, 2) if form == "nats" else (100 * sign, None)
     value, *ends = (line[f"{name}{end}"] * factor for end in ("", "_low", "_high"))
     texts = [shown(each, form, digits) for each in (value, *sorted(ends))]
@@ -203,19 +203,19 @@ def _failures(frame: "pd.DataFrame") -> list[tuple[str, str, int]]:
 
 
 def _alike(column: Column, summary: "pd.DataFrame") -> bool:
-    """Whether a column has the same text for all of several methods."""
+    """Whether a column has the same text for all methods, if there are several."""
     methods = summary[summary.kind != "bare"]
     only = methods[column.field].isna().all() or summary[column.field][summary.kind == "bare"].isna().all()
     return len(methods) > 1 and column.field != "method" and only and len(set(column.texts(methods))) == 1
 
 
 def _hidden(summary: "pd.DataFrame") -> Sequence[str]:
-    """Columns that the page does not show; without failures all methods have the same sequences."""
+    """Columns that the page does not show; without failures, the numbers of sequences are equal."""
     return (*OMITTED_COLUMNS, *(() if summary.failed.any() else ("failed", "optimum_known")))
 
 
 def _table(lines: "pd.DataFrame", columns: Sequence[Column], summary: "pd.DataFrame") -> dict[str, Any]:
-    """Heads and cells of a table; columns and lines without any value are left out."""
+    """Heads and cells of a table, without empty columns and lines."""
     hidden = _hidden(summary)
     lines, kept = with_values(lines, [column for column in columns if column.field not in hidden])
     values = []
@@ -235,7 +235,7 @@ def _cell(column: Column, value: Any, text: str) -> dict[str, Any]:
 
 
 def _groups(columns: Sequence[Column], summary: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Columns of one group, with a text about the sequences of their means."""
+    """The columns of a group, and a description of its sequences."""
     failures = ", failures left out" if summary.failed.any() else ""
     words = {
         ALL: f"over all {summary.optimum_known.max()} with a proved optimum{failures}, missing ones at {summary.cap[0]:g} nats",

@@ -1,4 +1,4 @@
-"""The row of one sequence and one method, and whether rows of a sequence can all be right."""
+"""The row of a sequence and a method, and the consistency check of the rows of a sequence."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -19,26 +19,26 @@ from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.system.checkpoint import Row
 
 ERRORS = ("search", "model", "rule", "tie")
-"""Why a labelling differs from gold; see `error_of`."""
+"""Kinds of errors; see `error_of`."""
 FIRST_STAGE = "compiled rules"
-"""The first stage of the engine, with the preparation of the sequence."""
+"""The first stage of the engine, including the preparation of the sequence."""
 COUNTS = ("gold_tokens", "correct", "correct_labels", "predicted_fields", "gold_fields", "matching_fields")
-"""Of a sequence with gold: tokens, those with the right field and with the right label, and fields predicted, gold and both."""
+"""Counts of a sequence with gold: tokens, tokens with the right field, tokens with the right label, and fields predicted, gold and both."""
 
 
 class MethodError(InferenceError, RuntimeError):
-    """A method raised an error; the message names sequence and method, and the cause is the error itself."""
+    """A method raised an error, which is the cause; the message names sequence and method."""
 
 
 class Contradiction(InferenceError):
-    """Two exact methods cannot both be right; the message names sequence, methods and scores."""
+    """Two methods contradict each other; the message names sequence, methods and scores."""
 
 
 @dataclass(frozen=True)
 class ScoredGold:
-    """A gold labelling, its score, -inf where it is impossible, and the counts of Viterbi without rules beside it.
+    """A gold labelling, its score (-inf if infeasible), and the counts of Viterbi without rules against it.
 
-    Tokens with a helper label, one of `never`, are not counted.
+    Tokens with a helper label (`never`) are not counted.
     """
 
     labels: tuple[str, ...]
@@ -69,11 +69,10 @@ class ScoredGold:
 
 
 def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) -> str:
-    """Why a labelling is not gold's; empty where it is.
+    """The kind of error of a labelling; empty if it agrees with gold.
 
-    "rule" where gold breaks hard rules, so that no method can find it; "search" where gold scores higher, so that the
-    method has missed it or something better; "model" where gold scores lower, so that the scores prefer
-    another labelling; "tie" where both score the same.
+    "rule": gold breaks hard rules, so that no method can find it. "search": gold scores higher, so that the method missed it or a
+    better labelling. "model": gold scores lower, so that the model prefers another labelling. "tie": equal scores.
     """
     if gold.agrees(predicted):
         return ""
@@ -87,7 +86,7 @@ def error_of(predicted: Sequence[str] | None, score: float, gold: ScoredGold) ->
 def field_counts(
     predicted: Sequence[str] | None, gold: Sequence[str], scheme: str, never: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The counts of `COUNTS`, with nothing right where there is no labelling, and fields predicted, gold and both by name.
+    """The counts of `COUNTS`, and fields predicted, gold and both by name; a missing labelling has nothing right.
 
     Tokens whose gold label is in `never` are left out.
     """
@@ -111,7 +110,7 @@ def _counter(names: tuple[str, ...], scheme: str) -> LabelCounter:
 def row_of(
     sequence: int, entry: PlannedMethod, solution: Solution, gold: ScoredGold | None, scheme: str
 ) -> Row:
-    """The row of `results.jsonl` for one sequence and method; a failure has no measures against gold."""
+    """The row of `results.jsonl`; a failure has no measures against gold."""
     labels = list(solution.labels) if solution.has_labelling else None
     account = {**dict.fromkeys(COUNTS), "fields": None, "gold_score": None, "differs_by": ""}
     if gold is not None and not solution.error:
@@ -141,7 +140,7 @@ def row_of(
 
 
 def _stages(entry: PlannedMethod, solution: Solution) -> list[tuple[str, float]] | None:
-    """The stages of the engine, with their seconds; None for other methods and failures."""
+    """Seconds by stage of the engine; None for other methods and failures."""
     if entry.request is None or entry.request.method.name != "auto" or solution.error:
         return None
     later = sum(seconds for _, seconds in solution.stages)
@@ -149,7 +148,7 @@ def _stages(entry: PlannedMethod, solution: Solution) -> list[tuple[str, float]]
 
 
 def check_agreement(rows: Sequence[Row], where: str) -> None:
-    """Raise Contradiction if a score is above a bound that another method has proved; on the grid this needs no tolerance."""
+    """Raise Contradiction if a score exceeds a bound that another method proved; scores on the grid need no tolerance."""
     bounded = [row for row in rows if row["bound"] is not None or row["status"] == "infeasible"]
     for row_with_bound in bounded:
         limit = -math.inf if row_with_bound["bound"] is None else row_with_bound["bound"]

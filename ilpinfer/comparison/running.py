@@ -1,4 +1,4 @@
-"""`compare`, and the work of a comparison: every sequence with every method."""
+"""`compare`: decode every sequence with every method."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,16 +35,16 @@ from ilpinfer.system.checkpoint import Row
 from ilpinfer.system.files import digest
 
 OnError = Literal["raise", "record"]
-"""An error of a method is raised, or recorded as a failure."""
+"""Whether errors of methods are raised, or recorded as failures."""
 ABOUT = ("tokens", "bare_seconds", "digest", "without_rules")
-"""The keys of a row that tell of its sequence."""
+"""Keys of a row about the sequence."""
 REPEATS = 5
-"""Passes of Viterbi whose fastest is the unit of times."""
+"""Number of timed Viterbi passes; the fastest is the unit of times."""
 
 
 @dataclass(frozen=True)
 class ComparisonRun:
-    """Sequences, rules and methods; `checked` sees each solution before it becomes a row, `watch` each row, also of an earlier run."""
+    """Sequences, rules and methods. `checked` checks each new solution; `watch` gets each row, including rows of an earlier run."""
 
     cases: Sequence[ScoredExample]
     rules: RuleCompiler
@@ -54,7 +54,7 @@ class ComparisonRun:
     watch: Callable[[Row, ScoredExample], None] = lambda row, case: None
 
     def new_rows(self, earlier: Iterable[Row] = ()) -> Iterator[Row]:
-        """The rows that an earlier run lacks, sequence by sequence; a row is yielded before it is compared with others."""
+        """The rows that an earlier run lacks, sequence by sequence; rows are yielded before the check for contradictions."""
         for entry in self.plan.entries:
             if entry.request is not None:
                 start_solver(entry.request, wait=True)
@@ -87,7 +87,7 @@ class ComparisonRun:
         return {**row, "reason": f"{place}{place and ': '}{row['reason']}"}
 
     def _attempt(self, number: int, case: ScoredExample, trellis: Trellis, entry: PlannedMethod) -> Solution:
-        """The solution of a method, which records the error if it raises one."""
+        """The solution of a method; a failure if errors are recorded."""
         began = time.perf_counter()
         try:
             return self._solution(number, case, trellis, entry)
@@ -112,7 +112,7 @@ class ComparisonRun:
 
 
 def _about(case: ScoredExample, gold: ScoredGold | None) -> Row:
-    """What every row of a sequence says: its tokens, the seconds of a bare pass, and the digest of its scores, tokens, known labels and gold."""
+    """Common values of the rows of a sequence; the digest covers scores, tokens, known labels and gold."""
     trellis = case.trellis
     if trellis is None:
         return dict(zip(ABOUT, (0, None, "", None), strict=True))
@@ -127,14 +127,14 @@ def _about(case: ScoredExample, gold: ScoredGold | None) -> Row:
 
 
 def bare_pass(lattice: Lattice) -> Callable[[], int]:
-    """The kernel of Viterbi on the scores alone, its arrays made beforehand: the best value in grid units."""
+    """A function that runs the Viterbi kernel without rules on preallocated arrays, and returns the best value in grid units."""
     (instance, tokens), T = pack_lattice(lattice), len(lattice.node)
     room, path = instance.room(T), np.empty(T, np.int64)
     return partial(kernels.viterbi, instance.scores, tokens.emission, tokens.edges, *room, path)
 
 
 def bare_seconds(lattice: Lattice) -> float:
-    """Seconds of `bare_pass`: the fastest of a few, after one that is not timed."""
+    """Seconds of the fastest of `REPEATS` runs of `bare_pass`, after a warm-up."""
     work, seconds = bare_pass(lattice), []
     work()
     for _ in range(REPEATS):
@@ -147,7 +147,7 @@ def bare_seconds(lattice: Lattice) -> float:
 def cases_of(
     trellises: Iterable[Trellis], gold: Iterable[Sequence[str] | None] | None
 ) -> list[ScoredExample]:
-    """Sequences from Python; ValueError where one is no trellis, and where gold does not fit them in number or length."""
+    """Sequences from Python; ValueError for anything but trellises, and for gold labels of another number or length."""
     known = list(iterable(trellises, "trellises", "a list of them"))
     golden = [None] * len(known) if gold is None else list(gold)
     if len(golden) != len(known):
@@ -203,17 +203,16 @@ def compare(
     seeds : int or iterable of int, default 1
         Seeds of randomised methods: their number, counted from 0, or a list of them.
     time_limit : float, optional
-        Time limit in seconds for each sequence, for methods that have none of their own.
+        Time limit in seconds for each sequence; a method's own time limit takes precedence.
     predictions : mapping of str to sequence of Labelling, optional
-        Predictions of other programs by name: label names of each trellis, or None where there are none.
+        Predictions of other programs by name: label names of each trellis, or None without a prediction.
     cap : float, default CAP
-        Gap in nats that stands for a missing labelling, in means over all sequences. Gaps of labellings are
-        never cut.
+        Gap in nats of a missing labelling, in means over all sequences. Other gaps are not capped.
     on_error : OnError, default "raise"
         "raise" ends the comparison if a method raises an error. "record" records the error as a failure and
         continues: failures are counted separately, and no mean, test or measure against gold includes them.
     watch : callable, optional
-        Function that is called with each row and its sequence, for example to show progress.
+        Function that is called with each row and its sequence, such as to show progress.
     given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each trellis, or None for a trellis without any.
     names : mapping of str to str, optional
@@ -254,7 +253,7 @@ def compare(
 
 
 def check_predictions(cases: Sequence[ScoredExample], predictions: Mapping[str, Sequence[Labelling]]) -> None:
-    """Raise ValueError where predictions are not for these sequences."""
+    """Raise ValueError if predictions do not fit the sequences in number and length."""
     for name, labellings in predictions.items():
         if len(labellings) != len(cases):
             raise ValueError(

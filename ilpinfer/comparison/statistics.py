@@ -1,4 +1,4 @@
-"""The tables of a comparison: methods, pairs of methods, fields, stages of the engine."""
+"""The tables of a comparison: methods, pairs of methods, fields, stages of the engine, and rules."""
 
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 WHOLE_NUMBERS = ["seeds", "sequences", "infeasible", "optimum_known", "common"]
 """Columns of whole numbers."""
 COUNT_COLUMNS = ["failed", "solved", "missed", "violations", "breaking"]
-"""Columns that are 0 for a method where nothing is known."""
+"""Columns with 0 for unknown values."""
 MEASURES = {"precision": precision, "recall": recall, "f1": f_measure}
 OWN, BEFORE = ["predicted", "gold", "both"], ["predicted_before", "gold_before", "both_before"]
-"""Of a field, with the rules and without."""
+"""Counts of a field with rules, and without."""
 NO_COUNTS = (0, 0, 0)
 
 
 def bare_lines(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """A line for each sequence, as if the bare Viterbi pass without rules were a method: its time, and its counts against gold."""
+    """The bare Viterbi pass as a method: a line for each sequence, with its time and counts against gold."""
     import pandas as pd
 
     each = frame.drop_duplicates("sequence")
@@ -35,7 +35,7 @@ def bare_lines(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def summarise(frame: "pd.DataFrame", cap: float = CAP) -> "pd.DataFrame":
-    """A line for each method, in the order in which they are given, and one for the bare pass; see `Comparison.summary`."""
+    """A line for each method, in the given order, and for the bare pass; see `Comparison.summary`."""
     import pandas as pd
 
     kinds = kinds_of(frame)
@@ -106,12 +106,12 @@ def summarise(frame: "pd.DataFrame", cap: float = CAP) -> "pd.DataFrame":
 
 
 def _sum(values: "pd.Series", lines: "pd.DataFrame") -> "pd.Series":
-    """Sums by method; NaN where there is no gold."""
+    """Sums by method; NaN without gold."""
     return values.where(lines.gold_tokens.notna()).groupby(lines.method).sum(min_count=1)
 
 
 def matches(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Every two methods, in the order in which they are given; see `Comparison.matches`."""
+    """All pairs of methods, in the given order; see `Comparison.matches`."""
     import pandas as pd
     from scipy import stats
 
@@ -136,13 +136,13 @@ def matches(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def holm(p: "pd.Series") -> "pd.Series":
-    """P values corrected for their number, so that the chance of any false one is bounded (Holm 1979)."""
+    """P values corrected for multiple comparisons (Holm 1979)."""
     ordered = p.astype(float).sort_values(kind="stable")
     return (ordered * np.arange(len(p), 0, -1)).cummax().clip(upper=1.0).sort_index()
 
 
 def field_gains(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Every method and field; with several seeds, sums over them. See `Comparison.field_gains`."""
+    """All methods and fields, summed over seeds; see `Comparison.field_gains`."""
     import pandas as pd
 
     lines = []
@@ -167,7 +167,7 @@ def field_gains(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def stage_costs(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The stages of each method that has some, in the order in which they first appear; see `Comparison.stages`."""
+    """The stages of the engine, in order of first appearance; see `Comparison.stages`."""
     import pandas as pd
 
     lines = [
@@ -184,7 +184,7 @@ def stage_costs(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def rules_broken(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The rules that labellings of each method break, most violations first; see `Comparison.rules_broken`."""
+    """The broken rules of each method, most violations first; see `Comparison.rules_broken`."""
     counts = frame[["method"]].assign(rule=[list(each) for each in frame.violations])
     counts = counts.assign(violations=[list(each.values()) for each in frame.violations])
     counts = counts.explode(["rule", "violations"]).dropna().astype({"violations": "int64"})

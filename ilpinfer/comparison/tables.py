@@ -1,4 +1,4 @@
-"""Tables as files: CSV and Parquet with all figures, Markdown and LaTeX as people read them."""
+"""Tables as files: CSV and Parquet with all figures, Markdown and LaTeX with formatted values."""
 
 import io
 import re
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMULA = re.compile(r"^['=+\-@＝＋－＠]")
-"""How texts begin that are written with an apostrophe before them in CSV; one more before an apostrophe, so that the first one
-can be taken away again."""
+"""Texts that begin so are prefixed by an apostrophe in CSV, as programs would read a formula; an apostrophe is doubled, so that the prefix can be removed."""
 MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#~$&{}@^!"})
-"""Characters with a meaning in Markdown or its dialects."""
+"""Characters to escape in Markdown and its dialects."""
 LATEX = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -40,18 +39,18 @@ LIBRARIES = {
     "latex": ("compare", "jinja2"),
     "parquet": ("parquet", "pyarrow"),
 }
-"""Extra and library of a format, as `require` takes them."""
+"""Extra and library of each format, arguments of `require`."""
 TEXT_FORMATS = ("markdown", "latex")
-"""Formats with values as people read them, in which columns and lines without any value are left out."""
+"""Formats with formatted values, without empty columns and lines."""
 FORMATS_OF = {
     "caption": TEXT_FORMATS,
     "preset": TEXT_FORMATS,
     "label": ("latex",),
     "position": ("latex",),
 }
-"""The formats that have a setting of `Layout`."""
+"""The formats that support a setting of `Layout`."""
 DIGITS = {"nats": 2, "relative": 2}
-"""Decimals in text formats, where they are others than in the page."""
+"""Decimals in text formats, where these differ from the page."""
 PRESETS = {
     "paper": {
         "method": "Method",
@@ -71,9 +70,9 @@ PRESETS = {
         "median_ms": "Time",
     },
 }
-"""Columns of presets with their heads."""
+"""Columns and heads of the presets."""
 OF_GOLD, WITHOUT_GOLD = ("f1", "f1_loss"), ("solved", "reaches")
-"""Columns of the preset `paper` with gold alone, and without it alone."""
+"""Columns of the preset `paper` that need gold, and columns in their place without gold."""
 BRACKETS = "Brackets: 95 per cent intervals by the bootstrap over sequences"
 CAPTIONS = {
     "f1": f"F1 of fields, its loss against the reference, mean gap to the proved optimum, and median time of a sequence. {BRACKETS}, paired.",
@@ -82,15 +81,15 @@ CAPTIONS = {
     f"(model errors); sequences solved to the optimum; median time of a sequence. {BRACKETS}.",
     "mean_gap": f"Mean gap to the proved optimum, sequences solved to the optimum, and median time of a sequence. {BRACKETS}.",
 }
-"""By the first column that is there."""
+"""Captions by the first column that is present."""
 SMALL = r"{\footnotesize\setlength{\tabcolsep}{2.5pt}%"
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-"""It scales a table that would be wider than the page or the column, and no other one."""
+"""Scales down a table that is wider than the page or the column."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How tables are written: chosen columns of methods or a preset, as one table; decimals; caption, label and position in LaTeX."""
+    """Options of tables: columns or a preset, for a single table; decimals; caption, label and position in LaTeX."""
 
     columns: Sequence[str] | None = None
     digits: int | None = None
@@ -102,7 +101,7 @@ class Layout:
     def check(self, *kinds: str) -> None:
         """Raise ValueError for an unknown format, column or preset, and MissingLibrary for a format whose library is not installed.
 
-        One of the formats must have a caption, a label and a position that are given, and all must have a preset.
+        At least one of the formats must support a given caption, label or position; all formats must support a preset.
         """
         for kind in kinds:
             if kind not in SUFFIXES:
@@ -128,13 +127,13 @@ class Layout:
                 require(f"format {kind}", *LIBRARIES[kind])
 
     def of(self, kind: str) -> "Layout":
-        """The layout without a caption, label or position that the format does not have."""
+        """The layout without options that the format does not support."""
         without: dict[str, Any] = {name: "" for name, allowed in FORMATS_OF.items() if kind not in allowed}
         return replace(self, **without)
 
     @property
     def single(self) -> bool:
-        """Whether there is one table, of methods."""
+        """Whether to write a single table, of methods."""
         return self.columns is not None or bool(self.preset)
 
     @property
@@ -142,7 +141,7 @@ class Layout:
         return [self.preset or "summary"] if self.single else list(COLUMNS)
 
     def tables(self, lines: Mapping[str, "pd.DataFrame"]) -> dict[str, tuple["pd.DataFrame", list[Column]]]:
-        """The lines and columns of each table that is written, by its name."""
+        """Lines and columns of each table, by name."""
         known, summary = columns_of_methods(), lines["summary"]
         if self.columns is not None:
             return {self.names[0]: (summary, [known[field] for field in self.columns])}
@@ -160,7 +159,7 @@ class Layout:
 
 
 def columns_of_methods() -> dict[str, Column]:
-    """The columns of all tables with a line for each method, by field."""
+    """Columns of all tables with a line for each method, by field."""
     return {column.field: column for table in OF_METHODS for column in COLUMNS[table]}
 
 
@@ -171,7 +170,7 @@ def write_tables(
     layout: Layout,
     inputs: Iterable[str | Path | None] = (),
 ) -> list[Path]:
-    """Write tables of these lines into a folder, but not over an input."""
+    """Write tables into a folder; inputs are not overwritten."""
     layout.check(kind)
     writers: dict[str, Callable[..., str | bytes]] = {
         "csv": _csv,
@@ -185,7 +184,7 @@ def write_tables(
 
 
 def _figures(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout) -> "pd.DataFrame":
-    """A table with names and units in its columns, shares in percent and times in milliseconds."""
+    """A table with names and units as columns, shares in percent and times in milliseconds."""
     frame = type(lines)({column.name: column.values(lines) for column in columns})
     return frame if layout.digits is None else frame.round(layout.digits)
 
@@ -197,7 +196,7 @@ def _csv(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name:
 
 
 def _without_formula(text: str) -> str:
-    """A name that no program takes for a formula or for the end of a line."""
+    """A name that cannot be read as a formula or as a line break."""
     return FORMULA.sub(r"'\g<0>", readable(text, len(text)))
 
 
@@ -210,7 +209,7 @@ def _parquet(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, n
 def _texts(
     lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout
 ) -> tuple["pd.DataFrame", list[Column]]:
-    """The cells of a table as people read them, and its columns; those and lines without any value are left out."""
+    """Formatted cells and columns of a table, without empty columns and lines."""
     kept = [column for column in columns if layout.columns is not None or column.printed]
     lines, kept = with_values(lines, kept)
     if not layout.preset:
@@ -236,7 +235,7 @@ def _markdown(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, 
 
 
 def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, name: str) -> str:
-    """A table of booktabs; with a caption, which is LaTeX itself, a label or a position it floats."""
+    """A table of booktabs. It floats if it has a caption (LaTeX text), a label or a position."""
     texts, kept = _texts(lines, columns, layout)
     for head, column in zip(texts.columns, kept, strict=True):
         if column.form != "text":
@@ -264,7 +263,7 @@ def _latex(lines: "pd.DataFrame", columns: Sequence[Column], layout: Layout, nam
 
 
 def _two_lines(column: Column) -> tuple[str, str]:
-    """A head over its unit, or in two parts of about the same length."""
+    """A head above its unit, or split into two lines of about the same length."""
     if column.measure:
         return column.heading, column.measure
     words = column.heading.split()
@@ -276,7 +275,7 @@ def _two_lines(column: Column) -> tuple[str, str]:
 
 
 def _escaped(text: str) -> str:
-    """Without a meaning in LaTeX, also behind the end of a line, and without ligatures of hyphens."""
+    """Escape text for LaTeX, also at line ends, without ligatures of hyphens."""
     plain = re.sub(r"-(?=-)", "-{}", readable(text, len(text)).translate(LATEX))
     plain = plain.replace("–", "--").replace("−", "$-$")
     return f"{{{plain[0]}}}{plain[1:]}" if plain.startswith(("[", "*")) else plain

@@ -17,7 +17,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.core.trees import Leaf, MachineKey
 from ilpinfer.exact.calls import Call, words_of_work
-from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.compiled import RuleTables
 from ilpinfer.kernels.tables import (
     ACTIVE,
     BOUND,
@@ -38,7 +38,7 @@ class CallResult(NamedTuple):
 
     call: Call
     n: int
-    tables: Tables
+    tables: RuleTables
     items: Sequence[Trellis]
     context_of: Callable[[Trellis], Context]
 

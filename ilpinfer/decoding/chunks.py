@@ -18,7 +18,7 @@ from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.decoding.call_results import CallResult
 from ilpinfer.decoding.score_rows import RowTrellises, ScoreRows, groups
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.compiled import RuleTables, tables_of
 from ilpinfer.exact.many_labels import needs_rounds
 from ilpinfer.exact.own_machines import has_own_machines, left_out, with_own_machines
 from ilpinfer.exact.token_tables import token_tables_of
@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
 
     items: Sequence[Item]
     answers: list[Answer]
-    calls: list[tuple[Call, Tables, list[int]]]
+    calls: list[tuple[Call, RuleTables, list[int]]]
     top: int | None
 
     def set(self, places: Iterable[int], answer: Answer) -> None:
@@ -63,7 +63,7 @@ class Caller:
     ) -> None:
         self.rules, self.time_limit, self.context = rules, time_limit, context
         self._noticed: CompiledRules | None = None
-        self._latest: tuple[object, Tables | None] = None, None
+        self._latest: tuple[object, RuleTables | None] = None, None
 
     def answer(self, item: Item, top: int | None) -> Answer:
         """The answer for one sequence."""
@@ -85,7 +85,7 @@ class Caller:
     def begin(self, items: Sequence[Item], top: int | None) -> Chunk:
         """Prepare calls for sequences. If a sequence raises an error, the error is its answer."""
         chunk = Chunk(items, [NOTHING_KNOWN] * len(items), [], top)
-        groups, known = dict[Any, list[int]](), dict[int, Tables | None]()
+        groups, known = dict[Any, list[int]](), dict[int, RuleTables | None]()
         for place, item in enumerate(items):
             try:
                 if isinstance(item, Trellis) and not len(item):
@@ -165,7 +165,7 @@ class Caller:
                 places, meet = places[unknown], True
         return left
 
-    def _tables(self, item: Item) -> Tables | None:
+    def _tables(self, item: Item) -> RuleTables | None:
         """The tables for a sequence; None if they would be too large, or for an object that the method then refuses."""
         if isinstance(item, Exception):
             raise item
@@ -173,7 +173,7 @@ class Caller:
             return None
         return self._tables_for(item.labels, item.token_scores)
 
-    def _tables_for(self, labels: LabelSet, scores: TokenScores | None = None) -> Tables | None:
+    def _tables_for(self, labels: LabelSet, scores: TokenScores | None = None) -> RuleTables | None:
         """The tables for labels, and for the scores of a model that scores tokens; None if they would be too large."""
         kind, (latest, tables) = scores or labels, self._latest
         if kind is latest and not (tables and tables.full):
@@ -184,7 +184,7 @@ class Caller:
         self._latest = kind, tables
         return tables
 
-    def _call(self, chunk: Chunk, tables: Tables, places: list[int], meet: bool = False) -> Call | None:
+    def _call(self, chunk: Chunk, tables: RuleTables, places: list[int], meet: bool = False) -> Call | None:
         """A call for some of the sequences; None if the tables refuse it."""
         items, began = [chunk.items[place] for place in places], time.perf_counter()
         call = tables.call(items, chunk.top, self.time_limit, meet=meet)
@@ -194,7 +194,9 @@ class Caller:
         call.times.append(time.perf_counter() - began)
         return call
 
-    def _read(self, chunk: Chunk, call: Call, tables: Tables, places: list[int], met: bool = False) -> None:
+    def _read(
+        self, chunk: Chunk, call: Call, tables: RuleTables, places: list[int], met: bool = False
+    ) -> None:
         """Enter the answers of a call; sequences with unknown classes of tokens are decoded again with these."""
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
         self._warn(tables.rules)
@@ -251,7 +253,7 @@ def _breaks(rule: GroundRule, paths: Integers) -> bool:
     return any(rule.violations(path) for path in paths)
 
 
-def _listed(places: list[int], items: Sequence[Item], tables: Tables, top: int) -> Iterator[list[int]]:
+def _listed(places: list[int], items: Sequence[Item], tables: RuleTables, top: int) -> Iterator[list[int]]:
     """Sequences for calls of at most `MOST_LISTED` labels and violations each, or of one sequence."""
     some: list[int] = []
     total = 0

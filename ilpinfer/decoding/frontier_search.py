@@ -13,7 +13,7 @@ from ilpinfer.core.rule_compiler import Rules, stated
 from ilpinfer.decoding.frontier import Frontier, FrontierPoint
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
 from ilpinfer.exact.frontier import FrontierSearch, Gap
-from ilpinfer.exact.programs import Reply
+from ilpinfer.exact.programs import ProgramAnswer
 from ilpinfer.exact.weighted_search import Weight
 
 
@@ -87,7 +87,7 @@ def decode_frontier(trellis: Trellis, rules: Rules, *, time_limit: float | None 
     return Frontier(tuple(points), not reason, deadline.elapsed, reason)
 
 
-def _best_score(first: Reply, problem: Problem) -> int:
+def _best_score(first: ProgramAnswer, problem: Problem) -> int:
     """An upper bound on the score of every labelling, grid units."""
     return math.floor(min(first.bound, best_score(problem.lattice)))
 

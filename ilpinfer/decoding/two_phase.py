@@ -27,7 +27,7 @@ from ilpinfer.core.status import Status
 from ilpinfer.decoding.explaining import Searches
 from ilpinfer.decoding.reporting import solution_of, with_reasons
 from ilpinfer.decoding.two_phase_search import TwoPhaseSearch
-from ilpinfer.exact.programs import Reply
+from ilpinfer.exact.programs import ProgramAnswer
 from ilpinfer.solvers import SOLVERS
 from ilpinfer.system.posix import require_posix
 
@@ -205,7 +205,7 @@ def decode_two_phase(
                 least, figures = _floor(search, search.first.path, tau, bound, lowest)
                 answers = search.run(least, number) if len(trellis) else [search.first]
     except OutOfTime:
-        answers, figures = [Reply("unknown", None, math.inf, NONE, "no time left")], {}
+        answers, figures = [ProgramAnswer("unknown", None, math.inf, NONE, "no time left")], {}
     solutions = [_solution(each, context, deadline, figures) for each in answers]
     if top is not None:
         return [s for s in solutions if s.has_labelling]
@@ -237,7 +237,7 @@ def floor_units(floor: float) -> int:
 
 
 def _solution(
-    reply: Reply, context: Context, deadline: Deadline, figures: dict[str, Any]
+    reply: ProgramAnswer, context: Context, deadline: Deadline, figures: dict[str, Any]
 ) -> TwoPhaseSolution:
     """A solution of both phases; a reply without a labelling is infeasible or unknown."""
     bound = -math.inf if reply.status == "infeasible" else reply.bound
@@ -247,7 +247,7 @@ def _solution(
     return solution_of(TwoPhaseSolution, result, context, deadline, status, **figures)
 
 
-def _as_far_as_proved(reply: Reply) -> Certificate:
+def _as_far_as_proved(reply: ProgramAnswer) -> Certificate:
     """The certificate of the reply; none if it does not prove the whole claim."""
     certificate = reply.certificate
     if reply.status == "unknown":

@@ -15,7 +15,7 @@ from ilpinfer.core.certificate import Certificate, Phases, proof
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.core.trees import Leaf
-from ilpinfer.exact.programs import FASTEST, Reply, solve
+from ilpinfer.exact.programs import FASTEST, ProgramAnswer, solve
 
 
 @dataclass
@@ -37,7 +37,7 @@ class TwoPhaseSearch:
         return formulate(self.base)
 
     @cached_property
-    def first(self) -> Reply:
+    def first(self) -> ProgramAnswer:
         """Z* and a labelling with that score, by the engine if it reaches a proof, else by an integer program.
 
         Its method begins the description of both phases.
@@ -45,16 +45,20 @@ class TwoPhaseSearch:
         words = ""
         if not self.problem.shape[0]:
             certificate = proof("empty sequence", Phases(Leaf()))
-            return Reply("optimal", np.zeros(0, np.int64), 0, certificate, "empty sequence")
+            return ProgramAnswer("optimal", np.zeros(0, np.int64), 0, certificate, "empty sequence")
         if self.method == "auto":
             from ilpinfer.exact.auto import auto
 
             result = next(auto(hard_only(self.problem), Task(self.deadline), "auto"))
             certificate = _as_both_phases(result)
             if result.proves_infeasibility:
-                return Reply("infeasible", None, -math.inf, certificate, "auto: no labelling is possible")
+                return ProgramAnswer(
+                    "infeasible", None, -math.inf, certificate, "auto: no labelling is possible"
+                )
             if result.path is not None and self.score(result.path) >= result.bound:
-                return Reply("optimal", result.path, result.bound, certificate, f"{result.method}, then ")
+                return ProgramAnswer(
+                    "optimal", result.path, result.bound, certificate, f"{result.method}, then "
+                )
             words = "auto: "
         reply = solve(self.solver, self.formulation.best_score(), self.deadline, self.threads)
         return replace(reply, method=words)
@@ -70,18 +74,18 @@ class TwoPhaseSearch:
         value = self.problem.value(path)
         return value.model + value.features
 
-    def run(self, floor: int | None, top: int) -> list[Reply]:
+    def run(self, floor: int | None, top: int) -> list[ProgramAnswer]:
         """Labellings at or above a floor by cost, then score; at least one entry."""
         first = self.first
         if self.method == "auto" and first.status == "optimal" and (cheapest := self._cheapest(floor, top)):
             return cheapest
-        answers, paths = list[Reply](), list[LabelIds]()
+        answers, paths = list[ProgramAnswer](), list[LabelIds]()
         while len(answers) < top and (answer := self.at_floor(floor, paths)):
             answers.append(answer)
             paths += [] if answer.path is None else [answer.path]
         return answers or [replace(first, path=None, status="unknown")]
 
-    def _cheapest(self, floor: int | None, top: int) -> list[Reply] | None:
+    def _cheapest(self, floor: int | None, top: int) -> list[ProgramAnswer] | None:
         """The cheapest labellings by the engine, with their proofs; None if it does not reach a proof."""
         from ilpinfer.exact.least_cost import LeastCostSearch
 
@@ -91,7 +95,7 @@ class TwoPhaseSearch:
             return None
         paths, leaf, weight = cheapest
         tree, best = self.first.certificate.tree, self.score(self.first.path)
-        result, before = list[Reply](), list[tuple[int, ...]]()
+        result, before = list[ProgramAnswer](), list[tuple[int, ...]]()
         for path in paths:
             value = self.problem.value(path)
             phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first
@@ -99,11 +103,11 @@ class TwoPhaseSearch:
                 phases = replace(phases, least=leaf, weight=weight)
             certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
             words = "auto: label setting"
-            result.append(Reply("optimal", path, value.score, certificate, words, value.penalty))
+            result.append(ProgramAnswer("optimal", path, value.score, certificate, words, value.penalty))
             before.append(tuple(path.tolist()))
         return result
 
-    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> Reply | None:
+    def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> ProgramAnswer | None:
         """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
         least, cost_bound = self._least_cost(floor, excluded)
         if least.path is None:
@@ -123,7 +127,7 @@ class TwoPhaseSearch:
         status, words = "optimal" if all_proved else "feasible", self.first.method + self.solver
         return replace(reply, status=status, bound=limit - cost_bound, method=words, cost_bound=cost_bound)
 
-    def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[Reply, int]:
+    def _least_cost(self, floor: int | None, excluded: Sequence[LabelIds]) -> tuple[ProgramAnswer, int]:
         """A labelling of least cost at or above the floor, and a lower bound on that cost; grid units."""
         first = self.first
         if first.path is not None and not excluded and not self.problem.value(first.path).penalty:
@@ -139,7 +143,7 @@ class TwoPhaseSearch:
             reply = self._better(reply, first.path)
         return reply, cost_bound
 
-    def _better(self, reply: Reply, incumbent: LabelIds) -> Reply:
+    def _better(self, reply: ProgramAnswer, incumbent: LabelIds) -> ProgramAnswer:
         """The reply, with the incumbent instead of a labelling that costs more, or costs as much and scores less."""
         own = self.problem.value(incumbent).penalty, -self.score(incumbent)
         if reply.path is None:
@@ -151,7 +155,7 @@ class TwoPhaseSearch:
 
     def _until(
         self, program: IntegerProgram, excluded: Sequence[LabelIds], accepts: Callable[[Value], bool]
-    ) -> Reply:
+    ) -> ProgramAnswer:
         """Solve until an answer is accepted; an answer that only a tolerance allows gets a no-good row."""
         for path in excluded:
             program = exclude_labelling(program, path)

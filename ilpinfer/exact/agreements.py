@@ -25,7 +25,7 @@ from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.product_lattice import ProductLattice
 from ilpinfer.exact.stage import Stage
 from ilpinfer.exact.state import State
-from ilpinfer.exact.tree import Bound, Row, search
+from ilpinfer.exact.tree import CaseBound, Row, search
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import Scores
@@ -43,7 +43,7 @@ class AgreementScores(NamedTuple):
 
 
 @dataclass
-class Case:
+class AgreementCase:
     """A case: scores of the lattice (T, S) and of the lists (N, F); scores of hopeless states are forbidden."""
 
     node: Integers
@@ -75,7 +75,7 @@ class Decomposition:
         self.lattice, self.label = product.lattice, product.label
         self.packed = pack_lattice(product.lattice)
         self.lists = Lists(problem.lists, self.label, len(self.lattice.node))
-        self.root = Case(self.lattice.node.copy(), self.lists.empty.copy())
+        self.root = AgreementCase(self.lattice.node.copy(), self.lists.empty.copy())
 
     def broken(self, state: State) -> list[int]:
         """The machines, except those of lists, that the labelling of an open root breaks and that may be in the product."""
@@ -93,16 +93,16 @@ class Decomposition:
         why += f" and {counted(len(self.inside), 'machine')}" * bool(self.inside)
         return search(state, self.root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
 
-    def bound(self, state: State, case: Case) -> tuple[State, Bound]:
+    def bound(self, state: State, case: AgreementCase) -> tuple[State, CaseBound]:
         """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
         if case is not self.root:
             state = self.tighten(state, case)
         if state.charged is None and not (self.inside or is_forbidden(case.bound)):
             lattice = Lattice(case.node.copy(), self.lattice.pool, self.lattice.step)
             state = replace(state, charged=(lattice, int(case.bound)))
-        return state, Bound(case.bound, case.path, self.leaf(case))
+        return state, CaseBound(case.bound, case.path, self.leaf(case))
 
-    def leaf(self, case: Case) -> Leaf:
+    def leaf(self, case: AgreementCase) -> Leaf:
         """The proof of a case's bound."""
         forbidden = is_forbidden(case.bound)
         if not (forbidden or case.stages or case.own.any()):
@@ -110,7 +110,7 @@ class Decomposition:
         own = self.lists.shares(0 * case.own if forbidden else case.own)
         return Leaf(product=self.keys, shares=(*case.stages, own))
 
-    def tighten(self, state: State, case: Case) -> State:
+    def tighten(self, state: State, case: AgreementCase) -> State:
         """Lower the bound of a case by sweeps, and prune states."""
         scores, lists = self.pack(case)
         for _ in range(limits.PRUNINGS):
@@ -127,7 +127,9 @@ class Decomposition:
             self.forbid(case)
         return state
 
-    def sweep(self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists) -> State:
+    def sweep(
+        self, state: State, case: AgreementCase, scores: AgreementScores, lists: AgreementLists
+    ) -> State:
         """Sweep until the bound stalls."""
         bound = kernels.agree_backward(scores, lists, False)
         for number in range(limits.SWEEPS):
@@ -144,7 +146,7 @@ class Decomposition:
         return state
 
     def with_candidates(
-        self, state: State, case: Case, scores: AgreementScores, lists: AgreementLists
+        self, state: State, case: AgreementCase, scores: AgreementScores, lists: AgreementLists
     ) -> State:
         """With the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
         states = np.empty(len(case.node), np.int64)
@@ -164,21 +166,21 @@ class Decomposition:
                 state = state.with_labelling(self.label[states] if self.inside else states)
         return state
 
-    def attains_bound(self, state: State, case: Case) -> bool:
+    def attains_bound(self, state: State, case: AgreementCase) -> bool:
         """Whether the lattice's labelling attains the bound."""
         return case.path is not None and state.problem.evaluate(case.path).value == case.bound
 
-    def is_done(self, state: State, case: Case) -> bool:
+    def is_done(self, state: State, case: AgreementCase) -> bool:
         """Whether a case needs no more sweeps, or has no time for them."""
         return self.attains_bound(state, case) or state.problem.deadline.passed
 
-    def forbid(self, case: Case) -> None:
+    def forbid(self, case: AgreementCase) -> None:
         """Forbid the kinds that a token has no state for any more."""
         states = ~is_forbidden(case.node[self.lists.token])
         for kind in range(case.own.shape[1]):
             case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
 
-    def pack(self, case: Case) -> tuple[AgreementScores, AgreementLists]:
+    def pack(self, case: AgreementCase) -> tuple[AgreementScores, AgreementLists]:
         """For kernels."""
         instance, tokens = self.packed
         self.forbid(case)
@@ -186,7 +188,9 @@ class Decomposition:
         scores = AgreementScores(instance.scores, case.node, tokens.edges, *room)
         return scores, self.lists.pack(case.own)
 
-    def split(self, state: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:
+    def split(
+        self, state: State, case: AgreementCase
+    ) -> tuple[Row, int, tuple[AgreementCase, AgreementCase]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
         The kind is the list's. Of several tokens, the one where lattice and list lose most with the kind of the other.
@@ -213,10 +217,10 @@ class Decomposition:
         cases = self._without(case, token, listed), self._without(case, token, ~listed)
         return ((token,), tuple(labels.tolist())), 0, cases
 
-    def _without(self, case: Case, token: int, states: Booleans) -> Case:
+    def _without(self, case: AgreementCase, token: int, states: Booleans) -> AgreementCase:
         node = case.node.copy()
         node[token, states] = FORBIDDEN
-        return Case(node, case.own.copy(), case.stages, case.bound)
+        return AgreementCase(node, case.own.copy(), case.stages, case.bound)
 
 
 def decomposed(state: State) -> State:

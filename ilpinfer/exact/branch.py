@@ -19,7 +19,7 @@ from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.kernel_stage import KERNEL_CALL
 from ilpinfer.exact.stage import Stage
 from ilpinfer.exact.state import State
-from ilpinfer.exact.tree import Bound, Row, divide, search
+from ilpinfer.exact.tree import CaseBound, Row, divide, search
 
 
 @dataclass
@@ -35,10 +35,10 @@ def branch(state: State) -> State:
     return search(state, Case(state), _bound, _split, limits.BRANCH_CASES, state.words)
 
 
-def _bound(whole: State, case: Case) -> tuple[State, Bound]:
+def _bound(whole: State, case: Case) -> tuple[State, CaseBound]:
     """The bound of a case by kernels and beams; the first case is the whole problem, whose bound is known."""
     if not case.used:
-        return whole, Bound(whole.bound, None, whole.proof)
+        return whole, CaseBound(whole.bound, None, whole.proof)
     state = replace(case.state, path=whole.path, value=whole.value)
     for stage in (KERNEL_CALL, BEAMS):
         if state.bound >= state.value and not state.closed and stage.applies(state):
@@ -46,7 +46,7 @@ def _bound(whole: State, case: Case) -> tuple[State, Bound]:
     case.state = state
     if state.path is not None:
         whole = whole.with_labelling(state.path)
-    return whole, Bound(state.bound, state.answer[0] if state.answer else None, state.proof)
+    return whole, CaseBound(state.bound, state.answer[0] if state.answer else None, state.proof)
 
 
 def _split(whole: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | None:

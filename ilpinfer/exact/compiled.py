@@ -53,7 +53,7 @@ class Sequences(NamedTuple):
     """(T,) the row of the emission for each token; None where each has its own, in order."""
 
 
-class Tables:
+class RuleTables:
     """Compiled rules as tables for kernels. Tables grow with new tokens, and threads may share them."""
 
     def __init__(self, rules: CompiledRules, first: Grid | None = None, last: Grid | None = None) -> None:
@@ -253,12 +253,12 @@ class Tables:
         return self._machines[key]
 
 
-def tables_of(rules: RuleCompiler, labels: LabelSet) -> Tables:
+def tables_of(rules: RuleCompiler, labels: LabelSet) -> RuleTables:
     """The tables of rules for a label set, from a cache."""
-    recent = rules.recent(Tables)
+    recent = rules.recent(RuleTables)
     for tables in recent.items:
         if tables.rules.labels is labels and not tables.full:
             return tables
     compiled = rules.compiled(labels)
     recent.drop(lambda one: one.full)
-    return recent.find(lambda one: one.rules is compiled, lambda: Tables(compiled))
+    return recent.find(lambda one: one.rules is compiled, lambda: RuleTables(compiled))

@@ -18,7 +18,7 @@ from ilpinfer.exact.auto import auto
 
 
 @dataclass(frozen=True)
-class Relaxation:
+class FewestViolations:
     """Violations of hard rules by a labelling, for each rule; whether no labelling has fewer, and no better one has as many."""
 
     violations: dict[str, int]
@@ -38,7 +38,7 @@ class _Rounded(NamedTuple):
     within: int
 
 
-def relaxation_of(problem: Problem, deadline: Deadline) -> Relaxation:
+def relaxation_of(problem: Problem, deadline: Deadline) -> FewestViolations:
     """The best labelling with the fewest violations of hard rules, as far as it is found before the deadline."""
     rounded, hard = _rounded(problem), [rule for rule in problem.rules if rule.hard]
     top, within = (limits.MOST_LISTED, rounded.within) if rounded.shift else (1, None)
@@ -48,7 +48,7 @@ def relaxation_of(problem: Problem, deadline: Deadline) -> Relaxation:
             results = list(auto(rounded.problem, Task(deadline, top=top, within=within), "auto"))
     found = [(each.path, each.bound) for each in results if each.path is not None]
     if not found:
-        return Relaxation({})
+        return FewestViolations({})
     first, bound = found[0]
     fewest = rounded.problem.value(first).score >= bound
     listed = [path for path, _ in found] if fewest else [first]
@@ -57,7 +57,7 @@ def relaxation_of(problem: Problem, deadline: Deadline) -> Relaxation:
     counts = {rule.name: rule.violations(path) for rule in hard}
     counts = {name: count for name, count in counts.items() if count}
     all_listed = not rounded.shift or results[-1].proves_infeasibility
-    return Relaxation(counts, path, fewest or sum(counts.values()) == 1, fewest and all_listed)
+    return FewestViolations(counts, path, fewest or sum(counts.values()) == 1, fewest and all_listed)
 
 
 def _rounded(problem: Problem) -> _Rounded:

@@ -22,7 +22,7 @@ from ilpinfer.kernels.tables import Tokens
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class LabellingValue:
     """The value of a labelling under all rules that do not fold, the machines it breaks, and the rules without machines."""
 
     value: int
@@ -121,24 +121,24 @@ class GroundProblem:
         ]
 
     @cached_property
-    def _evaluations(self) -> dict[bytes, Evaluation]:
+    def _evaluations(self) -> dict[bytes, LabellingValue]:
         return {}
 
-    def evaluate(self, path: LabelIds) -> Evaluation:
+    def evaluate(self, path: LabelIds) -> LabellingValue:
         """Value and broken machines of a labelling, from a cache where it was evaluated before."""
         key = path.tobytes()
         if key not in self._evaluations:
             self._evaluations[key] = self._evaluate(path)
         return self._evaluations[key]
 
-    def _evaluate(self, path: LabelIds) -> Evaluation:
+    def _evaluate(self, path: LabelIds) -> LabellingValue:
         one, rules = self.instance, self.rules
         score, cost, machines = kernels.value_states(one.tables, self.tokens, one.states_of(path))
         missed = [rules[r].name for r, p in self._machineless if rules[r].components[p].violations(path)]
         value = FORBIDDEN if is_forbidden(score) or is_forbidden(score - cost) else score - cost
         if missed:
             value = self.folded.value(path).score
-        return Evaluation(value, tuple(machines), tuple(dict.fromkeys(missed)))
+        return LabellingValue(value, tuple(machines), tuple(dict.fromkeys(missed)))
 
     def broken(self, paths: Iterable[LabelIds], apart: Iterable[int] = ()) -> list[int]:
         """The machines that labellings break, except given ones, with the other machines of the same components and marks."""

@@ -22,7 +22,7 @@ from ilpinfer.core.result import Task
 from ilpinfer.exact import limits
 from ilpinfer.exact.auto import auto
 from ilpinfer.exact.dead_ends import dead_end
-from ilpinfer.exact.fewest_violations import Relaxation, relaxation_of
+from ilpinfer.exact.fewest_violations import FewestViolations, relaxation_of
 from ilpinfer.exact.mixtures import sums_of
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_scores
 
@@ -72,7 +72,7 @@ def _explained(context: Context, deadline: Deadline) -> Infeasibility:
     return Infeasibility(tuple(conflict), relaxed.violations, labels, where, reason, unfinished)
 
 
-def _places(context: Context, relaxed: Relaxation, labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def _places(context: Context, relaxed: FewestViolations, labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """The tokens at which a labelling breaks rules; none of rules for which no time is left."""
     places: dict[str, tuple[int, ...]] = {}
     with suppress(OutOfTime):
@@ -200,7 +200,9 @@ def _conflict_words(conflict: Sequence[Clash], texts: Sequence[str]) -> str:
     return f"no labelling keeps all of the hard rules {listed}{more}; make one of them soft"
 
 
-def _relaxation_words(relaxed: Relaxation, places: dict[str, tuple[int, ...]], texts: Sequence[str]) -> str:
+def _relaxation_words(
+    relaxed: FewestViolations, places: dict[str, tuple[int, ...]], texts: Sequence[str]
+) -> str:
     if relaxed.path is None:
         return ""
     allowed = [

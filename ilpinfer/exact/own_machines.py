@@ -14,13 +14,13 @@ from formulations.grid import SPARE
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.context import Context
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import LARGE, Tables
+from ilpinfer.exact.compiled import LARGE, RuleTables
 from ilpinfer.exact.ground import distinct_rows, machines_of
 from ilpinfer.kernels.packing import pack_beside
 from ilpinfer.kernels.tables import MACHINES, Windows
 
 
-def left_out(tables: Tables, call: Call, context: Context) -> dict[int, GroundRule]:
+def left_out(tables: RuleTables, call: Call, context: Context) -> dict[int, GroundRule]:
     """The rules that the tables of a call leave out, by their places, on a sequence."""
     held = {place for place, _ in call.instance.keys}
     rules = {p: tables.rules.rules[p] for p in tables.folding.excluded if p not in held}
@@ -33,7 +33,7 @@ def left_out(tables: Tables, call: Call, context: Context) -> dict[int, GroundRu
     return {place: every[place] for place in rules}
 
 
-def _fit(tables: Tables, T: int, rules: Mapping[int, GroundRule]) -> bool:
+def _fit(tables: RuleTables, T: int, rules: Mapping[int, GroundRule]) -> bool:
     """Whether sums of scores and of these penalties need no check."""
     return T * tables.weight + sum(rule.finite_penalty * rule.most for rule in rules.values()) <= SPARE
 
@@ -48,7 +48,7 @@ def has_own_machines(rule: GroundRule) -> bool:
 
 
 def with_own_machines(
-    tables: Tables,
+    tables: RuleTables,
     call: Call,
     n: int,
     lattice: Lattice,

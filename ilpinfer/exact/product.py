@@ -57,7 +57,7 @@ class Nats(NamedTuple):
     largest: Floats
 
 
-class Lattice(NamedTuple):
+class ProductLattice(NamedTuple):
     """A product, with what its steps read and score."""
 
     product: JointStates
@@ -72,7 +72,7 @@ class Product:
 
     rules: Rules
     rule: tuple[Integers, int]
-    lattice: Lattice
+    lattice: ProductLattice
     tail: Floats
     log_sum: float
 
@@ -124,7 +124,9 @@ def product_of(problem: Problem, budget: int) -> Product:
         raise _refusal(problem, rules.machines, joint, budget)
     largest = pool.max(axis=2, initial=-np.inf)
     largest[np.isneginf(largest)] = 0.0
-    own = Lattice(joint, readings, groups, Nats(node, pool, np.exp(pool - largest[:, :, None]), largest))
+    own = ProductLattice(
+        joint, readings, groups, Nats(node, pool, np.exp(pool - largest[:, :, None]), largest)
+    )
     tail = np.empty(joint.labels.shape)
     log_sum = kernels.backward(own, tail)
     return Product(rules, (_owners(problem), len(problem.rules)), own, tail, log_sum)

@@ -29,7 +29,7 @@ FASTEST = "cp-sat"
 
 
 @dataclass(frozen=True)
-class Reply:
+class ProgramAnswer:
     """A solver's answer to a program, in terms of labellings."""
 
     status: str
@@ -49,8 +49,8 @@ def solve(
     labelling: Callable[[Integers], LabelIds] | None = None,
     choices: Choices = NO_CHOICES,
     function: Function | None = None,
-    heard: Callable[[Reply], None] | None = None,
-) -> Reply:
+    heard: Callable[[ProgramAnswer], None] | None = None,
+) -> ProgramAnswer:
     """Solve a program, and end before the deadline; the first start of the solver counts.
 
     `labelling` reads the labelling of a vector, by default that of the program; `function` is a user's solver. `heard` gets the
@@ -59,10 +59,10 @@ def solve(
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
 
-    def reply(answer: solvers.Answer) -> Reply:
+    def reply(answer: solvers.Answer) -> ProgramAnswer:
         path = None if answer.x is None else (labelling or program.labelling)(answer.x)
         certificate = Certificate("solver", answer.version, answer.settings)
-        return Reply(answer.status, path, answer.bound, certificate)
+        return ProgramAnswer(answer.status, path, answer.bound, certificate)
 
     if function is not None:
         return reply(outside.solve(solver, function, program, limit, threads, choices))
@@ -104,7 +104,7 @@ def best_of_program(
         yield Result(None, bound, f"{solver}: no time left", VITERBI_BOUND)
         return
 
-    def heard(reply: Reply) -> None:
+    def heard(reply: ProgramAnswer) -> None:
         assert task.watch is not None
         value = FORBIDDEN if reply.path is None else problem.value(reply.path).score
         least, certificate = min((bound, VITERBI_BOUND), (reply.bound, reply.certificate), key=itemgetter(0))

@@ -13,7 +13,7 @@ from formulations.programs.loss_bounds import reduce
 from formulations.time_limits import OutOfTime
 from ilpinfer.core.watching import Report
 from ilpinfer.exact import limits
-from ilpinfer.exact.programs import FASTEST, Reply, solve
+from ilpinfer.exact.programs import FASTEST, ProgramAnswer, solve
 from ilpinfer.exact.stage import Stage
 from ilpinfer.exact.state import KERNELS, State
 from ilpinfer.solvers.answer import GRACE
@@ -25,7 +25,7 @@ def by_solver(state: State) -> State:
     if missing := missing_posix():
         return state.left_open(f"no solver without {missing}")
 
-    def heard(reply: Reply) -> None:
+    def heard(reply: ProgramAnswer) -> None:
         nonlocal state
         if reply.path is not None:
             state = state.with_labelling(reply.path)
@@ -52,7 +52,7 @@ def by_solver(state: State) -> State:
     return replace(state, tried=state.tried - {KERNELS}) if attained else state
 
 
-def _solved(state: State, heard: Callable[[Reply], None]) -> Reply | None:
+def _solved(state: State, heard: Callable[[ProgramAnswer], None]) -> ProgramAnswer | None:
     """The reply to the program of the steps that are left; None where time is short."""
     problem, folded = state.problem, state.problem.folded
     left, columns = (

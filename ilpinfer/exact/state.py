@@ -18,7 +18,7 @@ KERNELS = "kernels"
 
 
 @dataclass
-class Progress:
+class Latest:
     """The last state with a better labelling or bound: it is reported at once, and remains when time runs out within a stage."""
 
     watch: Watch | None = None
@@ -38,7 +38,7 @@ class State:
     """Bound and labelling of a problem, and what the next stage starts from. Values are in grid units."""
 
     problem: GroundProblem
-    progress: Progress = field(default_factory=Progress)
+    progress: Latest = field(default_factory=Latest)
     path: LabelIds | None = None
     """The best labelling so far."""
     value: int = FORBIDDEN
@@ -77,7 +77,7 @@ class State:
         seconds: Mapping[str, float] | None = None,
     ) -> "State":
         """What is known at first. The machines of a proof that fold here are left out."""
-        state = cls(problem, Progress(watch), seconds=seconds or {})
+        state = cls(problem, Latest(watch), seconds=seconds or {})
         if start.path is not None:
             state = state.with_labelling(start.path)
         if start.proof is None:

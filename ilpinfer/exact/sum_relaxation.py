@@ -87,7 +87,7 @@ def without_scores(problem: Problem) -> Problem:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SumFeasibility:
     """The proof that no labelling keeps the sums, or a labelling that does; neither where it stays open."""
 
     tree: Leaf | None = None
@@ -96,7 +96,7 @@ class Outcome:
 
 def contradiction(
     problem: Problem, sums: Sequence[tuple[MachineKey, SumTerm]], deadline: Deadline
-) -> Outcome:
+) -> SumFeasibility:
     """A labelling that keeps these hard sums, or a proof that there is none; neither where the linear relaxation leaves that open.
 
     The scores are 0, so that the multipliers of a negative bound are a proof.
@@ -109,14 +109,16 @@ def contradiction(
     if relaxed.bound < 0:
         named = dict(zip((place for place, _ in sums), relaxed.multipliers, strict=True))
         is_empty = not any(named.values())
-        return Outcome(Leaf({place: price << 10 for place, price in named.items() if price or is_empty}))
+        return SumFeasibility(
+            Leaf({place: price << 10 for place, price in named.items() if price or is_empty})
+        )
     kept = [
         path
         for path in relaxed.paths
         if not is_forbidden(root.lattice.score(path))
         and not any(term.total.violations(path) for term in terms)
     ]
-    return Outcome(path=min(kept, key=lambda path: len(root.breaks(path)), default=None))
+    return SumFeasibility(path=min(kept, key=lambda path: len(root.breaks(path)), default=None))
 
 
 def _applies(state: State) -> bool:

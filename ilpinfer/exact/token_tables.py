@@ -13,10 +13,10 @@ from formulations.problem.token_scores import TokenScores
 from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.exact import limits
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import Sequences, Tables
+from ilpinfer.exact.compiled import RuleTables, Sequences
 
 
-class TokenTables(Tables):
+class TokenTables(RuleTables):
     """Tables for trellises whose scores are made of token scores; their lattices are not read."""
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:

@@ -21,7 +21,7 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 """Tokens and labels that count one."""
 
 
-class Bound(NamedTuple):
+class CaseBound(NamedTuple):
     """An upper bound on the labellings of a case, grid units, one that attains it if it is known, and the proof."""
 
     value: float
@@ -43,7 +43,7 @@ class Node:
 def search(
     state: State,
     root: Case,
-    bound: Callable[[State, Case], tuple[State, Bound]],
+    bound: Callable[[State, Case], tuple[State, CaseBound]],
     split: Callable[[State, Case], tuple[Row, int, tuple[Case, Case]] | None],
     most: int,
     words: str,

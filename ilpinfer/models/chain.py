@@ -1,4 +1,4 @@
-"""Log-linear chains: scores of starts, ends, steps, and attributes of tokens. HMMs and CRFs are two ways to fill them."""
+"""Log-linear chains: scores of starts, ends, steps and token attributes. HMMs and CRFs are special cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +28,10 @@ KEYS = ("labels", "scheme", "template", "vocabulary", "attributes", "start", "en
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(ModelFile):
-    """The scores, in nats, of the first label, of the last one, of each step, and of each label at a token with an attribute.
+    """Scores of the first label, the last label, each step, and each pair of attribute and label; nats.
 
-    The attributes of a token are those that a template makes; or one, the finest that is known of its word and the classes of this.
+    With a template, the attributes of a token are the template's features. With a vocabulary, a token has one attribute: its word, or the
+    finest known class of an unknown word.
     """
 
     labels: LabelSet
@@ -64,7 +65,7 @@ class Chain(ModelFile):
         return f"Chain({counted(len(self.labels), 'label')}, {self.labels.notation}, {self.size})"
 
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
-        """The names of the attributes of each token; some that a template makes may be unknown."""
+        """Names of the attributes of each token; a template may also produce unknown ones."""
         if isinstance(self.reader, Template):
             return self.reader.features(tokens)
         names = (self.reader.attributes(token) for token in tokens)
@@ -86,7 +87,7 @@ class Chain(ModelFile):
 
     @cached_property
     def token_scores(self) -> TokenScores | None:
-        """The scores of `trellis` for single tokens; None with a template, which looks at several."""
+        """The scores of `trellis` by token; None with a template, which looks at several tokens."""
         if isinstance(self.reader, Template):
             return None
         return TokenScores(self.labels, self._emissions, self.learnt.transitions, self.start, self.end)
@@ -126,10 +127,7 @@ class Chain(ModelFile):
 
 
 def summed(chains: Sequence[Chain], weights: Sequence[float]) -> Chain:
-    """The weighted sum of chains of the same labels and the same attributes of tokens, of which each may know other ones.
-
-    Weights are above 0. What one chain forbids is forbidden.
-    """
+    """The weighted sum of chains with the same labels and the same reader; weights are above 0. -inf in one chain is -inf in the sum."""
     from scipy.sparse import coo_array
 
     first = chains[0]

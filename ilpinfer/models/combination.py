@@ -49,8 +49,8 @@ class Combination(SequenceModel):
 def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None) -> Trellis:
     """The trellis of score(y) = Σ_m w_m score_m(y).
 
-    Transitions that are the same at every token stay a single table if that is so in every trellis. A step that one trellis
-    forbids is forbidden, unless its weight is 0. Labels have the order of the first trellis.
+    If each trellis has one table of transitions, the result has one, too. A step that one trellis
+    forbids is forbidden, unless the weight of that trellis is 0. Labels have the order of the first trellis.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
     Raises
     ------
     ValueError
-        For trellises or weights that do not match each other.
+        For trellises or weights that do not match.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def combine(trellises: Sequence[Trellis], weights: Sequence[float] | None = None
 
 
 def on_labels(trellis: Trellis, labels: LabelSet) -> Trellis:
-    """The scores of an HMM or a CRF on labels of the same scheme: -inf for labels that it lacks, and without those that are not among them."""
+    """The scores of an HMM or a CRF on other labels of the same scheme: -inf for labels that the model lacks."""
     if trellis.labels == labels:
         return trellis
     known = [k for k, name in enumerate(labels.names) if name in trellis.labels.names]
@@ -130,7 +130,7 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
     for number_with, more, (has, has_not) in ((0, number, names), (number, 0, names[::-1])):
         if has - has_not:
             name = sorted(has - has_not)[0]
-            raise ValueError(f"model {number_with} has label {name!r}, but model {more} has not")
+            raise ValueError(f"model {number_with} has label {name!r}, but model {more} does not")
     if first.labels.scheme != other.labels.scheme:
         schemes = first.labels.scheme, other.labels.scheme
         raise ValueError(f"model 0 reads labels as {schemes[0]}, but model {number} as {schemes[1]}")
@@ -142,7 +142,7 @@ def _check_same(first: Trellis, other: Trellis, number: int) -> None:
 
 
 def _arrays(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
-    """Scores in nats, labels in the given order: emissions and transitions, or start, steps (and first step) of `Trellis`."""
+    """Scores in nats, with labels in the given order: emissions and transitions, or start, edges and, for second order, `first`."""
     lattice = trellis.lattice
     K = len(labels)
     if factored:
@@ -159,6 +159,6 @@ def _arrays(trellis: Trellis, labels: LabelSet, factored: bool) -> list[Floats]:
 
 
 def _permute(part: Grid, order: Integers, axes: int) -> Grid:
-    """The array with the labels of its last axes in another order."""
+    """Reorder the labels on the last axes of an array."""
     last = range(part.ndim - axes, part.ndim)
     return reduce(lambda array, axis: np.take(array, order, axis) if part.size else array, last, part)

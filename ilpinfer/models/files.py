@@ -21,7 +21,7 @@ FORMATS: Mapping[str, str] = {
     "ilpinfer-hmm": "ilpinfer.models.hmm:HMM",
     "ilpinfer-hmm2": "ilpinfer.models.hmm:SecondOrderHMM",
 }
-"""Which class reads a format, by import path; it has `VERSION` and `from_body`."""
+"""The class of each format, by import path; it has `VERSION` and `from_body`."""
 
 REMEDY = "train it again with `ilpinfer train`"
 
@@ -35,7 +35,7 @@ FOREIGN: Mapping[bytes, str] = {
     b"\xac\xed": "an object of Java, such as a model of Stanford NER or MALLET",
     b"\x89HDF": "HDF5, such as a model of Keras",
 }
-"""Other models by their first bytes."""
+"""Unsupported formats by their first bytes."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class TrainingRecord:
 
 
 def training_digest(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """A fingerprint of labelled sequences that have tokens, independent of their order."""
+    """A digest of the labelled sequences that have tokens, independent of their order."""
     some = [(tokens, labels) for tokens, labels in pairs if len(tokens)]
     each = sorted(digest([str(token) for token in tokens], list(labels)) for tokens, labels in some)
     return digest(each)
@@ -70,7 +70,7 @@ def training_record(path: str | Path) -> TrainingRecord | None:
 
 
 def save_trained(path: str | Path, model: TrainedModel, training: TrainingRecord) -> None:
-    """Write a model with how it was made; the file appears under its name only when it is complete."""
+    """Write a model with the record of its training, atomically."""
     made = {**vars(training), "options": dict(training.options)}
     write_atomically(path, text_of({**record_of(model), "made": made}))
 
@@ -81,7 +81,7 @@ def record_of(model: "ModelFile | TrainedModel") -> dict[str, Any]:
 
 
 def text_of(record: dict[str, Any]) -> str:
-    """The text of a model's file; `made`, next to the model, is a record of its training."""
+    """The text of a model file; `made` is the record of the training."""
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -144,8 +144,8 @@ def load_model(path: str | Path) -> SequenceModel:
     Parameters
     ----------
     path : str or Path
-        A file that a model's `save` has written, or a model of CRFsuite. The latter gets the shipped template that makes all of its
-        attributes, where there is one; without it, features are given to `trellis_of`.
+        A file from a model's `save`, or a model of CRFsuite. The latter gets the shipped template that produces all of its
+        attributes, if there is one; otherwise, features have to be given to `trellis_of`.
 
     Returns
     -------
@@ -155,8 +155,7 @@ def load_model(path: str | Path) -> SequenceModel:
     Raises
     ------
     ModelError
-        If the file is missing, damaged, of another format or version, or holds values that no model of its
-        kind has.
+        If the file is missing, damaged, of another format or version, or holds invalid values.
 
     Examples
     --------
@@ -176,7 +175,7 @@ def load_model(path: str | Path) -> SequenceModel:
 
 
 def model_of(record: dict[str, Any], path: str | Path = "model") -> SequenceModel:
-    """The model of a record as `record_of` makes it; errors as in `load_model`, which name the path."""
+    """The model of a record from `record_of`; errors name the path, as in `load_model`."""
     _check_format(record, path)
     kind = _import(FORMATS[record["format"]])
     body = _body(path, record, kind.VERSION)
@@ -198,7 +197,7 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def _begin(path: str | Path) -> bytes:
-    """The first bytes of a model; ModelError where it cannot be read."""
+    """The first bytes of a model; ModelError if it cannot be read."""
     try:
         with open_bytes(path) as stream:
             return stream.read(max(map(len, (CRFSUITE, *FOREIGN))))

@@ -14,7 +14,7 @@ from formulations.grid import FORBIDDEN, Grid, all_nats
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Forward and backward sums of a chain in log space, which no length and no spread of scores can underflow.
+    """Forward and backward sums of a chain in log space, without underflow.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class Sums:
     pool : ndarray of float, shape (P, S, K)
         Scores of the K edges that leave each state, nats.
     step : ndarray of int, shape (T-1,)
-        Entry of the pool for the step from token t to t+1.
+        Pool entry of the step from token t to t+1.
     alpha : ndarray of float, shape (T, S)
-        Log sum over the prefixes that end in state s at token t, that token included (Stokman 2011, eq. 2-4; x_t belongs
+        Log sum over the prefixes that end in state s at token t, inclusive (Stokman 2011, eq. 2-4; x_t belongs
         to eq. 2).
     beta : ndarray of float, shape (T, S)
         Log sum over the suffixes after state s at token t (eq. 8-10; sums, not maxima).
@@ -52,7 +52,7 @@ class Sums:
 
 
 def forward_backward(node: Floats, pool: Floats, step: Integers) -> Sums:
-    """Sums over all paths of a lattice; states are labels, or pairs as `Lattice` numbers them.
+    """Sums over all paths of a lattice; states are numbered as in `Lattice`.
 
     Parameters
     ----------
@@ -91,27 +91,27 @@ def log_partition(trellis: Trellis) -> float:
 
 
 def posteriors(trellis: Trellis) -> Floats:
-    """(T, K) probability of each label at each token, γ of Stokman 2011, eq. 11; rules apart.
+    """(T, K) probability of each label at each token without rules, γ of Stokman 2011, eq. 11.
 
     Raises
     ------
     ValueError
-        Where the scores forbid every labelling.
+        If the scores forbid every labelling.
     """
     return by_label(possible(sums(trellis)).states(), trellis.lattice)
 
 
 def posterior_labels(trellis: Trellis) -> list[str]:
-    """The most probable label of each token by itself, T names; of equal ones the first (section 3.1.2).
+    """The most probable label of each token, T names; the first of equals (section 3.1.2).
 
-    It makes the fewest wrong tokens on average under the model, but may step where the model cannot. Under rules,
+    These labels minimise the expected number of wrong tokens under the model, but may contain forbidden steps. Under rules,
     take the largest of `ilpinfer.marginals(trellis, rules).labels` for each token.
     """
     return [trellis.labels.names[k] for k in posteriors(trellis).argmax(axis=1)]
 
 
 def possible(result: Sums) -> Sums:
-    """The sums, where there is a labelling at all; ValueError elsewhere."""
+    """The sums; ValueError if the scores forbid every labelling."""
     if result.log_partition == -math.inf:
         raise ValueError("the scores forbid every labelling, so that there are no probabilities")
     return result
@@ -124,7 +124,7 @@ def by_label(states: Floats, lattice: Lattice) -> Floats:
 
 
 def cut(trellis: Trellis, delta: float, *, steps: bool = True) -> Trellis:
-    """The trellis without labels and steps whose posterior (Stokman 2011, eq. 11-12) is below δ; other scores stay (section 3.1.2)."""
+    """Forbid labels and steps whose posterior (Stokman 2011, eq. 11-12) is below δ (section 3.1.2)."""
     if not (isinstance(delta, Real) and 0 <= float(delta) <= 1):
         raise ValueError(f"delta is {delta!r}; expected a probability from 0 to 1")
     lattice = trellis.lattice

@@ -1,4 +1,4 @@
-"""Labelled sequences as people write them: tokens and labels apart, or pairs of a word and its tag, as those of NLTK."""
+"""Forms of labelled sequences: tokens and labels, or pairs (word, tag) as in NLTK."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ EXPECTED = "expected (tokens, labels), a tuple of two lists, or a list of tuples
 
 
 def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[tuple[Any, Any]]:
-    """Tokens and labels of each sequence; ValueError for a sequence of neither form, or that could be of both.
+    """Tokens and labels of each sequence; ValueError for a sequence of neither form, and for an ambiguous one.
 
-    Sequences of two tokens can be read both ways. They are of the form of the others; where all are so short, a tuple is
+    Sequences of two tokens can have both forms. They are read in the form of the other sequences. If all have two tokens, a tuple is
     tokens and labels, and a list of tuples is pairs.
     """
     given = [_listed(each) for each in iterable(sequences, f"{what}s", "labelled sequences")]
@@ -36,7 +36,7 @@ def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[
 
 
 def partly_labelled(labels: Any, what: str) -> tuple[tuple[str, ...], frozenset[int]]:
-    """The labels, with an empty text where there is none (None), and the positions of those."""
+    """The labels, with an empty text for None, and the positions of None."""
     if not isinstance(labels, list | tuple) or not any(label is None for label in labels):
         return texts(labels, what), frozenset()
     unknown = frozenset(t for t, label in enumerate(labels) if label is None)
@@ -44,7 +44,7 @@ def partly_labelled(labels: Any, what: str) -> tuple[tuple[str, ...], frozenset[
 
 
 def without_empty(pairs: Sequence[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:
-    """The sequences that have tokens; a notice counts the others, of which nothing can be learnt."""
+    """Remove empty sequences; a notice counts them."""
     empty = [number for number, (tokens, _) in enumerate(pairs) if not len(tokens)]
     if empty:
         first = f"{'the first is ' if len(empty) > 1 else ''}{what} {empty[0]}"
@@ -54,13 +54,13 @@ def without_empty(pairs: Sequence[tuple[Any, Any]], what: str) -> list[tuple[Any
 
 
 def _listed(each: Any) -> Any:
-    """A sequence whose items can be counted, also where it is one such as `zip(words, tags)`."""
+    """The items of an iterator, such as `zip(words, tags)`, as a list; other values are unchanged."""
     lazy = isinstance(each, Iterable) and not isinstance(each, str | bytes | Mapping | Sequence)
     return list(each) if lazy else each
 
 
 def _form(each: Any, what: str) -> str:
-    """The form of a sequence; empty for one without tokens, and one of two tokens, which can be of both."""
+    """The form of a sequence; empty if it has no tokens, or two tokens in either form."""
     if isinstance(each, Sequence) and not isinstance(each, str | bytes):
         if not len(each) or (len(each) == 2 and all(map(_is_pair_of_texts, each))):
             return ""
@@ -76,7 +76,7 @@ def _form(each: Any, what: str) -> str:
 
 
 def _form_of_two(each: Any, known: str) -> str:
-    """The form of a sequence that can be of both, given that of others; empty where nothing tells it."""
+    """The form of an ambiguous sequence, given the form of the others; empty if it remains ambiguous."""
     if not len(each):
         return APART
     of_tuples = isinstance(each, list) and all(isinstance(part, tuple) for part in each)
@@ -86,7 +86,7 @@ def _form_of_two(each: Any, known: str) -> str:
 
 
 def _is_pair(part: Any) -> bool:
-    """Whether it is a word, or the features of one, and a tag."""
+    """Whether a value is a word, or its features, and a tag."""
     return (
         isinstance(part, list | tuple)
         and len(part) == 2
@@ -96,7 +96,7 @@ def _is_pair(part: Any) -> bool:
 
 
 def _is_row(part: Any) -> bool:
-    """Whether it is a tuple of three texts or more, as the rows of tokens with parts of speech are."""
+    """Whether a value is a tuple of at least three texts, such as a token with a part of speech."""
     return isinstance(part, tuple) and len(part) > 2 and all(isinstance(x, str) for x in part)
 
 

@@ -1,4 +1,4 @@
-"""Plain values of model files, checked before anything is built from them."""
+"""Checks of plain values of model files."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,13 +13,13 @@ from formulations.plain_values import table as table
 from formulations.plain_values import text as text
 
 MOST_NUMBERS = 5 * 10**7
-"""Largest number of entries of a table that a file describes without holding each of them."""
+"""Largest number of entries of a table whose size is not bounded by the size of the file."""
 MOST_COUNT = 2.0**53
 """Counts up to here are exact."""
 
 
 def texts(value: Any, what: str) -> tuple[str, ...]:
-    """Different texts."""
+    """Distinct texts."""
     result = strings(value, what)
     if len(set(result)) < len(result):
         raise ValueError(f"{what} has a text twice")
@@ -52,7 +52,7 @@ def numbers(value: Any, shape: tuple[int, ...], what: str) -> Floats:
 def counts(
     value: Any, shape: tuple[int, ...], what: str, each_of: Callable[[Any, str], float] = count
 ) -> Floats:
-    """Numbers from 0, or others, in nested lists of this shape."""
+    """Numbers in nested lists of this shape; `each_of` checks each number, by default for a number from 0."""
     if not isinstance(value, list) or len(value) != shape[0]:
         result = f"a list of {len(value)}" if isinstance(value, list) else kind_of(value)
         raise ValueError(f"{what} is {result}; expected a list of {shape[0]}")
@@ -62,7 +62,7 @@ def counts(
 
 
 def check_room(what: str, *sizes: int) -> None:
-    """Raise ValueError for a table that would have too many entries."""
+    """Raise ValueError for a table with too many entries."""
     entries = int(np.prod(np.array(sizes, dtype=object)))
     if entries > MOST_NUMBERS:
         raise ValueError(f"{what} would be a table of {' × '.join(map(str, sizes))} numbers; too large")

@@ -9,8 +9,8 @@ from formulations import LabelSet, Trellis
 class SequenceModel(Protocol):
     """A model that scores the labellings of tokens.
 
-    One of first order whose scores depend on single tokens also has `token_scores`, a
-    `formulations.problem.token_scores.TokenScores`: a `Decoder` then computes the scores of each distinct token once.
+    A first-order model whose scores depend on single tokens also has `token_scores`, a
+    `formulations.problem.token_scores.TokenScores`: a `Decoder` then scores each distinct token once.
     """
 
     @property
@@ -44,7 +44,7 @@ class TrainedModel(SequenceModel, Protocol):
 
     @property
     def size(self) -> str:
-        """How much it holds, such as `120 words`."""
+        """Such as `120 words`."""
         ...
 
     FORMAT: ClassVar[str]
@@ -55,5 +55,5 @@ class TrainedModel(SequenceModel, Protocol):
         ...
 
     def save(self, path: str | Path) -> None:
-        """Write a file that `load_model` reads; it appears under its name only when it is complete."""
+        """Write a file for `load_model`, atomically."""
         ...

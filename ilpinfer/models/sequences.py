@@ -1,4 +1,4 @@
-"""Labelled sequences that models learn from: their checks, and their labels as ids."""
+"""Checks of labelled sequences for training, and label ids."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,9 +18,9 @@ from ilpinfer.models.labelled_sequences import partly_labelled, tokens_and_label
 Labelled = tuple[Sequence[str], Sequence[str]]
 """Tokens and labels of a sequence."""
 PartlyLabelled = tuple[Sequence[str], Sequence[str | None]]
-"""Tokens of a sequence, and their labels, None where there is none."""
+"""Tokens of a sequence, and their labels; None if unknown."""
 UNKNOWN = -1
-"""The id of a label that is not known."""
+"""The id of an unknown label."""
 
 
 def encode(
@@ -30,7 +30,7 @@ def encode(
     *,
     partly: bool = False,
 ) -> tuple[LabelSet, list[tuple[str, ...]], list[Integers]]:
-    """Labels, tokens and label ids of labelled sequences; ids are `UNKNOWN` at tokens without a label, which `partly` allows."""
+    """Labels, tokens and label ids of labelled sequences; with `partly`, labels may be unknown (`UNKNOWN`)."""
     pairs = []
     gaps = list[frozenset[int]]()
     for number, (tokens, given) in enumerate(tokens_and_labels(sequences)):
@@ -73,7 +73,7 @@ def _known(labels: Sequence[str], unknown: frozenset[int]) -> Sequence[str]:
 
 
 def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The token sequences that are not empty; ValueError where there is none."""
+    """Remove empty token sequences; ValueError if none is left."""
     given = [(check_list(text, f"sequence {number}"), ()) for number, text in enumerate(texts)]
     result = [text for text, _ in without_empty(given, "sequence")]
     if not result:
@@ -82,7 +82,7 @@ def check_texts(texts: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """Raise ValueError where names fit a scheme, as those of BIO fit IOBES, but the labellings are of another one."""
+    """Raise ValueError if the names fit a scheme, as names of BIO fit IOBES, but the labellings break it."""
     scheme = schemes.scheme_name(scheme)
     if schemes.scheme_of(scheme) not in ("iob1", *schemes.CLOSED):
         return
@@ -98,7 +98,7 @@ def check_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 
 def way_out_of_mixture(names: Sequence[str]) -> str:
-    """What to do about labels of which some have a prefix and others have none."""
+    """Advice for labels of which some have a prefix and others have none."""
     plain = 'keep all labels as they are with scheme="plain"'
     found, mixture = schemes.helpers(names), mixed_scheme(names)
     helpers = found[1] if found else mixture[1:] if mixture else ()
@@ -111,7 +111,7 @@ def way_out_of_mixture(names: Sequence[str]) -> str:
 
 
 def mixed_scheme(names: Iterable[str]) -> tuple[str, str] | None:
-    """A label with a BIO prefix and one without, where there are both: a slip that would make all labels plain."""
+    """A label with a BIO prefix and a label without, if there are both: probably a mistake, which would make all labels plain."""
     scheme_of = {name: schemes.infer([name]) for name in names if name != OUTSIDE}
     marked = next((name for name, scheme in scheme_of.items() if scheme in ("io", "bio")), None)
     bare = next((name for name, scheme in scheme_of.items() if scheme == "plain"), None)

@@ -26,14 +26,14 @@ CRF_OPTIONS = ("template", "algorithm")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: its title, its training with the arguments that options give, and whether this has iterations to watch."""
+    """A kind of model: its title, its training function, arguments from options, and whether training is iterative."""
 
     title: str
     train: Callable[..., TrainedModel]
     arguments: Callable[[Mapping[str, Any]], dict[str, Any]]
     iterative: bool = False
     partly: bool = False
-    """Whether it learns from labels of some tokens."""
+    """Whether labels may be unknown."""
 
     def make(
         self,
@@ -101,21 +101,21 @@ def train(
     kind : str
         "hmm", "hmm2" or "crf".
     pairs : sequence of Labelled
-        Tokens and labels of each sequence, as a tuple of two lists; or, for all sequences, a list of tuples (word, tag). Sequences
-        without a token are left out, and counted in a notice. A label may be None, unknown, for hidden Markov models.
+        Tokens and labels of each sequence, as a tuple of two lists; or each sequence as a list of tuples (word, tag). Sequences
+        without tokens are left out, and counted in a notice. For hidden Markov models, None is an unknown label.
     scheme : str, optional
-        Scheme that labels are converted to, as by `ilpinfer train --scheme`; if not given, they stay as they are.
+        Scheme to convert labels to, as `ilpinfer train --scheme`; by default, labels are not converted.
     never : iterable of str, optional
-        Helper labels, such as `[PAD]` or `X`. Tokens with such a label are left out, also of `held_out`, and counted in a notice;
-        the model does not have these labels.
+        Helper labels, such as `[PAD]` or `X`. Tokens with helper labels are left out, also in `held_out`, and counted in a notice.
+        The model does not have helper labels.
     held_out : sequence of Labelled, optional
-        Sequences on which `progress` reports accuracy, for kinds that are trained iteratively.
+        Sequences on which `progress` reports accuracy, for iterative training.
     progress : Progress, optional
-        Function that is called after each iteration, for such kinds.
+        Function that is called after each iteration, for iterative training.
     **options : object
-        Of hidden Markov models `emissions` and `transitions` (names of smoothings), `iterations` where labels are unknown, and the
-        fields of `Vocabulary`; of conditional random fields `template` (a name, a file or what `load_template` and `with_rules`
-        return), `algorithm` and the algorithm's parameters, such as `c1`.
+        For hidden Markov models: `emissions` and `transitions` (names of smoothing methods), `iterations` if labels are unknown, and the
+        fields of `Vocabulary`. For conditional random fields: `template` (a name, a file, or a `Template`), `algorithm`, and
+        parameters of the algorithm, such as `c1`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def train(
     Raises
     ------
     ValueError
-        For unknown kinds and options, sequences that cannot be learnt from, and labels without a form in the scheme.
+        For unknown kinds and options, invalid sequences, and labels that cannot be converted to the scheme.
 
     Examples
     --------
@@ -150,20 +150,20 @@ def rewrite(
     *,
     absent: bool = False,
 ) -> list[Labelled]:
-    """Convert the labels of labelled sequences to a scheme, without tokens that have a helper label.
+    """Convert the labels of labelled sequences to a scheme, and remove tokens with helper labels.
 
     Parameters
     ----------
     pairs : iterable of Labelled
         Tokens and labels of each sequence.
     scheme : str
-        Name of the scheme; labels are unchanged if it is empty or has no form for them. Labels that are None, unknown, stay so.
+        Name of the scheme. Labels are unchanged if it is empty, or if they cannot be converted. None stays None.
     never : iterable of str, optional
         Helper labels; see `train`.
     notify : Notify, optional
-        Function that is called with each notice; by default they are `InputNotice` warnings.
+        Function that is called with each notice; by default, notices are `InputNotice` warnings.
     absent : bool, default False
-        Whether helper labels that no token has are passed over without a notice.
+        Whether to accept helper labels that no token has without a notice.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def rewrite(
 
 
 def _in_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> dict[str, str]:
-    """Labels by their names in a scheme, of sequences with gaps; ValueError where they need the labels beside them."""
+    """Map labels to a scheme, if some labels are unknown; ValueError if the conversion depends on neighbouring labels."""
     every = list(dict.fromkeys(name for labels in labellings for name in labels))
     shown = schemes.infer(every)
     wanted = in_form(schemes.scheme_name(scheme), shown)
@@ -194,6 +194,6 @@ def _in_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> dict[str, st
         return {name: name for name in every}
     if wanted != "plain":
         raise ValueError(
-            f"labels of some tokens only stay in their scheme, {shown}, or become plain; they cannot be converted to {wanted}"
+            f"labels of partly labelled sequences are {shown}; they can be converted to plain, not to {wanted}"
         )
     return {name: schemes.strip(name, shown) for name in every}

@@ -1,1 +1,1 @@
-"""Models, rules and decoding combined."""
+"""Combinations of models, rules and decoding."""

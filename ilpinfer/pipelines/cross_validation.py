@@ -1,4 +1,4 @@
-"""Cross-validation: every sequence is labelled by a model that was trained without it, or without its document."""
+"""Cross-validation: every sequence is labelled by a model that was trained without its document."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from ilpinfer.models.sequences import Labelled
 
 
 def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[int]]:
-    """Folds of sequence numbers at random, those of one document together; ValueError for more folds than documents, or fewer than two."""
+    """Random folds of sequence numbers; a document is in one fold. ValueError for fewer than two folds, or more folds than documents."""
     names = _shuffle(documents, seed, "make folds")
     if not 2 <= number <= len(names):
         most = f"the {len(names)} sequences or documents"
@@ -23,20 +23,20 @@ def make_folds(documents: Sequence[Any], number: int, seed: int) -> list[list[in
 
 
 def without(fold: Sequence[int], number: int) -> list[int]:
-    """The places of `number` sequences that are not in a fold."""
+    """The numbers of the sequences outside a fold, of `number` sequences."""
     left_out = set(fold)
     return [place for place in range(number) if place not in left_out]
 
 
 def held_out_places(documents: Sequence[Any], share: float, seed: int) -> list[int]:
-    """Places of the sequences of a random share of the documents, at least one document and not all."""
+    """Numbers of the sequences of a random share of the documents: at least one document, and not all."""
     names = _shuffle(documents, seed, "keep a share")
     chosen = set(names[: min(max(round(share * len(names)), 1), len(names) - 1)])
     return [i for i, name in enumerate(documents) if name in chosen]
 
 
 def _shuffle(documents: Sequence[Any], seed: int, what: str) -> list[Any]:
-    """The different documents; ValueError for a single one."""
+    """The shuffled documents; ValueError for a single document."""
     names = list(dict.fromkeys(documents))
     if len(names) < 2:
         raise ValueError(f"cannot {what} of fewer than 2 sequences or documents")
@@ -49,7 +49,7 @@ def cross_validate(
     folds: Sequence[Sequence[int]],
     rules: Rules = (),
 ) -> Iterator[list[Pair]]:
-    """The sequences of each fold, with labels by a model trained on the other folds, under rules."""
+    """Label each fold under rules, by a model trained on the other folds."""
     for fold in folds:
         model = train([pairs[place] for place in without(fold, len(pairs))])
         yield predict(model, [pairs[place] for place in fold], rules)

@@ -19,24 +19,24 @@ from ilpinfer.core.rule_compiler import Rules, compiler_of
 from ilpinfer.decoding.decoder import Decoder
 
 LEAST = 10
-"""Least number of sequences for a notice, and of those to which an unfit rule applies."""
+"""Least number of sequences for a notice, and of sequences to which an unfit rule applies."""
 LEAST_SHARE = 0.1
 """Least share of the sequences to which an unfit rule applies."""
 SAMPLE = 200
-"""Largest number of sequences that are looked at."""
+"""Largest number of sequences that are checked."""
 FIRST = 5
-"""Step between the sequences that are checked first; the others are checked only for rules that these break."""
+"""Every fifth sequence is checked first; the others are checked only for rules that are broken there."""
 MOST_ABSENT = 1 / 2
-"""Largest share of declared fields that no label carries in a rule set that fits."""
+"""Largest share of declared fields without a label in a rule set that fits."""
 MOST_BROKEN = 2 / 3
-"""Largest share of its occasions at which a fitting rule is broken, unless its penalty implies a larger one."""
+"""Largest share of broken places of a rule that fits, unless its penalty implies a larger share."""
 SECONDS = 1.0
-"""Time limit in seconds for labellings and rules, kernels apart; what is left then is not checked."""
+"""Time limit in seconds for all checks, without the compilation of kernels."""
 
 
 @dataclass(frozen=True)
 class UnfitRule:
-    """A rule that most of a model's labellings break: to how many it applies, and how many break it."""
+    """A rule that most labellings of a model break; `applies` and `broken` are numbers of labellings."""
 
     name: str
     applies: int
@@ -44,10 +44,10 @@ class UnfitRule:
 
 
 def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
-    """A notice on a rule set that does not seem to fit a model; empty if it does, or if there are too few sequences to decide.
+    """A notice about a rule set that does not seem to fit a model; empty otherwise, and if there are too few sequences.
 
-    It does not seem to fit if more than half of its fields are not labels of the model, or if the best labellings without rules break some
-    rule at more than two thirds of the places where it applies. At most `SAMPLE` sequences are read, spread evenly.
+    A rule set does not seem to fit if more than half of its fields are not labels of the model, or if the best labellings without rules
+    break a rule at more than two thirds of its places. At most `SAMPLE` sequences are checked, spread evenly.
     """
     rules = rule_set(rules)
     if len(trellises) < LEAST or not len(rules):
@@ -78,7 +78,7 @@ def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
 
 
 def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
-    """Notices about rules, where one on a rule set that does not seem to fit replaces the one on absent fields; rules with a condition are not judged."""
+    """Notices about rules without a condition; that the rule set does not seem to fit replaces the notice about absent fields."""
     text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules.of({}))
     if not text:
         return list(notices)
@@ -88,14 +88,14 @@ def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[
 
 
 def mostly_absent(rules: RuleSet, labels: LabelSet) -> bool:
-    """Whether most of the declared fields are no labels."""
+    """Whether most declared fields are not labels."""
     return len(rules.absent(labels)) > MOST_ABSENT * len(rules.fields)
 
 
 def unfit_rules(
     trellises: Sequence[Trellis], rules: Rules, absent: frozenset[str] = frozenset()
 ) -> list[UnfitRule]:
-    """The rules that the best labellings without rules break at more than two thirds of their places; those on absent fields apart."""
+    """Rules that the best labellings without rules break at more than two thirds of their places, except rules on absent fields."""
     labels = trellises[0].labels
     chosen = (
         [trellises[i * len(trellises) // SAMPLE] for i in range(SAMPLE)]
@@ -106,7 +106,7 @@ def unfit_rules(
     readings = _readings(chosen, labels.with_optional_fields(rules.fields), deadline)
     compiled = compiler_of(rules).compiled(labels)
     result = []
-    # Formulas come last, so that they cannot use up the time of the other rules.
+    # Formulas come last, since they may use up the time.
     pairs = [(n, item) for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
     for name, rule in sorted(pairs, key=lambda pair: pair[1].statement.form in FORMULAS):
         if absent and (names := {*rule.statement.names} - {OUTSIDE, EACH_FIELD}) and names <= absent:
@@ -120,7 +120,7 @@ def unfit_rules(
                     tally.add([trial.amount > 0 for trial in trials_of(rule, reading, lost)])
             if not tally.mostly_broken(1 / 2):
                 break
-        # A penalty of -log q belongs to a rule that is broken on a share q of its occasions (Fersini et al. 2014, eq. 30).
+        # A penalty of -log q implies that a share q of the places is broken (Fersini et al. 2014, eq. 30).
         most = max(MOST_BROKEN, math.exp(-rule.penalty))
         if tally.mostly_broken(most) and tally.applies >= max(LEAST, LEAST_SHARE * tally.seen):
             result.append(UnfitRule(name, tally.applies, tally.broken))
@@ -128,7 +128,7 @@ def unfit_rules(
 
 
 def _readings(trellises: Sequence[Trellis], labels: LabelSet, deadline: Deadline) -> list[Reading]:
-    """The best labellings without rules that are found in time, the shortest first."""
+    """The best labellings without rules that are found in time, shortest first."""
     bare, result = Decoder((), trellises[0].labels), list[Reading]()
     for trellis, solution in zip(trellises, bare.decode_many(trellises, on_error="row"), strict=True):
         if solution.has_labelling:
@@ -140,7 +140,7 @@ def _readings(trellises: Sequence[Trellis], labels: LabelSet, deadline: Deadline
 
 @dataclass
 class _Tally:
-    """Sequences seen, those to which a rule applies and which break it, and the same of its occasions."""
+    """Sequences: `seen`, where the rule `applies`, where it is `broken`. Places: where it applies (`occasions`), where it is broken (`breaks`)."""
 
     seen: int = 0
     applies: int = 0

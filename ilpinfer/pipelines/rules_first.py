@@ -1,4 +1,4 @@
-"""Rules first, then the model: only tokens that rules leave open get features (Liao et al. 2009, sections 2 and 3.1)."""
+"""Rules first, then the model: only tokens that rules do not decide get features (Liao et al. 2009, sections 2 and 3.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from ilpinfer.models.sequence_model import SequenceModel
 class RulesFirst(SequenceModel):
     """A conditional random field whose labels hard rules on single tokens restrict first.
 
-    Only tokens with more than one possible label get features. Under the same rules, the best labellings are those of the field
-    itself. Their scores lack the scores of the tokens that rules decide.
+    Only tokens with more than one allowed label get features. The best labellings are those of the model under the same
+    rules. Their scores do not include the tokens that rules decide.
 
     Parameters
     ----------
@@ -30,8 +30,7 @@ class RulesFirst(SequenceModel):
     rules : tuple of Rule, optional
         Hard rules on single tokens; see `TokenRules`.
     valid : bool, default True
-        Whether steps that the labels' scheme excludes are forbidden, so that rules also restrict neighbouring
-        tokens.
+        Whether to forbid steps that the scheme excludes; rules then also restrict neighbouring tokens.
 
     Raises
     ------
@@ -116,7 +115,7 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirst:
     Raises
     ------
     ValueError
-        For another model, and for rules of which none is hard and about single tokens.
+        For another model, and for rules without a hard rule on single tokens.
 
     Examples
     --------

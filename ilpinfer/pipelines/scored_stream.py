@@ -1,4 +1,4 @@
-"""Streams of scored sequences, and checks whether rules can be stated for their labels."""
+"""Streams of scored sequences, and checks whether rules fit their labels."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, names_in
 from formulations.messages import distinct, suggestion
 from formulations.problem.compiled_rules import notices
-from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
+from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.decoding.chunks import paused
@@ -21,14 +21,14 @@ from ilpinfer.pipelines.fit import SAMPLE, about_rules
 from ilpinfer.pipelines.trellises import ScoredExample, score_example
 
 MOST_TRIALS = 3
-"""Sequences of one set of labels for which rules are stated before they are said not to fit."""
+"""Number of sequences of a label set that must fail before the rules are refused."""
 
-LabelKind = tuple[LabelSet, bool, RuleCompiler]
-"""Labels, whether there are tokens, and the rules of the sequence."""
+LabelKind = tuple[LabelSet, bool, tuple[bool, ...]]
+"""Labels, whether there are tokens, and which rules hold if some have a condition."""
 
 
 class RuleCheck:
-    """Checks whether rules can be stated for one of the first sequences of each set of labels, with and without tokens."""
+    """Checks whether rules compile for one of the first sequences of each kind (`LabelKind`)."""
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
@@ -42,15 +42,16 @@ class RuleCheck:
 
     @property
     def settled(self) -> bool:
-        """Whether the rules fit all labels that were met."""
+        """Whether the rules fit all labels so far."""
         return self._tried.keys() <= self._fitting
 
     def add(self, item: ScoredExample) -> None:
-        """Look at a sequence; InputError where the rules do not fit its labels, nor several others that have them."""
+        """Check a sequence; InputError if the rules fit none of `MOST_TRIALS` sequences of its kind."""
         if item.trellis is None or not len(item.trellis):
             return
         rules = compiler_of(self._rules).of(item.example.notes)
-        kind = (item.trellis.labels, any(item.trellis.tokens), rules)
+        holding = self._rules.holding(item.example.notes) if self._rules.conditional else ()
+        kind = (item.trellis.labels, any(item.trellis.tokens), holding)
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
@@ -64,14 +65,14 @@ class RuleCheck:
                 self.finish()
 
     def finish(self) -> None:
-        """Raise InputError where rules fit no sequence of some labels."""
+        """Raise InputError if the rules fit no sequence of some kind."""
         for kind, errors in self._tried.items():
             if kind not in self._fitting:
                 raise errors[0]
 
 
 def check_rules(scored: Iterable[ScoredExample], rules: RuleSet) -> list[str]:
-    """Notices about labels and rules, once every sequence's labels are known to fit them; InputError where they do not."""
+    """Notices about labels and rules, after a check of all sequences; InputError as for `RuleCheck`."""
     check, absent = RuleCheck(rules), Absent(rules)
     for item in scored:
         check.add(item)
@@ -112,7 +113,7 @@ class Absent:
 
 
 def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
-    """The names in rules and features, those in place of each of the fields among them."""
+    """The names in rules and features, including the fields of "each field"."""
     names: dict[str, None] = {}
     for item in rules:
         if isinstance(item, Feature):
@@ -124,20 +125,20 @@ def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
 
 
 def _remark(labels: LabelSet) -> str:
-    """Remarks on unusual labels; models also have the scheme plain if it was inferred."""
+    """A remark on unusual labels, also if their scheme is plain because it was inferred for a model."""
     names = [name for name in labels.names if name not in labels.never]
     return labels.notice or (remark(names, "plain") if labels.scheme == "plain" else "")
 
 
 Result = TypeVar("Result")
 MOST_HELD = 200
-"""Largest number of sequences held back until one can be scored and the rules fit its labels."""
+"""Largest number of sequences that are held back for the check."""
 MOST_TOKENS = 100_000
-"""Tokens of the sequences by which rules are judged."""
+"""Largest number of tokens of the sequences by which the fit of rules is judged."""
 
 
 class ScoredStream:
-    """Examples with scores, held back until one can be scored and the rules fit its labels."""
+    """Scored examples. The first ones are held back until one can be scored and the rules fit its labels."""
 
     def __init__(
         self,
@@ -165,7 +166,7 @@ class ScoredStream:
 
     @property
     def paused(self) -> bool:
-        """Whether the next sequence has to be waited for."""
+        """Whether the next sequence is not available yet."""
         return not self._ready and self._examples.paused
 
     def _all(self) -> Iterator[ScoredExample]:
@@ -281,7 +282,7 @@ def by_rules(
 def in_order(
     trellises: Trellises, results: Iterable[Result], failed: Callable[[Exception], Result]
 ) -> Iterator[tuple[ScoredExample, Result]]:
-    """Sequences with their results; that of one without a trellis is made of its error."""
+    """Sequences with their results, in order; `failed` makes the result of a sequence without a trellis from its error."""
     for result in chain(results, [None]):
         while trellises.waiting and (error := trellises.waiting[0].error):
             yield trellises.waiting.popleft(), failed(error)

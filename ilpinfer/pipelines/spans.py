@@ -1,4 +1,4 @@
-"""The best set of candidate spans under rules, flat or nested, beside the greedy choice."""
+"""The best set of candidate spans under rules, flat or nested, and the greedy choice for comparison."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,23 +21,23 @@ from ilpinfer.search.greedy_spans import choose_greedily
 
 @dataclass(frozen=True)
 class SpanSelection:
-    """The best set of candidate spans, and what the greedy choice loses.
+    """The best set of candidate spans, and the loss of the greedy choice.
 
     Parameters
     ----------
     spans : tuple of Candidate
-        The chosen candidates in the order of the text, with the offsets that were given.
+        The chosen candidates in the order of the text, with the given offsets.
     greedy : tuple of Candidate
-        Those of the greedy choice: of the candidates with positive log odds, the likeliest that overlaps none before it; of
-        nested spans, that crosses none.
+        The greedy choice: candidates with positive log odds are taken by decreasing probability, unless they overlap (nested
+        spans: cross) a chosen span.
     loss : float
-        Score of the best set less that of the greedy one under the same rules, nats; infinite where the greedy choice breaks a
-        hard rule; NaN where there is no best set.
+        Score of the best set minus the score of the greedy choice under the same rules, nats; infinite if the greedy choice breaks
+        a hard rule; NaN without a best set.
     solution : Solution
         The labelling of the tokens, with bound, violations and certificate. Labels of nested spans are paths, such as
-        `I-ORG/B-PER`; their bound is that of the recursion, or a solver's word, and there is no proof to recheck.
+        `I-ORG/B-PER`; their bound comes from the recursion or a solver, without a proof to recheck.
     duplicates, below : int
-        Numbers of candidates that repeat a place and label, and of those below the threshold.
+        Numbers of candidates that repeat a place and label, and of candidates below the threshold.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def select_spans(
 ) -> SpanSelection:
     """Choose the best set of candidate spans that do not overlap, or that do not cross, under rules.
 
-    A set scores the sum of its log odds, log p/(1-p), less those of the prior, less the penalties of rules. Candidates of any detector
+    The score of a set is the sum of log p/(1-p), minus the log odds of the prior, minus penalties of rules. Candidates of any detector
     are read: dictionaries with `start`, `end`, `score` and `label` (or `entity_group`, `entity`, `entity_type`), tuples of start,
     end, label and score, results of Presidio, spans of spaCy with a `score`, and span groups with `attrs["scores"]`. A field that
-    rules name and no candidate has is absent.
+    rules name and no candidate has counts as absent.
 
     Parameters
     ----------
@@ -95,23 +95,22 @@ def select_spans(
     rules : Rules, str or Path, optional
         Rules on the labels of candidates as fields, a rule set, the name of a catalogue entry, the path of a rule file, or TOML text.
     offsets : {"characters", "tokens"}, optional
-        What starts and ends count; characters for a text, tokens for tokens where not given. Characters of tokens are those of
-        the tokens with single spaces between.
+        Unit of starts and ends; by default characters for a text, tokens for a list of tokens. Character offsets for a list of tokens
+        refer to the tokens joined by single spaces.
     threshold : float, default 0
         Candidates with a lower probability are left out.
     prior : float or mapping of str to float, default 0.5
-        Probability at which a span adds nothing to the score, for all labels or by label; a lower one lets rules choose more
-        spans.
+        Probability at which a span adds 0 to the score, for all labels or by label; a lower prior selects more spans.
     fields : iterable of str, optional
-        Further labels that "each field" speaks of, though no candidate has them.
+        Further fields for "each field", even if no candidate has them.
     method, time_limit : str and float, optional
-        As of `ilpinfer.decode`. With `nested`, "auto" solves by a recursion over intervals, and by a solver where rules are not
-        about counts alone or their counts have too many states; others are "greedy-spans" and the names of solvers.
+        As for `ilpinfer.decode`. With `nested`, "auto" is a recursion over intervals; it calls a solver if rules are not
+        about counts or need too many states. Other methods are "greedy-spans" and the solvers.
     nested : bool, default False
-        Whether one chosen span may contain another. Of spans at the same place at most one is chosen, as in GLiNER with
-        `multi_label=False`. Each span is a run, and a name `x/y` in rules means the spans y inside spans x.
+        Whether chosen spans may contain other chosen spans. At most one span is chosen at each place, as in GLiNER with
+        `multi_label=False`. Each span is a run; `x/y` in rules means spans y inside spans x.
     depth : int, optional
-        With `nested`, the largest number of chosen spans that a token may lie in; any number where not given.
+        With `nested`, the largest number of chosen spans around a token; unlimited by default.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From examples to trellises: a model's scores, or those that came with the input; predicted labels from files."""
+"""Trellises of examples, from a model or from scores in the input, and predicted labels from files."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from ilpinfer.exact.marginals import Marginals
 
 LABELLINGS = 50
-"""Labellings that stand for all in questions."""
+"""Number of best labellings from which `questions` estimates probabilities."""
 UNNAMED = Example((), None, "")
-"""In place of the sequence of a file, for scores that come from Python."""
+"""The example of scores that come from Python."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredExample:
-    """A sequence with scores, such as a labelled one that is scored by a model that was not trained on it.
+    """A sequence with scores, and perhaps gold labels.
 
     Parameters
     ----------
     trellis : Trellis or None
         Scores of T tokens; None if the model cannot score them.
     gold : tuple of str, optional
-        T label names in the scheme of the trellis; the model may lack some of them. None if they are not known.
+        T label names in the scheme of the trellis; the model may lack some of them. None if unknown.
     example : Example, optional
-        The sequence as the file or the caller states it.
+        The sequence in the file or from the caller.
     error : Exception, optional
-        Why there is no trellis.
+        The error, if there is no trellis.
     seconds : float, default 0.0
-        Seconds that the model took for the scores.
+        Time of the model for the scores.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class ScoredExample:
 
 
 def with_spans(example: Example, values: dict[str, Any], *, nested: bool = False) -> dict[str, Any]:
-    """The plain values of a solution, with the chosen spans of candidates."""
+    """The plain values of a solution, with the chosen candidate spans."""
     if example.candidates is not None:
         chosen = example.candidates.original(values["labels"], nested=nested) if values["labels"] else ()
         values["spans"] = [asdict(each) for each in chosen]
@@ -78,14 +78,14 @@ def with_spans(example: Example, values: dict[str, Any], *, nested: bool = False
 
 
 def questions(trellis: Trellis, rules: Rules, number: int) -> list[dict[str, Any]]:
-    """The tokens whose labels a person should be asked for, as plain values; see `next_question`."""
+    """Tokens to annotate next, as plain values; see `next_question`."""
     from ilpinfer.decoding.questions import next_question
 
     return [asdict(each) for each in next_question(trellis, rules, top=number, labellings=LABELLINGS)]
 
 
 def probabilities(trellis: Trellis, rules: Rules, solution: Solution) -> dict[str, Any]:
-    """Exact probabilities of a labelling and of its entities as plain values, or the reason why there are none."""
+    """Exact probabilities of a labelling and of its entities as plain values, or the reason for their absence."""
     from ilpinfer.exact.marginals import marginals
 
     try:
@@ -96,7 +96,7 @@ def probabilities(trellis: Trellis, rules: Rules, solution: Solution) -> dict[st
 
 
 def of_labelling(found: "Marginals", ids: LabelIds, digits: int | None = None) -> dict[str, Any]:
-    """The probabilities of a labelling and of its entities as plain values; those of entities are rounded to digits."""
+    """The probabilities of a labelling and of its entities as plain values; probabilities of entities are rounded."""
     entities = [
         {
             "field": name,
@@ -111,7 +111,7 @@ def of_labelling(found: "Marginals", ids: LabelIds, digits: int | None = None) -
 def score(
     examples: Sequence[Example], model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
 ) -> list[ScoredExample]:
-    """Trellises of examples, gold labels in the model's scheme; a sequence that the model cannot score keeps the error."""
+    """Score examples; gold labels are converted to the model's scheme. A sequence that the model cannot score gets the error."""
     scheme = fitting_scheme(model, scheme)
     scored = [score_example(example, model, scheme, never) for example in examples]
     hint = "; remove the gold labels, or use a model with these labels"
@@ -127,7 +127,7 @@ def score(
 
 
 def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
-    """A scheme under its own name; InputError for another one than the model's."""
+    """The notation of a scheme; InputError if the model has another scheme."""
     scheme = schemes.scheme_name(scheme)
     if model is not None and scheme and schemes.scheme_of(scheme) != model.labels.scheme:
         raise InputError(
@@ -139,9 +139,9 @@ def fitting_scheme(model: SequenceModel | None, scheme: str) -> str:
 def score_example(
     example: Example, model: SequenceModel | None, scheme: str = "", never: Collection[str] = ()
 ) -> ScoredExample:
-    """The trellis of an example, without its gold labels; an example that the model cannot score has the error instead.
+    """Score an example, without gold labels; an example that the model cannot score gets the error.
 
-    Labels in `never` are never predicted; those that the example lacks are passed over.
+    Labels in `never` are never predicted; unknown labels in `never` are ignored.
     """
     began = time.perf_counter()
     if example.scores is not None:
@@ -170,7 +170,7 @@ def score_example(
 
 
 def _with_given(trellis: Trellis, example: Example, scheme: str) -> Trellis:
-    """The trellis with the known labels of the example; InputError where they do not fit."""
+    """The trellis with the known labels of the example; InputError if they do not fit."""
     given: Given = example.given
     if scheme == "plain" and example.scores is not None:
         listed = [(known,) if isinstance(known, str) else known for known in example.given.values()]
@@ -187,7 +187,7 @@ def _fitting_labels(
     hint: str,
     never: Collection[str] = (),
 ) -> list[tuple[str, ...] | None]:
-    """The labels of examples in a scheme, and those of scored sequences in the scheme of their trellis; labels in `never` stay."""
+    """Convert labels of examples to a scheme, or of scored sequences to the scheme of their trellis, except labels in `never`."""
     given = [each.labels for each in examples if each.labels is not None]
     places = [[t for t, name in enumerate(labels) if name not in never] for labels in given]
     known = convert_all(at_places(given, places), scheme)
@@ -209,7 +209,7 @@ def _fitting_labels(
 
 
 def strip_prefixes(example: Example, never: Collection[str] = ()) -> Example:
-    """The example with plain label names, also where labels that are never predicted have no prefix."""
+    """Remove prefixes from labels; labels that are never predicted may lack a prefix."""
     assert example.scores is not None
     names, out = example.scores.label_names, {*never, *example.scores.never}
     plain = None
@@ -226,7 +226,7 @@ def read_predictions(
     notify: Notify | None = None,
     never: Collection[str] = (),
 ) -> list[tuple[str, ...] | None]:
-    """The best labellings of a file, in the scheme of the trellises; None where it has none, and labels in `never` stay."""
+    """The best labellings of a file, in the scheme of the trellises, except labels in `never`; None without a labelling."""
     examples = [each for each in read(path, notify=notify) if each.rank == 1][: len(scored)]
     source = scored[0].example.where.partition(",")[0] if scored else ""
     from ilpinfer.evaluation.predictions import check_same

@@ -22,7 +22,7 @@ Path = tuple[int, ...]  # label ids (T,)
 
 
 @dataclass(frozen=True)
-class Case:
+class ClaimedProblem:
     trellis: Trellis
     compiled: CompiledRules
     problem: Problem
@@ -68,7 +68,7 @@ def units_of(nats: float) -> int:
 class Claims:
     """A solution and its labelling. Each of the checks yields the claims that are wrong."""
 
-    case: Case
+    case: ClaimedProblem
     solution: Any
     path: Path | None
 

@@ -63,13 +63,13 @@ def largest_of(group: Integers, values: Grid, count: int) -> Grid:
     return result
 
 
-class Marginals:
+class MaxMarginals:
     """The best prefix and the best completion of every state of a lattice, (T, S) each, worked out once for all leaves."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
 
-    def request(self, meter: Meter) -> "Marginals":
+    def request(self, meter: Meter) -> "MaxMarginals":
         """Request the steps and the memory of its passes."""
         lattice = self.lattice
         meter.spend(2 * len(lattice.step) * lattice.states * lattice.pool.shape[2], 2 * len(lattice.node))

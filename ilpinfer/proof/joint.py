@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.dtypes import Integers
 from formulations.grid import Grid, is_forbidden
-from ilpinfer.proof.machines import Machine, add
+from ilpinfer.proof.machines import PricedMachine, add
 from ilpinfer.proof.meter import MOST_CELLS, SORT, Meter
 
 FULL = MOST_CELLS // 8  # moves that are kept
@@ -35,10 +35,10 @@ class Columns:
         return result
 
 
-class Joint:
+class JointMachine:
     """One machine of several, of which state 0 is the first. A kind of step is what all of them read at it."""
 
-    def __init__(self, machines: Sequence[Machine], meter: Meter) -> None:
+    def __init__(self, machines: Sequence[PricedMachine], meter: Meter) -> None:
         self.machines, self.meter = machines, meter
         groups = sorted({machine.group for machine in machines if machine.group is not None})
         self.paid = [

@@ -15,12 +15,12 @@ from formulations.automata.sums import Sum
 from formulations.grid import FORBIDDEN, Grid, is_forbidden, nats
 from formulations.problem.problem import GroundRule
 from ilpinfer.core.trees import Leaf, MachineKey
-from ilpinfer.proof.graphs import Graph, Marginals
+from ilpinfer.proof.graphs import Graph, MaxMarginals
 from ilpinfer.proof.machines import acceptor, is_shared, machine_of
 from ilpinfer.proof.meter import RULE, Meter, need
-from ilpinfer.proof.product import Product
+from ilpinfer.proof.product import GraphProduct
 from ilpinfer.proof.shares import Share, drop_states, read_share
-from ilpinfer.proof.stages import Account, Stage, remains
+from ilpinfer.proof.stages import Account, MachinePass, remains
 
 FINE = 2**10  # units of multipliers in a grid unit
 LARGEST = 2**57
@@ -54,7 +54,7 @@ class Multiplier(NamedTuple):
 
 def check_leaf(
     rules: Rules,
-    folded: Marginals,
+    folded: MaxMarginals,
     leaf: Leaf,
     claim: int,
     excluded: tuple[tuple[int, ...], ...],
@@ -91,10 +91,10 @@ def check_leaf(
                 return
             lattice, gains["shares"] = dropped
         tables = [*(m.charge(scale) for m in multipliers), *(share.table for share in shares)]
-        scores = Marginals(lattice.plus(tables)).request(meter)
+        scores = MaxMarginals(lattice.plus(tables)).request(meter)
 
     (T, K), left = folded.lattice.shape, scores.graph(limit - sum(gains.values()), meter)
-    graph: Graph | Product = left
+    graph: Graph | GraphProduct = left
     if not stages or (excluded and stages == [list(leaf.product)]):
         stages.append([])
     for number, keys in enumerate(stages):
@@ -104,7 +104,7 @@ def check_leaf(
         if not keys or (excluded and last):
             followers.append(acceptor(excluded, T, K, meter))
         gains = {key: gain for key, gain in gains.items() if key not in keys}
-        stage = Stage(graph, followers, limit - sum(gains.values()), meter)
+        stage = MachinePass(graph, followers, limit - sum(gains.values()), meter)
         if last and account is not None:
             _check_account(multipliers, gains)
             cheaper = remains(stage, account.scale_by(scale), sum(gains.values()))
@@ -114,7 +114,7 @@ def check_leaf(
         if number or not leaf.product:
             graph = stage.graph()
         else:
-            graph = stage.pruned(MOST_PRUNED) or Product(left, followers, meter)
+            graph = stage.pruned(MOST_PRUNED) or GraphProduct(left, followers, meter)
     bound = int(graph.best[0][0]) + sum(gains.values())
     words = f"labellings with scores up to {nats(bound // scale)!r} nats are not excluded"
     need(bound <= limit, f"leaf: the claimed bound is {nats(claim)!r} nats, but {words}")

@@ -21,7 +21,7 @@ def add(one: Grid, other: Grid) -> Grid:
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class PricedMachine:
     """A machine of Q states and C symbols: `cost` (Q, C) and `final` (Q,) are scores <= 0, `price` (C,) is paid by the lattice.
 
     Machines of one `group` pay only the largest of their costs. What no machine can gain back needs no look ahead.
@@ -81,7 +81,7 @@ def is_shared(rule: GroundRule) -> bool:
 
 def machine_of(
     rules: Sequence[GroundRule], key: MachineKey, scale: int, price: Grid | None, meter: Meter
-) -> Machine:
+) -> PricedMachine:
     """The machine of a key, in units of which a grid unit has `scale`. If it counts once by itself, its states say whether it has."""
     rule, machine, shared = rules[key[0]], rules[key[0]].machines[key[1]], is_shared(rules[key[0]])
     if rule.once and not shared:
@@ -91,10 +91,10 @@ def machine_of(
     cost, final = (-violation_costs(count, penalty) for count in counts)
     prices = np.zeros(cost.shape[1], np.int64) if price is None else price
     group = key[0] if shared else None
-    return Machine(machine.steps, machine.next_state, cost, final, prices, meter, group, not shared)
+    return PricedMachine(machine.steps, machine.next_state, cost, final, prices, meter, group, not shared)
 
 
-def acceptor(paths: Sequence[tuple[int, ...]], T: int, K: int, meter: Meter) -> Machine:
+def acceptor(paths: Sequence[tuple[int, ...]], T: int, K: int, meter: Meter) -> PricedMachine:
     """A machine that forbids these labellings at the end, and no others."""
     size = K * (2 + sum(map(len, paths)))
     meter.make(size, f"{len(paths)} excluded labellings")
@@ -111,4 +111,4 @@ def acceptor(paths: Sequence[tuple[int, ...]], T: int, K: int, meter: Meter) -> 
     steps = StepTable(np.arange(K)[None, None], np.zeros(T, np.int64))
     nothing = np.zeros(K, np.int64)
     cost = np.broadcast_to(nothing, after.shape)
-    return Machine(steps, after, cost, final, nothing, meter, looks_ahead=False)
+    return PricedMachine(steps, after, cost, final, nothing, meter, looks_ahead=False)

@@ -7,18 +7,18 @@ import numpy as np
 from formulations.dtypes import Integers
 from formulations.grid import Grid
 from ilpinfer.proof.graphs import Graph, Steps, largest_of
-from ilpinfer.proof.joint import Joint
-from ilpinfer.proof.machines import Machine, add
+from ilpinfer.proof.joint import JointMachine
+from ilpinfer.proof.machines import PricedMachine, add
 from ilpinfer.proof.meter import Meter
 
 
-class Product:
+class GraphProduct:
     """Node n · N + q is a node n of the graph and the joint state at place q of the N that are reached before its token."""
 
-    def __init__(self, graph: Graph, machines: Sequence[Machine], meter: Meter) -> None:
+    def __init__(self, graph: Graph, machines: Sequence[PricedMachine], meter: Meter) -> None:
         self.layers, self.widths = graph.layers, [1]
         self.kinds, self.moves = list[Integers](), list[tuple[Integers, Grid]]()
-        joint, here = Joint(machines, meter), np.zeros(1, np.int64)
+        joint, here = JointMachine(machines, meter), np.zeros(1, np.int64)
         for t, steps in enumerate(graph.layers):
             used, kind = np.unique(joint.kinds(t, steps.arc), return_inverse=True)
             N = len(here)

@@ -11,7 +11,7 @@ from formulations.automata.lattice import Lattice, StepTable
 from formulations.dtypes import Integers
 from formulations.grid import FORBIDDEN, HARD, Grid, is_forbidden
 from formulations.problem.problem import GroundRule
-from ilpinfer.proof.graphs import Marginals
+from ilpinfer.proof.graphs import MaxMarginals
 from ilpinfer.proof.machines import add
 from ilpinfer.proof.meter import Meter, need
 
@@ -83,7 +83,7 @@ def drop_states(
     edges, tables = lattice.pool.shape[1] * lattice.pool.shape[2], [share.table for share in shares]
     for _ in range(ROUNDS):
         meter.spend(2 * T * (edges + TOKEN) + sum(len(share.scores) for share in shares) * (S + TOKEN))
-        worth, lists = Marginals(Lattice(node, lattice.pool, lattice.step).plus(tables)).through, 0
+        worth, lists = MaxMarginals(Lattice(node, lattice.pool, lattice.step).plus(tables)).through, 0
         best = int(worth[0].max())
         for share in shares:
             chain = share.through(node)

@@ -12,18 +12,20 @@ import numpy as np
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import FORBIDDEN, Grid
 from ilpinfer.proof.graphs import NOTHING, Graph, Steps, joined, largest_of
-from ilpinfer.proof.joint import Joint
-from ilpinfer.proof.machines import Machine, add
+from ilpinfer.proof.joint import JointMachine
+from ilpinfer.proof.machines import PricedMachine, add
 from ilpinfer.proof.meter import MOST_CELLS, MOST_STORED, SORT, Meter, need
-from ilpinfer.proof.product import Product
+from ilpinfer.proof.product import GraphProduct
 
 
-class Stage:
+class MachinePass:
     """Machines that follow a graph, and the limit, less what machines that come later can gain."""
 
-    def __init__(self, base: Graph | Product, machines: Sequence[Machine], limit: int, meter: Meter) -> None:
+    def __init__(
+        self, base: Graph | GraphProduct, machines: Sequence[PricedMachine], limit: int, meter: Meter
+    ) -> None:
         self.base, self.limit, self.meter = base, limit, meter
-        self.joint = Joint(machines, meter)
+        self.joint = JointMachine(machines, meter)
 
     def graph(self) -> Graph:
         """The graph of all prefixes that a labelling above the limit may have."""
@@ -136,7 +138,7 @@ class Account:
         return cheaper | ((spent <= self.budget) & (score > self.score))
 
 
-def remains(stage: Stage, account: Account, rest: int) -> bool:
+def remains(stage: MachinePass, account: Account, rest: int) -> bool:
     """Whether a stage leaves a counterexample, where other machines gain the rest. Of equal prefixes, those stay that no other one beats in both cost and score."""
     nodes = states = value = spent = np.zeros(1, np.int64)
     for t in range(len(stage.base.layers)):

@@ -14,7 +14,7 @@ from formulations.grid import FORBIDDEN, HARD, is_forbidden
 from formulations.problem.contexts import in_contexts
 from formulations.problem.problem import GroundRule, Problem
 from ilpinfer.core.trees import Leaf, Split, TooManyCases, Tree, nodes
-from ilpinfer.proof.graphs import Marginals
+from ilpinfer.proof.graphs import MaxMarginals
 from ilpinfer.proof.leaf import check_leaf
 from ilpinfer.proof.meter import OVERHEAD, RULE, CheckFailure, Meter, need
 from ilpinfer.proof.stages import Account
@@ -39,11 +39,11 @@ def check_tree(
         problem, claim = _without_scores(problem), -1
     named = {key for _, leaf in nodes(tree) if isinstance(leaf, Leaf) for key in _named(leaf)}
     problem = replace(problem, rules=in_contexts(problem.rules, named)[0])
-    folded = Marginals(problem.fold().lattice)
+    folded = MaxMarginals(problem.fold().lattice)
     for rows, leaf in _leaves(tree, *problem.shape):
         meter.stored = 0
         own = replace(problem, lattice=folded.lattice, rules=rows).fold().lattice
-        scores = folded if own is folded.lattice else Marginals(own)
+        scores = folded if own is folded.lattice else MaxMarginals(own)
         check_leaf(problem.rules + rows, scores, leaf, claim, excluded, meter, account)
 
 

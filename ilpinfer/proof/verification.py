@@ -13,7 +13,7 @@ from formulations.messages import counted
 from ilpinfer.core.certificate import KINDS, Phases
 from ilpinfer.core.printing import short
 from ilpinfer.core.rule_compiler import Rules, compiler_of
-from ilpinfer.proof.claims import Case, Claims, Path, units_of
+from ilpinfer.proof.claims import ClaimedProblem, Claims, Path, units_of
 from ilpinfer.proof.meter import MAX_STEPS, OVERHEAD, RULE, CheckFailure, Meter, need
 from ilpinfer.proof.phases import check_phases
 from ilpinfer.proof.tree import check_tree
@@ -125,7 +125,7 @@ def verify(
     except ValueError as error:
         return Verdict(False, False, (f"the known labels cannot be read: {error}",))
     compiled = compiler.compiled_again(trellis.labels)
-    case, began = Case(trellis, compiled, compiled.problem(trellis)), time.monotonic()
+    case, began = ClaimedProblem(trellis, compiled, compiled.problem(trellis)), time.monotonic()
     if not isinstance(solution, list | tuple):
         return _verdict(case, solution, Meter(max_steps, time_limit, began=began))
     verdicts, reasons, before = list[Verdict](), list[str](), list[Any]()
@@ -166,7 +166,7 @@ def _gaps(solutions: Sequence[Any], below: int | None) -> list[str]:
 
 
 def _verdict(
-    case: Case,
+    case: ClaimedProblem,
     solution: Any,
     meter: Meter,
     before: Sequence[Path] | None = None,

@@ -1,4 +1,4 @@
-"""References: problems with proved optima, in files that contain the proof. Names are imported when they are first used."""
+"""References: problems with proved optima, in files that contain the proofs. Names are imported at first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ _HOMES = {
     "verify": "verification",
     "write": "files",
 }
-"""The module of each name; so a program that only checks references does not load the code that makes them."""
+"""The module of each name. A program that only checks references does not import the decoder."""
 __all__ = list(_HOMES)
 
 

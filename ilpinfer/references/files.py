@@ -1,4 +1,4 @@
-"""Files of references: JSON for one, JSON lines for several; gzipped if the name ends in `.gz`."""
+"""Files of references: JSON for one reference, JSON lines for several; gzipped if the name ends in `.gz`."""
 
 import contextlib
 import gzip
@@ -55,7 +55,7 @@ def read(path: str | Path) -> Iterator[Reference]:
 
 
 def number_references(path: str | Path) -> Iterator[tuple[int, Reference | InvalidReference]]:
-    """Number, from 1, and reference of each record of a file, or the error of a record that is none; see `read`."""
+    """Number, from 1, and reference or error of each record of a file; see `read`."""
     for number, record in records(path):
         try:
             yield number, Reference.from_dict(record)
@@ -64,7 +64,7 @@ def number_references(path: str | Path) -> Iterator[tuple[int, Reference | Inval
 
 
 def records(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Number, from 1, and plain values of each reference of a file; see `read`."""
+    """Number, from 1, and plain values of each record of a file; see `read`."""
     name, number = str(path), 1
     try:
         with _open(name) as stream:
@@ -86,7 +86,7 @@ def records(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 @contextlib.contextmanager
 def _open(name: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked, or of standard input, which is not closed."""
+    """The uncompressed bytes of a file, or of standard input, which is not closed."""
     if name == "-":
         yield sys.stdin.buffer
     elif name.endswith(".gz"):
@@ -107,7 +107,7 @@ def write(path: str | Path, references: Iterable[Reference], inputs: Iterable[st
     path : str or Path
         As in `read`.
     references : iterable of Reference
-        The references; a single one unless the name has `.jsonl`.
+        The references; a single reference unless the name contains `.jsonl`.
     inputs : iterable of str, Path or None, optional
         Files that must not be overwritten.
 

@@ -1,4 +1,4 @@
-"""The form of references: keys, types, shapes and ranges. It is checked before anything is computed."""
+"""Checks of the form of references: keys, types, shapes and ranges."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MACHINE = ("values", "table", "next", "cost", "group")
 
 
 def check_form(record: Any) -> None:
-    """Raise ValueError, with the key, for plain values that are not of the form of a reference, as in its JSON Schema."""
+    """Raise ValueError, with the key, for plain values that do not match the JSON Schema of references."""
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f'its "format" is not {FORMAT!r}')
     table(record, KEYS, "the object")
@@ -53,7 +53,7 @@ def check_form(record: Any) -> None:
 
 
 def check_scores(values: Any, what: str, T: int, K: int, second: bool) -> None:
-    """Check nodes (T, S), pool (P, S, K) and steps (T-1,) below P; ValueError also for scores of impossible states."""
+    """Check shapes: node (T, S), pool (P, S, K), step (T-1,) below P. ValueError also for scores of impossible states."""
     S = (K + 1) * K if second else K
     node = numbers(values["node"], f"{what}: node", (T, S), -UNITS, UNITS, None)
     numbers(values["pool"], f"{what}: pool", (None, S, K), -UNITS, UNITS, None)

@@ -1,4 +1,4 @@
-"""Making of references: decoding, and conversion of the proofs for the plain checker."""
+"""Creation of references: decoding, and conversion of proofs for the plain checker."""
 
 import platform
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from ilpinfer.core.trees import Tree
 from ilpinfer.decoding.decode import decode
 from ilpinfer.references.proofs import plain_trees
 from ilpinfer.references.record import InvalidReference, Level, Reference
-from ilpinfer.references.tables import Tables, plain_lattice, tables_of
+from ilpinfer.references.tables import ReferenceTables, plain_lattice, tables_of
 
 FIRST = 8
-"""Number of labellings that are decoded first, to find ties."""
+"""Number of labellings of the first decoding, to find ties."""
 
 
 class UnprovedOptimum(InvalidReference):
@@ -55,13 +55,13 @@ def make(
     name : str, optional
         Name of the reference.
     ties : int, default 100
-        Largest number of optima that are listed; if there are more, no next score is given.
+        Largest number of listed optima; if there are more, the next score is unknown.
     time_limit : float, optional
         Time limit in seconds for all decoding; None for no limit.
     top : int, optional
         Smallest number of labellings to list, if there are that many.
     max_steps : int, default checker.MAX_STEPS
-        Limit on the steps of its check.
+        Limit on the steps of the check.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def make(
     UnprovedOptimum
         If the optimum is not proved within these limits.
     NoTables
-        For a rule that needs too large an automaton.
+        For a rule whose automaton is too large.
     ValueError
         For rules that do not fit the trellis or cannot be written as text, and for numbers out of range.
 
@@ -118,7 +118,7 @@ def make(
 
 
 def _as_text(compiler: RuleCompiler, trellis: Trellis) -> tuple[str, RuleSet, CompiledRules]:
-    """The rules as text, the rules read from that text, and the compiled rules."""
+    """The rules as text, the rules read from this text, and the compiled rules."""
     text = dump_rules(replace(compiler.rules, never=tuple(trellis.labels.never)))
     rule_set = parse_rules(text)
     compiled = compiler_of(rule_set).compiled(trellis.labels)
@@ -159,7 +159,7 @@ def _claims(trellis: Trellis, rules: RuleSet, ties: int, top: int | None, deadli
 
 
 def _seconds(deadline: Deadline) -> float | None:
-    """The seconds left for decoding, above 0 since decoding does not accept a limit of 0."""
+    """Seconds left for decoding, above 0, since decoding refuses a limit of 0."""
     return None if deadline.remaining is None else max(deadline.remaining, 0.001)
 
 
@@ -182,9 +182,9 @@ def _tree(solution: Solution) -> Tree:
 
 
 def _proved(
-    record: dict[str, Any], problem: Problem, tables: Tables, claims: Sequence[Claim], max_steps: int
+    record: dict[str, Any], problem: Problem, tables: ReferenceTables, claims: Sequence[Claim], max_steps: int
 ) -> tuple[Level, ...]:
-    """The levels with their proofs, checked by the plain checker, and its numbers of steps."""
+    """The levels with proofs that the plain checker accepts, and the numbers of steps of the checks."""
     levels, listed, left = list[Level](), list[tuple[int, ...]](), [max_steps]
     read = checker.read(record, left)
     for score, labellings, tree in claims:

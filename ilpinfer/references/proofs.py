@@ -1,4 +1,4 @@
-"""Proof trees in the form of references: prices and stages, with machines named by their places in the tables."""
+"""Proof trees in the form of references: prices and stages, with machines by their numbers in the tables."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,21 +8,21 @@ from formulations.automata.sums import Sum
 from formulations.problem.problem import Problem
 from ilpinfer.core.trees import Leaf, Split, Tree, nodes
 from ilpinfer.proof.leaf import FINE
-from ilpinfer.references.tables import Tables
+from ilpinfer.references.tables import ReferenceTables
 
 PlainLeaf = dict[str, Any]
 
 
-def plain_trees(problem: Problem, tables: Tables, tree: Tree) -> Iterator[dict[str, Any]]:
-    """The tree in the form of references, then stronger trees, which take longer to check; machines of splits are always followed."""
+def plain_trees(problem: Problem, tables: ReferenceTables, tree: Tree) -> Iterator[dict[str, Any]]:
+    """The tree in the form of references, then stronger trees, which take longer to check. Machines of splits are always followed."""
     alone = [n for n, machine in enumerate(tables.plain["machines"]) if machine["group"] is None]
 
     def pruned(leaf: PlainLeaf) -> PlainLeaf:
-        """Prune by prices before machines are followed."""
+        """Prune by prices before the first stage."""
         return {**leaf, "stages": [[], *leaf["stages"]]}
 
     def one_by_one(leaf: PlainLeaf) -> PlainLeaf:
-        """Also follow machines with prices, one by one."""
+        """Also follow each machine with prices, in a stage of its own."""
         return _with_stages(pruned(leaf), [price["machine"] for price in leaf["prices"]])
 
     def everything(leaf: PlainLeaf) -> PlainLeaf:
@@ -39,7 +39,7 @@ def _with_stages(leaf: PlainLeaf, machines: list[int]) -> PlainLeaf:
 
 
 def _plain_tree(
-    problem: Problem, tables: Tables, tree: Tree, change: Callable[[PlainLeaf], PlainLeaf]
+    problem: Problem, tables: ReferenceTables, tree: Tree, change: Callable[[PlainLeaf], PlainLeaf]
 ) -> dict[str, Any]:
     root: dict[str, Any] = {}
     places = [(root, "tree")]
@@ -55,7 +55,7 @@ def _plain_tree(
 
 
 def _case(split: Split, T: int, K: int) -> dict[str, Any]:
-    """A machine that counts the tokens of a split with its labels, with a final cost if they are more than `most`."""
+    """A machine that counts the tokens of a split with its labels; a final cost if there are more than `most`."""
     top = split.most + 1
     return {
         "values": [[[0] * K], [[int(k in split.labels) for k in range(K)]]],
@@ -66,8 +66,8 @@ def _case(split: Split, T: int, K: int) -> dict[str, Any]:
     }
 
 
-def _plain_leaf(problem: Problem, tables: Tables, leaf: Leaf) -> PlainLeaf:
-    """A leaf: prices that are moved from the lattice to machines, and the machines that are followed in each stage."""
+def _plain_leaf(problem: Problem, tables: ReferenceTables, leaf: Leaf) -> PlainLeaf:
+    """A leaf: prices, which move scores from the lattice to machines, and the machines of each stage."""
     count, T, prices = len(problem.rules), problem.shape[0], list[Any]()
     for (rule, place), value in leaf.multipliers.items():
         if rule < count and value:

@@ -16,7 +16,7 @@ from ilpinfer.references.tables import lattice_of
 
 
 class InvalidReference(InferenceError, ValueError):
-    """Error for a reference that cannot be made, and for a file that contains no valid reference."""
+    """Error for a reference that cannot be created, and for a file without a valid reference."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Level(PlainValues):
     score : int or None
         Score in grid units; None if there is no other labelling.
     labellings : tuple of tuple of int
-        Label ids (T,) of each labelling; all labellings of that score, unless this is the last level.
+        Label ids (T,) of each labelling. A level lists all labellings of its score, except perhaps the last level.
     proof : mapping of str to object, optional
         Proof `tree`, and the number of `steps` of its check.
 
@@ -59,12 +59,11 @@ class Reference(PlainRecord):
     rules : str, optional
         The rules as TOML text.
     model : mapping of str to object or None, optional
-        Scores of the model, `node`, `pool` and `step`, in grid units; None if they equal those of the tables.
+        Scores of the model, `node`, `pool` and `step`, in grid units; None if they equal the scores of the tables.
     tables : mapping of str to object, optional
-        Scores that include all rules that fold, and the other rules as automata; see the JSON Schema.
+        Scores that include the rules that fold, and automata of the other rules; see the JSON Schema.
     levels : tuple of Level, optional
-        The optima, then labellings of lower scores. A last level without labellings states that there are no
-        more.
+        The optima, then labellings of lower scores. A last level without labellings states that the list is complete.
     digest : str, optional
         Digest of trellis and rules.
     made : mapping of str to str, optional
@@ -112,7 +111,7 @@ class Reference(PlainRecord):
 
     @property
     def next_score(self) -> float | None:
-        """The best score below the optimum in nats; None if there is none, or if it is not known."""
+        """The best score below the optimum in nats; None if there is none, or if it is unknown."""
         return _nats(self.levels[1].score) if len(self.levels) > 1 else None
 
     @property
@@ -123,7 +122,7 @@ class Reference(PlainRecord):
 
     @cached_property
     def trellis(self) -> Trellis:
-        """The scores with labels and tokens; ValueError if they are no valid trellis."""
+        """The scores with labels and tokens; ValueError for an invalid trellis."""
         scores, second = self.tables if self.model is None else self.model, self.tables["second"]
         lattice = lattice_of(scores, len(self.tokens), len(self.labels), second=second)
         never = frozenset(parse_rules(self.rules).never).intersection(self.labels)

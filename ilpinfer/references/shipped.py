@@ -1,4 +1,4 @@
-"""The references that come with the package: random instances of each kind, in few kilobytes."""
+"""The references in the package: random instances of each kind, in a few kilobytes."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -10,12 +10,12 @@ from ilpinfer.references.record import Reference
 
 FOLDER = Path(__file__).parent / "data"
 KINDS = ("plain", "ties", "infeasible", "second-order", "soft-and-hard")
-"""Kinds of instances: soft rules only; several labellings are best; hard rules that contradict each other; scores of second order, for
+"""Kinds of instances: soft rules only; several optima; contradictory hard rules; scores of second order, for
 three labels in a row; soft and hard rules."""
 
 
 class ShippedReferences:
-    """The references that come with the package. A kind is read at first access.
+    """The references in the package. A kind is read at first access.
 
     Examples
     --------

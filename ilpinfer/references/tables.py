@@ -1,4 +1,4 @@
-"""A problem as plain tables: scores, which include the rules that fold, and automata for the other rules."""
+"""Plain tables of a problem: scores, which include the rules that fold, and automata of the other rules."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class NoTables(InferenceError, ValueError):
 
 
 @dataclass(frozen=True)
-class Tables:
-    """The `tables` of a reference, and the places of machines and of the first machine of each component in them."""
+class ReferenceTables:
+    """The `tables` of a reference, and the numbers there of machines and of each component's first machine."""
 
     plain: Plain
     places: Mapping[MachineKey, int]
@@ -37,7 +37,7 @@ def plain_lattice(lattice: Lattice) -> dict[str, Any]:
 
 
 def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice:
-    """The lattice of plain scores of T tokens and K labels; ValueError for values of another form."""
+    """The lattice of plain scores; ValueError for values that are not of the form for T tokens and K labels."""
     check_scores(plain, "scores", T, K, second)
 
     def array(values: Any, *shape: int) -> Grid:
@@ -50,9 +50,8 @@ def lattice_of(plain: Plain, T: int, K: int, *, second: bool = False) -> Lattice
     return Lattice(array(plain["node"], T, S), pool, np.array(plain["step"], np.int64))
 
 
-def tables_of(problem: Problem) -> Tables:
-    """The tables of a problem whose rules have not been folded, in the context of the hard ones; NoTables for a rule that needs too large an
-    automaton."""
+def tables_of(problem: Problem) -> ReferenceTables:
+    """The tables of a problem without folded rules, in the context of its hard rules; NoTables for a rule whose automaton is too large."""
     lattice, machines = problem.fold().lattice, list[Any]()
     places: dict[MachineKey, int] = {}
     components: dict[MachineKey, int] = {}
@@ -67,13 +66,13 @@ def tables_of(problem: Problem) -> Tables:
             components[number, place] = len(machines)
             machines += _machines(rule, component.machines or (), number)
         places |= {(number, place): begin + place for place in range(len(machines) - begin)}
-    return Tables(
+    return ReferenceTables(
         {"second": lattice.order == 2, **plain_lattice(lattice), "machines": machines}, places, components
     )
 
 
 def _machines(rule: GroundRule, machines: Sequence[Machine], number: int) -> list[dict[str, Any]]:
-    """Machines of a component as tables. Several machines of a rule that counts once are a group."""
+    """The machines of a component as tables. Machines of a rule that counts at most once form a group."""
     alone = len(rule.machines) == 1
     group = number if rule.once and not alone else None
     machines = [machine.once for machine in machines] if rule.once and alone else machines

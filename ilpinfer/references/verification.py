@@ -1,4 +1,4 @@
-"""Verification of references, by their tables alone or also by their rules and scores."""
+"""Verification of references: of their tables, or also of their rules and scores."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from formulations.errors import InferenceError
 from ilpinfer import checker
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.errors import describe
-from ilpinfer.proof.claims import Case
+from ilpinfer.proof.claims import ClaimedProblem
 from ilpinfer.references.form import check_form
 from ilpinfer.references.record import Reference
 from ilpinfer.references.tables import tables_of
@@ -24,7 +24,7 @@ DEPTHS = ("tables", "meaning")
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; it is true if everything is proved.
+    """The result of a check; true if everything is proved.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _compiler(text: str) -> RuleCompiler:
 
 
 def _differences(reference: Reference) -> Iterator[str]:
-    """Differences between a reference and the tables and violations that follow from its rules and scores."""
+    """Differences between a reference and the tables and violations computed from its rules and scores."""
     trellis = reference.trellis
     compiled = _compiler(reference.rules).compiled(trellis.labels)
     problem = compiled.problem(trellis, quiet=True)
@@ -119,7 +119,7 @@ def _differences(reference: Reference) -> Iterator[str]:
         if values != reference.tables.get(name):
             yield f'tables: "{name}" differ from those of the rules and scores'
             return
-    case = Case(trellis, compiled, problem)
+    case = ClaimedProblem(trellis, compiled, problem)
     for number, level in enumerate(reference.levels):
         for path in level.labellings:
             value = problem.value(np.array(path, np.int64))

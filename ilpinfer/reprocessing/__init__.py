@@ -1,1 +1,1 @@
-"""Decoding of corpora of any size in shards; a run that was interrupted can continue after its last shard."""
+"""Decoding of corpora of any size in shards; an interrupted run can continue after its last shard."""

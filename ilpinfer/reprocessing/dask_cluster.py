@@ -25,17 +25,17 @@ from ilpinfer.system.output_paths import OutputError
 CONNECT = 10.0
 """Seconds to wait for a scheduler."""
 TRANSFER = 10.0
-"""Seconds to wait for a result that a worker holds; the worker may be lost."""
+"""Seconds to wait for the transfer of a result; the worker may be lost."""
 AHEAD = 2
-"""Shards that are sent ahead for each thread of a worker."""
+"""Number of shards in flight for each thread of a worker."""
 
 
 class ClusterError(OutputError):
-    """Error of a scheduler or of workers that cannot be used; the message gives the reason and a remedy."""
+    """Error for an unusable scheduler or worker; the message gives the reason and a remedy."""
 
 
 class DaskCluster(Executor):
-    """Decodes shards on the workers of a Dask scheduler, which get model and rules by a task of their own."""
+    """Decodes shards on the workers of a Dask scheduler; a separate task sends model and rules to the workers."""
 
     def __init__(self, address: str, work: Work) -> None:
         require("--scheduler", "dask", "distributed")
@@ -69,7 +69,7 @@ class DaskCluster(Executor):
                     except CancelledError:
                         raise self._gone() from None
                     except Exception as error:
-                        # a worker that is lost with its result leaves the task to run once more
+                        # if a worker is lost with its result, the task runs again
                         if future.status == "error" or not isinstance(error, TimeoutError):
                             raise ShardError(
                                 f"{sequence_range(shard)}: {describe(error)}; finished shards are kept: continue with "
@@ -94,7 +94,7 @@ class DaskCluster(Executor):
         )
 
     def _check_workers(self) -> None:
-        """Raise ClusterError unless there are workers with the versions of this process."""
+        """Raise ClusterError unless there are workers, and all have the versions of this process."""
         mine = versions()
         try:
             others: Mapping[str, Any] = self._client.run(versions, on_error="return")

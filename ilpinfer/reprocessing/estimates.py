@@ -1,4 +1,4 @@
-"""Estimates of the time of a run, from its first sequences."""
+"""Estimates of the time of a run from its first sequences."""
 
 import time
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from ilpinfer.reprocessing.shards import Work, decode_examples
 from ilpinfer.reprocessing.tables import PROVED
 
 SAMPLE = 400
-"""Number of sequences that are decoded for an estimate, after a first one, which includes the work of the start."""
+"""Number of sequences of an estimate, after a first sequence, whose time includes startup."""
 SECONDS = 30.0
-"""Time after which an estimate decodes no further sequence."""
+"""Time limit of an estimate in seconds, checked before each sequence."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate of a run from a sample; `total` is None if unknown, `rate` is sequences a second in one process."""
+    """Estimate of a run from a sample: `total` sequences (None if unknown), and `rate`, sequences per second and process."""
 
     sequences: int
     proved: int
@@ -28,7 +28,7 @@ class Estimate:
     rate: float
 
     def seconds(self, jobs: int) -> float | None:
-        """Seconds of the whole run with this number of processes; None if unknown."""
+        """Seconds of the run with this number of processes; None if unknown."""
         return None if self.total is None or not self.rate else self.total / (self.rate * jobs)
 
 
@@ -64,7 +64,7 @@ def estimate(stream: ExampleStream, work: Work) -> Estimate:
 
 
 def _total(stream: ExampleStream, count: int) -> float | None:
-    """Number of sequences of the whole input, from the size of the first ones, or from the number of rows of tables."""
+    """Estimated number of sequences of the input, from the size of the first sequences, or the number of rows of tables."""
     if all(file.endswith(PARQUET) for file in stream.files):
         return float(sum(map(count_rows, stream.files)))
     return count * stream.total / stream.size if stream.total and stream.size else None

@@ -17,30 +17,30 @@ TRIES = 3
 
 
 class BudgetSpent(Exception):
-    """Error at the end of the time of a run."""
+    """The time limit of a run has passed."""
 
 
 class ShardError(InferenceError, RuntimeError):
-    """Error of a shard that could not be decoded for reasons other than a single sequence; the message gives a remedy."""
+    """Error for a shard that failed as a whole; the message gives a remedy."""
 
 
 class Budget(Deadline):
     """The time limit of a run."""
 
     def check(self) -> None:
-        """Raise BudgetSpent if the time is over."""
+        """Raise BudgetSpent if the time limit has passed."""
         if self.passed:
             raise BudgetSpent
 
 
 class Executor(AbstractContextManager["Executor"]):
-    """Decodes shards, of which `width` may be submitted at the same time."""
+    """Decodes shards, at most `width` at the same time."""
 
     width = 1
 
     @abstractmethod
     def submit(self, shard: Shard) -> Callable[[Budget], Done]:
-        """Submit a shard; the function returned waits for its result, and raises BudgetSpent or ShardError."""
+        """Submit a shard. The returned function waits for the result, and raises BudgetSpent or ShardError."""
 
     def __exit__(self, *_: object) -> None: ...
 
@@ -54,7 +54,7 @@ class LocalExecutor(Executor):
 
 
 class Processes(Executor):
-    """Decodes shards in several processes of this machine."""
+    """Decodes shards in processes of this machine."""
 
     def __init__(self, work: Work, number: int) -> None:
         self.width = 2 * number
@@ -84,6 +84,6 @@ class Processes(Executor):
 
 
 def sequence_range(shard: Shard) -> str:
-    """The numbers of the sequences of a shard and the place of the first one, for messages."""
+    """The sequences of a shard, for messages: numbers, and place of the first sequence."""
     last = shard.begin + len(shard.examples) - 1
     return f"sequences {shard.begin} to {last}, from {shard.examples[0].where}"

@@ -1,4 +1,4 @@
-"""The output folder of a run, on this machine or in storage that fsspec reaches; its files appear whole or not at all."""
+"""The output folder of a run, on this machine or in storage of fsspec; files are written atomically."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ from ilpinfer.system.storage import (
 REJECTED, UNPROVED = "rejected.jsonl", "unproved.jsonl"
 LOCK = "run.lock"
 SPOOL = 2**26
-"""Bytes of a list that are kept in memory before it is written."""
+"""Largest size of a list in memory, in bytes; larger lists are spooled to disk."""
 ShardContent = tuple[ShardEntry, dict[str, list[Any]]]
 """The entry of a shard, and its columns."""
 
@@ -46,7 +46,7 @@ class Folder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other runs, where its file system has locks; OutputError if another run has the lock."""
+        """Lock the folder against other runs, if the file system has locks; OutputError if another run has the lock."""
         elsewhere = is_address(self.path)
         if not elsewhere:
             check_folder(self.path)
@@ -58,13 +58,13 @@ class Folder:
                 raise OutputError(f"{self.path}: is a file; name a folder")
         if elsewhere:
             with write_errors(self.path), storage_errors(), contextlib.suppress(FileExistsError):
-                self._system.mkdir(self._place, create_parents=False)  # of s3, no bucket is created
+                self._system.mkdir(self._place, create_parents=False)  # never create a bucket of s3
             text = f"{self.path}: this storage has no locks; make sure that no other run writes there"
             warnings.warn(text, LockNotice, stacklevel=3)
             yield
             return
         with lock_output(OutputPath(self.path, Path(self.path, LOCK.removesuffix(".lock")))):
-            for part in Path(self.path).glob("*.part"):  # of a killed run
+            for part in Path(self.path).glob("*.part"):  # from a killed run
                 with write_errors(part):
                     part.unlink()
             yield
@@ -84,7 +84,7 @@ class Folder:
     def names(self) -> list[str]:
         """The files of the folder."""
         with write_errors(self.path), storage_errors():
-            there = self._system.isdir(self._place)  # an empty folder of s3 is not
+            there = self._system.isdir(self._place)  # an empty folder does not exist in s3
             found = self._system.ls(self._place, detail=False) if there else []
         names = [Path(each).name for each in found if each.rstrip("/") != self._place.rstrip("/")]
         return [name for name in names if name != LOCK]
@@ -94,7 +94,7 @@ class Folder:
         return read_manifest(self.path)
 
     def begin(self, manifest: Manifest, resume: bool) -> Manifest:
-        """Write the manifest to an empty folder; with `resume`, OutputError for a run with another model, rules or options."""
+        """Write the manifest to an empty folder; with `resume`, OutputError if the earlier run had another model, rules or options."""
         if not self.names:
             self.write(MANIFEST, manifest.text())
         elif not resume:
@@ -106,7 +106,7 @@ class Folder:
         return manifest
 
     def reopen(self, manifest: Manifest) -> Manifest:
-        """The manifest of a finished run for a retry; OutputError for another run, and for one that has not finished."""
+        """The manifest of a finished run, for a retry; OutputError for another run, and for an unfinished run."""
         before = self.manifest()
         before.check_same(manifest, self.path, limits=False)
         if not before.finished:
@@ -114,7 +114,7 @@ class Folder:
         return replace(before, retries=(*before.retries, manifest.time_limit))
 
     def shard(self, number: int, run: str) -> ShardContent | None:
-        """A shard in the folder, or None; OutputError for a damaged shard and for one of another run."""
+        """A shard in the folder, or None; OutputError for a damaged shard, and for a shard of another run."""
         path = self.place(shard_name(number))
         try:
             if not is_file(path):
@@ -130,11 +130,11 @@ class Folder:
 
     @property
     def shard_count(self) -> int:
-        """Number of files that have the name of a shard."""
+        """Number of shards in the folder, by their names."""
         return sum(fnmatchcase(name, "part-*.parquet") for name in self.names)
 
     def content(self, name: str) -> bytes | None:
-        """The bytes of a file; None where there is none, or it cannot be read."""
+        """The bytes of a file; None if it cannot be read."""
         try:
             with open_bytes(self.place(name)) as stream:
                 return stream.read()
@@ -142,7 +142,7 @@ class Folder:
             return None
 
     def rejections(self) -> list[Row]:
-        """The rejected records that an earlier run has listed; none where the list is missing or damaged."""
+        """The list of rejected records of an earlier run; empty if it is missing or damaged."""
         try:
             return [json.loads(line) for line in (self.content(REJECTED) or b"").splitlines()]
         except ValueError:
@@ -156,7 +156,7 @@ class Folder:
 
     @contextlib.contextmanager
     def lines(self, name: str) -> Iterator["JsonLines"]:
-        """A file of JSON lines, which is written at the end, and not after an error."""
+        """A file of JSON lines, written at the end unless there is an error."""
         path = self.place(name)
         with SpooledTemporaryFile(SPOOL) as spool:
             yield JsonLines(path, spool)

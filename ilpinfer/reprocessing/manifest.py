@@ -16,17 +16,17 @@ from ilpinfer.system.output_paths import OutputError
 from ilpinfer.system.storage import joined, open_bytes
 
 MANIFEST = "manifest.json"
-MODEL, RULES = "model", "rule set"  # what differs by its digest alone
+MODEL, RULES = "model", "rule set"  # compared by digest
 FORMAT = 2
 """Version of the layout of the folder."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The record of a run: names and sizes of its inputs, digests of model and rules, and the options that rows depend on.
+    """The record of a run: names and sizes of inputs, digests of model and rules, and options that affect rows.
 
-    `retries` has the time limits under which unproved sequences were decoded again; `finished` is whether the input was read to its end,
-    and `rest` what it has after the slices of the shards.
+    `retries` are the time limits of retries of unproved sequences. `finished` is whether the input was read to its end; `rest` is the
+    slice after the last shard.
     """
 
     inputs: Sequence[Mapping[str, Any]]
@@ -44,18 +44,18 @@ class Manifest:
 
     @property
     def run(self) -> str:
-        """Digest of everything that rows depend on, except their sequence and time limits."""
+        """Digest of everything that affects rows, except sequences and time limits."""
         options = sorted(self.options.items())
         return digest(self.format, self.versions["ilpinfer"], self.model, self.rules, options)
 
     def text(self) -> bytes:
-        """Content of the file; equal for equal runs."""
+        """Content of the file; identical for identical runs."""
         shards = [entry.to_dict() for entry in self.shards]
         values = {**vars(self), "run": self.run, "shards": shards, "rest": self.rest and asdict(self.rest)}
         return (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
 
     def check_same(self, other: "Manifest", folder: str, *, limits: bool = True) -> None:
-        """Raise OutputError if the folder belongs to another run than `other`; `limits` is whether time limits count."""
+        """Raise OutputError if the folder belongs to another run than `other`; with `limits`, also for another time limit."""
         pairs: list[tuple[str, Any, Any]] = [
             ("format", self.format, other.format),
             ("version of ilpinfer", self.versions.get("ilpinfer"), other.versions["ilpinfer"]),
@@ -80,7 +80,7 @@ class Manifest:
 def _of_inputs(
     before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]
 ) -> list[tuple[str, Any, Any]]:
-    """The difference between the lists of files, for messages."""
+    """The differences between lists of inputs, for messages."""
     names = [[each["file"] for each in files] for files in (before, now)]
     if names[0] != names[1]:
         odd = next((pair for pair in zip(*names, strict=False) if pair[0] != pair[1]), None)
@@ -95,7 +95,7 @@ def _shown(value: Any) -> str:
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """The manifest of a folder; OutputError if there is none, or it is not of this program."""
+    """The manifest of a folder; OutputError if it is missing or invalid."""
     path = joined(str(folder), MANIFEST)
     try:
         with open_bytes(path) as stream:
@@ -116,7 +116,7 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 
 def _manifest(values: Any) -> Manifest:
-    """The manifest of its plain values; ValueError for others."""
+    """The manifest from plain values; ValueError for invalid values."""
     keys = [each.name for each in fields(Manifest)]
     given = table(values, (*keys, "run"), "the manifest")
     shards = [

@@ -1,4 +1,4 @@
-"""What an earlier run has finished, known by the digests in its manifest without reading sequences again."""
+"""Finished shards of an earlier run, recognised by digests in its manifest, without parsing their input again."""
 
 import hashlib
 from collections import deque
@@ -15,7 +15,7 @@ from ilpinfer.reprocessing.tables import OF_UNPROVED, InputSlice, columns_of
 
 @dataclass
 class RejectedRecords:
-    """Rejected records in order: those that an earlier run has listed are in `before`; `lines` is None where no list is written."""
+    """Rejected records in order: `before` are records listed by an earlier run; `lines` is None if no list is written."""
 
     lines: JsonLines | None
     before: deque[dict[str, Any]]
@@ -26,7 +26,7 @@ class RejectedRecords:
         self._add(row, rejection.message)
 
     def repeat(self, count: int) -> None:
-        """Add the next records that an earlier run has listed."""
+        """List the next records of the earlier run again."""
         for _ in range(count):
             row = self.before[0]
             line = f", line {row['line']}" if row["line"] else ""
@@ -42,7 +42,7 @@ class RejectedRecords:
 
 @dataclass
 class Finished:
-    """Finished shards of an earlier run, whose files and slices of the input are those of the manifest; to be closed."""
+    """Finished shards of an earlier run whose files and input slices match the manifest; to be closed."""
 
     folder: Folder
     manifest: Manifest
@@ -58,7 +58,7 @@ class Finished:
         self._slices.close()
 
     def next(self) -> ShardContent | None:
-        """The entry of the next shard, which the reader passes over, with what is told about it; None if it has to be read."""
+        """Skip the next shard: its entry, and the columns about unproved sequences; None if the shard has to be read."""
         known = self.manifest.shards[self.reader.number : self.reader.number + 1]
         if not known:
             return None
@@ -76,7 +76,7 @@ class Finished:
         return entry, columns_of(data, OF_UNPROVED) if entry.unproved else {}
 
     def is_all(self) -> bool:
-        """Whether the input has nothing after the shards that were passed over, as when it was finished."""
+        """Whether all shards were skipped, and the rest of the input matches the manifest."""
         rest = self.manifest.rest
         if rest is None or self.reader.number < len(self.manifest.shards) or not self._is_in_input(rest):
             return False
@@ -84,12 +84,12 @@ class Finished:
         return True
 
     def compare(self, number: int, there: InputSlice | None) -> None:
-        """Note whether a slice that was read is that of the manifest."""
+        """Record whether a slice that was read matches the manifest."""
         known = self.manifest.shards[number : number + 1]
         self._same_input &= not known or known[0].slice == there
 
     def _is_in_input(self, there: InputSlice) -> bool:
-        """Whether the input goes on with a slice; if so, its rejected records are listed."""
+        """Whether the input continues with a slice; if so, list the slice's rejected records again."""
         if not self._same_input or self.reader.place is None:
             return False
         if not self.only_unproved and there.rejected > len(self.rejected.before):

@@ -1,4 +1,4 @@
-"""A run over a corpus: shards are decoded, and written in order."""
+"""A run over a corpus: shards are decoded in parallel, and written in order."""
 
 import contextlib
 import time
@@ -25,12 +25,12 @@ from ilpinfer.reprocessing.tables import (
 from ilpinfer.system.output_paths import OutputError
 
 CHECKPOINT = 5.0
-"""Seconds after which the manifest is written again with the shards that are finished, if these are a twentieth more."""
+"""Least number of seconds between checkpoints of the manifest; the number of shards must also have grown by 5 %."""
 
 
 @dataclass
 class Pending:
-    """A shard in order: its slice, its content in the folder, and a function that waits for a new result, if there are some."""
+    """A shard in order: its slice, its content in the folder if it exists, and a function that waits for a new result, if any."""
 
     shard: Shard | None
     slice: InputSlice | None
@@ -41,9 +41,9 @@ class Pending:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The manifest of a run, as it was written, and the messages of its first rejected record and first failed sequence.
+    """The manifest of a run, and the messages of its first rejected record and first failed sequence.
 
-    Of the `found` shards in the folder, `checked` are those of this input; `decoded` is the number of shards written.
+    Numbers of shards: `found` in the folder, `checked` against the input, and `decoded` in this run.
     """
 
     manifest: Manifest
@@ -62,11 +62,10 @@ class Outcome:
 class Run:
     """A run over a corpus that writes shards of `size` sequences to a folder, which the caller has locked.
 
-    Finished shards are passed over by the digests in the manifest, and read where these do not suffice. `seconds` is the time for
-    decoding, from the first shard that is decoded on. With `only_unproved`, shards that are there are decoded again where sequences have
-    no proof. A row is replaced if the new one is proved, or has a higher score, or the same score and a lower bound. A shard without
-    new rows is not written. `look` gets the first shard that is read, and `watch` entries and the bytes of the input up to their end,
-    None where they were passed over.
+    Finished shards are skipped if the digests in the manifest match, and read otherwise. `seconds` is the time limit, which starts with
+    the first decoded shard. With `only_unproved`, unproved sequences of existing shards are decoded again. A row is replaced if the
+    new row is proved, or has a higher score, or the same score and a lower bound. Unchanged shards are not written. `look` gets the
+    first shard that is read; `watch` gets each entry and the position of its end in the input in bytes, None if it was skipped.
     """
 
     folder: Folder
@@ -88,11 +87,11 @@ class Run:
     _first_failure: str = field(default="", init=False)
 
     def over(self, stream: ExampleStream) -> Outcome:
-        """Decode what is not finished yet, until the input or the time limit ends."""
+        """Decode unfinished shards, until the input or the time limit ends."""
         pending = deque[Pending]()
         found = self.folder.shard_count
         with ExitStack() as stack, self.folder.lines(UNPROVED) as unproved:
-            # a retry has the rejected records of its run
+            # a retry keeps the rejected records of the run
             lines = None if self.only_unproved else stack.enter_context(self.folder.lines(REJECTED))
             rejected = RejectedRecords(lines, deque(self.folder.rejections()))
             reader = ShardReader(stream, self.size, rejected.add, self.part, self.parts)
@@ -119,11 +118,11 @@ class Run:
 
     @property
     def _unread(self) -> Sequence[ShardEntry]:
-        """Entries of an earlier run for shards that this one has not come to."""
+        """Entries of an earlier run for shards that this run has not reached."""
         return self.manifest.shards[len(self.entries) :]
 
     def _begun(self, shard: Shard, slice_: InputSlice | None, size: int) -> Pending:
-        """The shard as it is in the folder, or submitted."""
+        """The existing shard, or the submitted shard."""
         if self.look is not None:
             self.look(shard)
             self.look = None
@@ -131,7 +130,7 @@ class Run:
         return Pending(shard, slice_, size, there, self._submit(shard, there))
 
     def _existing_shard(self, shard: Shard) -> ShardContent | None:
-        """The shard if an earlier run has written it; OutputError if it has other sequences."""
+        """The shard of an earlier run, if it exists; OutputError if it has other sequences."""
         there = self.folder.shard(shard.number, self.manifest.run)
         same = there is not None and (there[0].input, there[0].begin) == (shard.digest, shard.begin)
         if self.only_unproved and not same:
@@ -147,7 +146,7 @@ class Run:
         return there
 
     def _submit(self, shard: Shard, there: ShardContent | None) -> Callable[[Budget], Done] | None:
-        """Submit the sequences of a shard that are to be decoded; None if there are none, or no time is left."""
+        """Submit the sequences of a shard that have to be decoded; None if there are none, or no time is left."""
         if there is not None:
             entry, columns = there
             if not (self.only_unproved and entry.unproved):
@@ -164,7 +163,7 @@ class Run:
         return None
 
     def _finish(self, pending: deque[Pending], unproved: JsonLines, most: int) -> bool:
-        """Wait for shards, write and list them, until `most` are pending; False at one that there was no time for."""
+        """Wait for shards, write and list them, until `most` are pending; False if a shard was not decoded in time."""
         while len(pending) > most:
             each = pending.popleft()
             content = each.content
@@ -180,7 +179,7 @@ class Run:
         return True
 
     def _written(self, shard: Shard, there: ShardContent | None, done: Done) -> ShardContent:
-        """Write a shard, or the better rows of its new results."""
+        """Write a new shard, or improve the rows of an existing shard."""
         data, entry = done
         self._decoded += 1
         if there is None:
@@ -212,7 +211,7 @@ class Run:
 
 
 def _improve(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
-    """Replace unproved rows by better ones; returns whether any was replaced."""
+    """Replace unproved rows by better new rows; returns whether any row was replaced."""
     places = [at for at, status in enumerate(columns["status"]) if status not in PROVED]
     result = False
     for number, at in enumerate(places):
@@ -225,7 +224,7 @@ def _improve(columns: dict[str, list[Any]], new: dict[str, list[Any]]) -> bool:
 
 
 def _better(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether a new row is better than the old one: proved, or of a higher score, or of a lower bound."""
+    """Whether a new row is better: proved, or with a higher score, or with the same score and a lower bound."""
     if new["error"] or new["status"] in PROVED:
         return not new["error"]
     lowest = float("-inf")

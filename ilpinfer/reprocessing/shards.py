@@ -16,12 +16,12 @@ from ilpinfer.pipelines.trellises import ScoredExample, score_example
 from ilpinfer.reprocessing.tables import InputSlice, ShardEntry, table_of
 
 TOKENS = 200_000
-"""Largest size of a shard: it ends with the sequence by which it reaches this number of tokens."""
+"""A shard ends with the sequence that reaches this number of tokens."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Sequences whose results are written to one file, with the number of the first one."""
+    """Sequences whose results are written to one file, and the number of the first sequence."""
 
     number: int
     begin: int
@@ -35,7 +35,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Decoder, model (None for sequences with scores), scheme, digest, threads of a run, and whether it explains labels, which are sent to each process once."""
+    """Settings that are sent to each process once: decoder, model (None for scored sequences), scheme, digest, threads, and whether to explain labels."""
 
     decoder: Decoder
     model: SequenceModel | None
@@ -47,10 +47,10 @@ class Work:
 
 @dataclass
 class ShardReader:
-    """Reads shards of `size` sequences, or fewer if these are long; `reject` receives rejected records.
+    """Reads shards of at most `size` sequences, see `TOKENS`; `reject` receives rejected records.
 
-    Of `parts` parts it takes record number `part` and every `parts`-th after it. `number` and `begin` are those of the next shard,
-    and `place` is where its slice of the input begins, None where that is not known. `rest` is the slice after the last shard.
+    It reads record number `part` and every `parts`-th record after it. `number`, `begin` (number of the first sequence) and `place`
+    (begin of the input slice, None if unknown) belong to the next shard. `rest` is the slice after the last shard.
     """
 
     stream: ExampleStream
@@ -80,7 +80,7 @@ class ShardReader:
                 rejected += 1
                 self.reject(each)
                 continue
-            # other processes do not need the text of the whole document
+            # other processes do not need the text of the document
             examples.append(replace(each, passage=None))
             tokens += len(each.tokens)
             if len(examples) == self.size or tokens >= TOKENS:
@@ -100,7 +100,7 @@ class ShardReader:
         return shard, slice_
 
     def pass_over(self, rows: int, slice_: InputSlice) -> None:
-        """Leave a shard out."""
+        """Skip a shard."""
         self.number, self.begin, self._records = self.number + 1, self.begin + rows, slice_.records
         self.place, self._passed = slice_.end, True
 
@@ -108,7 +108,7 @@ class ShardReader:
 def decode_shard(
     shard: Shard, work: Work, check: Callable[[], None] = lambda: None
 ) -> tuple[bytes, ShardEntry]:
-    """The file and the entry of a shard; `check` is called before each sequence, and may raise an error."""
+    """The file and the entry of a shard; `check` is called before each sequence, and may raise an error to stop."""
     rows = (
         (shard.begin + at, item, solution)
         for at, (item, solution) in enumerate(decode_examples(shard.examples, work, check))
@@ -117,7 +117,7 @@ def decode_shard(
 
 
 def scored(example: Example, work: Work) -> ScoredExample:
-    """A sequence with its trellis, or with the error why it has none."""
+    """A sequence with its trellis, or with the error."""
     try:
         return score_example(example, work.model, work.scheme, work.decoder.rules.never)
     except InputError as error:
@@ -127,7 +127,7 @@ def scored(example: Example, work: Work) -> ScoredExample:
 def decode_examples(
     examples: Iterable[Example], work: Work, check: Callable[[], None]
 ) -> Iterator[tuple[ScoredExample, Solution]]:
-    """The sequences with their solutions; the solution of a sequence that cannot be scored or decoded has the error."""
+    """Sequences with solutions; for a sequence that cannot be scored or decoded, the solution has the error."""
 
     def checked() -> Iterator[ScoredExample]:
         for example in examples:

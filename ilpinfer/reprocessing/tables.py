@@ -1,4 +1,4 @@
-"""Shards as Parquet files, which contain their entries as metadata."""
+"""Shards as Parquet files, with their entries as metadata."""
 
 import hashlib
 import io
@@ -34,20 +34,21 @@ TEXTS = (
     "reason",
     "error",
 )
-"""Columns of texts; notes about a sequence that are no texts are JSON."""
+"""Columns of texts; other values of notes are JSON."""
 NUMBERS = ("score", "model_score", "feature_score", "penalty", "bound", "gap", "seconds")
 OF_MANIFEST = ("file_sha256", "slice")
-"""What an entry has in the manifest alone."""
+"""Keys of an entry that are in the manifest only."""
 OF_UNPROVED = ("sequence", "file", "line", "status", "gap", "reason", "error")
-"""Columns of what is told about sequences without a proof."""
+"""Columns of the list of unproved sequences."""
 PROVED = (Status.OPTIMAL, Status.INFEASIBLE)
 
 
 @dataclass(frozen=True)
 class InputSlice:
-    """The part of the input of a shard, from the end of the slice before.
+    """The part of the input of a shard, from the end of the previous slice.
 
-    It has its end as a `Place`, the number of records before that, that of its rejected records, and the digest of its bytes.
+    `file`, `offset` and `line` are its end, `records` is the number of records up to there, `rejected` the number of rejected records in
+    the slice, and `sha256` the digest of its bytes.
     """
 
     file: int
@@ -64,10 +65,10 @@ class InputSlice:
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """A shard in the manifest: its file, the digests of the run and of its sequences, and the number of the first one.
+    """A shard in the manifest: its file, the digests of the run and of its sequences, and the number of its first sequence.
 
-    `sha256` is that of the content without the column `seconds`, `file_sha256` that of the file, and `slice` is None where the input
-    cannot be read again.
+    `sha256` is the digest of the content without the column `seconds`, `file_sha256` the digest of the file. `slice` is None if the
+    input cannot be read again.
     """
 
     file: str
@@ -96,14 +97,14 @@ def shard_name(number: int) -> str:
 def table_of(
     rows: Iterable[tuple[int, ScoredExample, Solution]], run: str, number: int, digest: str, *, explain: bool
 ) -> tuple[bytes, ShardEntry]:
-    """The Parquet file of numbered sequences and their solutions, at least one, perhaps explained, and its entry."""
+    """The Parquet file of at least one numbered sequence with its solution, and the entry."""
     made = [_row(*row, explain) for row in rows]
     columns = {name: [row[name] for row in made] for name in made[0]}
     return shard_file(columns, run, number, digest)
 
 
 def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str) -> tuple[bytes, ShardEntry]:
-    """The Parquet file of columns, and its entry."""
+    """The Parquet file of columns, and the entry."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -127,7 +128,7 @@ def shard_file(columns: dict[str, list[Any]], run: str, number: int, digest: str
 
 
 def read_shard(path: str | Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
-    """The entry and the columns of a file; OutputError for one that is damaged or no shard."""
+    """The entry and the columns of a file; OutputError for a damaged file, and for a file that is not a shard."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -153,7 +154,7 @@ def read_shard(path: str | Path) -> tuple[ShardEntry, dict[str, list[Any]]]:
 
 
 def columns_of(data: bytes, names: Sequence[str] | None = None) -> dict[str, list[Any]]:
-    """The columns of a file, or some of them."""
+    """The columns of a file, all or some."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -162,7 +163,7 @@ def columns_of(data: bytes, names: Sequence[str] | None = None) -> dict[str, lis
 
 
 def content_digest(columns: dict[str, list[Any]]) -> str:
-    """SHA-256 of all columns but `seconds`, as JSON; the same in every version of the file format."""
+    """SHA-256 of all columns except `seconds`, as JSON; independent of the version of the file format."""
     result = hashlib.sha256()
     for name, values in columns.items():
         if name != "seconds":
@@ -250,10 +251,10 @@ def _row(number: int, item: ScoredExample, solution: Solution, explain: bool) ->
 
 
 def _note(value: Any) -> str | None:
-    """A note as a text: JSON unless it is one, None where there is none."""
+    """A note as text: unchanged if it is a text, else JSON; None if it is missing."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(text: str) -> str:
-    """The text, with escapes for characters of file names that UTF-8 cannot encode."""
+    """The text, with escapes for characters (of file names) that UTF-8 cannot encode."""
     return text.encode("utf-8", "backslashreplace").decode()

@@ -42,7 +42,7 @@ DEPTH, NODES, COMPLETE, CUT, BEST, WORK = range(6)
 factor or the discrepancies cut anything, the best value, and work done in nodes."""
 
 
-class Records(NamedTuple):
+class Improvements(NamedTuple):
     """Values (N,), nodes expanded before (N,) and states (N, T) of labellings, each better than the one before."""
 
     values: Integers
@@ -64,7 +64,7 @@ class Dive(NamedTuple):
     tokens: Integers  # (T, 3) numbers of choices, the next choice, and discrepancies of the prefix
     limits: Integers  # (3,) floors of values and of those with the best score after them, and number of choices kept
     counts: Integers  # (6,) see `DEPTH`
-    records: Records
+    records: Improvements
     discrepancies: int  # their largest number, -1 for no limit
     raised: int  # see `NOTHING`
 
@@ -100,7 +100,7 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
     task = replace(task, deadline=run_time(task.deadline))
     folded = problem.fold()
     try:
-        search = Search(folded, task, parameters)
+        search = DiscrepancySearch(folded, task, parameters)
     except OutOfTime:
         yield Result(None, best_score(folded.lattice), f"{name}: no time left", VITERBI_BOUND)
         return
@@ -119,7 +119,7 @@ def limited_discrepancy(problem: Problem, task: Task, name: str) -> Iterator[Res
 
 
 @dataclass
-class Search:
+class DiscrepancySearch:
     """The rounds of a limited discrepancy search; OutOfTime where the deadline passes before the first one."""
 
     folded: Problem
@@ -205,7 +205,7 @@ class Search:
         lattice, incumbents = self.folded.lattice, self.incumbents
         T, width = len(lattice.node), int(limits[2])
         stack = integers(T, width, 4), np.tile([0, -1, 0], (T, 1))
-        records = Records(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
+        records = Improvements(integers(_LABELLINGS), integers(_LABELLINGS), integers(_LABELLINGS, T))
         counts = np.array([0, 0, 0, 0, incumbents.value, 0])
         given = self.chain, self.completion, self.shift, self.joint, *self.late, *stack
         dive = Dive(*given, limits, counts, records, discrepancies, raised)

@@ -14,7 +14,7 @@ from ilpinfer.core.certificate import VITERBI_BOUND
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.result import Result, Task
 from ilpinfer.exact.viterbi import completions, viterbi
-from ilpinfer.search.discrepancy import VALUES, Discrepancy, Search, limited_discrepancy, run_time
+from ilpinfer.search.discrepancy import VALUES, Discrepancy, DiscrepancySearch, limited_discrepancy, run_time
 from ilpinfer.search.parameters import Parameters, one_of, parameters_of, within
 from ilpinfer.search.population import GENERATION, VALUED, Evolution, Population
 
@@ -30,7 +30,7 @@ def best_first_labelling(folded: Problem, deadline: Deadline) -> LabelIds | None
     None where the time does not suffice.
     """
     try:
-        search = Search(folded, Task(deadline), Discrepancy("published", branching=1_000_000))
+        search = DiscrepancySearch(folded, Task(deadline), Discrepancy("published", branching=1_000_000))
     except OutOfTime:
         return None
     if is_forbidden(search.best):

@@ -40,7 +40,7 @@ class IndividualArrays(NamedTuple):
     breaks: Integers
 
 
-class Places(NamedTuple):
+class Slots(NamedTuple):
     """Numbers of the individuals of the population (μ,), and free numbers (λ,)."""
 
     living: Integers
@@ -57,14 +57,14 @@ class Settings(NamedTuple):
     both: bool
 
 
-class Weights(NamedTuple):
+class PenaltyGrowth(NamedTuple):
     """Weight of a hard violation at the start, grid units, and its growth each generation (eq. 67)."""
 
     start: int
     increase: int
 
 
-class Records(NamedTuple):
+class BestIndividuals(NamedTuple):
     """Values (N,), valuations so far (N,) and labels (N, T) of labellings that keep the hard rules."""
 
     values: Integers
@@ -132,11 +132,11 @@ class Population:
         N = mu + lam
         tables = small(N, T), small(N, T), integers(N, T), integers(N, T)
         self.arrays = IndividualArrays(*tables, integers(N), integers(N))
-        self.places = Places(np.arange(mu), np.arange(mu, N))
+        self.places = Slots(np.arange(mu), np.arange(mu, N))
         self.seed = np.array([p.seed], np.uint64)
         self.runs = Runs(self.folded.labels.joins, self.folded.labels.run_forms)
         room = 64 + lam
-        self.records = Records(integers(room), integers(room), small(room, T))
+        self.records = BestIndividuals(integers(room), integers(room), small(room, T))
         self.counts = np.array([0, 0, 0, FORBIDDEN])
         self._counted: dict[bytes, tuple[int, int]] = {}  # cost and hard violations of Python functions
         self._begin()
@@ -166,7 +166,7 @@ class Population:
         """Run generations up to their limit or the deadline, by calls of the kernel of a few milliseconds each."""
         p, deadline, most = self.parameters, self.task.deadline, LIMIT // 4
         weights = (p.start_weight, p.weight_increase)
-        units = Weights(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
+        units = PenaltyGrowth(*(min(most, round(weight * UNITS_PER_NAT)) for weight in weights))
         last, speed = p.iterations or 2**62, 100.0
         while (before := int(self.counts[GENERATION])) < last and not deadline.passed:
             began, valued = deadline.elapsed, int(self.counts[VALUED])

@@ -1,17 +1,17 @@
 """Integer-program solvers with one interface. A solver is imported when it is first used.
 
-A solver is a module of this folder, with the name of its line in `ilpinfer.core.methods`, hyphens as underscores. It has
+A solver is a module of this folder. Its name is the name in `ilpinfer.core.methods`, with underscores for hyphens. It has
 
-- `VERSION`, a text: the solver, its version, and the package that carries it;
+- `VERSION`, a text: the solver, its version, and the package that contains it;
 - `solve(program, deadline, threads, report, choices=NO_CHOICES) -> Claim`: maximise `program.value` over integer vectors `x` with
   `lower <= x <= upper` and `row_lower <= A x <= row_upper`, A in compressed rows. `deadline` is a time of `time.monotonic()`, or
-  inf. `report(Progress(x, bound))` may be called with each better vector and bound, which are kept if the solver must be killed.
-  `choices` are a user's options, given where there are some; what the solver prints goes to the user's log;
-- where the solver loads something late, `load()`, which makes it do so.
+  inf. `report(Progress(x, bound))` may be called with each better vector or bound; they are kept if the solver is killed.
+  `choices` are a user's options, passed if there are any; the output of the solver goes to the user's log;
+- optionally `load()`, which loads what the solver otherwise loads at the first solve.
 
-`solve` runs in a process of its own, a fork of one that imported the module and called `load`, and is killed shortly after the
-deadline. The process must have no threads before. Claims are checked in exact integers; exceptions become a `SolverError` of
-the caller. `tests/support/brute_force_solver.py` is an example to copy.
+`solve` runs in a fork of a process that imported the module and called `load`; these must not start threads. The fork is killed
+shortly after the deadline. Claims are checked in exact integers; an exception becomes a `SolverError` in the caller.
+`tests/support/brute_force_solver.py` is an example to copy.
 """
 
 import time
@@ -72,13 +72,13 @@ def solve(
     program : IntegerProgram
         The program, whose objective is maximised.
     time_limit : float, optional
-        Time limit in seconds, the first start and loading of the solver included. None for no limit.
+        Time limit in seconds, including the start of the solver. None for no limit.
     threads : int, default 1
         Number of threads, for solvers that support it.
     options : mapping of str to object, optional
-        Options by the solver's own names, None for its default, in the place of those that the toolkit sets.
+        Options by the solver's own names; they replace the toolkit's settings. None is the solver's default.
     log : str, default ""
-        A file to which what the solver prints is appended.
+        A file to which the output of the solver is appended.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def solve(
     SolverError
         If the solver cannot be started or breaks down.
     RuntimeError
-        On systems that are not POSIX, which lack the processes that solvers run in.
+        On systems other than POSIX.
     ValueError
-        For an unknown solver, and for an option that it does not have or take.
+        For an unknown solver, and for an option that the solver refuses.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def watched(
     choices: Choices,
     heard: Callable[[Answer], None] | None = None,
 ) -> Answer:
-    """As `solve`; `heard` gets what the solver has so far, each time it reports something better. An error that it raises ends the solver."""
+    """As `solve`; `heard` gets each better answer during the solve. If it raises an error, the solver is stopped."""
     require_posix(f"solver {name}", "run it on such a system")
     program = program.shifted()
 
@@ -132,7 +132,7 @@ def watched(
 
 
 def start(name: str, *, wait: bool = False) -> None:
-    """Start the process of a solver, so that the time limit of a later call does not have to hold it; SolverError if waiting is in vain."""
+    """Start the process of a solver, so that its start does not count for the time limit of a later call; with `wait`, SolverError if it fails."""
     from ilpinfer.solvers import pool
 
     pool.start(name, SOLVERS[name])
@@ -142,7 +142,7 @@ def start(name: str, *, wait: bool = False) -> None:
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
-    """Raise SolverOptionError for options that a solver does not have or take: it tries them on the smallest program."""
+    """Raise SolverOptionError for options that a solver refuses on the smallest program."""
     solve(name, smallest_program(), options=options)
 
 

@@ -1,4 +1,4 @@
-"""The records of a backend's claim and of the checked answer, and the check."""
+"""Claims of backends, their exact check, and checked answers."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,18 +21,18 @@ class SolverError(InferenceError, RuntimeError):
 
 
 class SolverOptionError(InferenceError, ValueError):
-    """Error for an option that a solver does not have, or a value that it does not take."""
+    """Error for an option or value that a solver refuses."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a user chose for a solver: options by its own names, None for its own default, and the file of its log."""
+    """A user's settings of a solver: options by the solver's own names, None for its default, and the log file."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     log: str = ""
 
     def over(self, ours: Mapping[str, Any], reserved: Mapping[str, str]) -> dict[str, Any]:
-        """The settings that the toolkit makes, those of the user in their place; `reserved` ones belong to options of `decode`."""
+        """The toolkit's settings `ours`, replaced by the user's options; SolverOptionError for `reserved` ones, which options of `decode` set."""
         for name in self.options:
             if name in reserved:
                 raise SolverOptionError(
@@ -62,19 +62,19 @@ class Claim:
     x: Floats | None  # (n,)
     objective: float | None  # claimed value of x, grid units; None without x
     bound: float  # claimed upper bound on the objective, grid units
-    version: str  # of the solver, and the package that carries it
-    settings: dict[str, Any]  # that the solver was given
+    version: str  # of the solver, and its package
+    settings: dict[str, Any]  # passed to the solver
 
 
 @dataclass(frozen=True)
 class Progress:
-    """A solver's report before its claim: a vector, a bound, or both."""
+    """A report during the solve: a vector, a bound, or both."""
 
     x: Floats | Integers | None = None  # (n,)
     bound: float = inf  # upper bound on the objective, grid units
 
     def followed_by(self, later: "Progress") -> "Progress":
-        """Both together: the later vector, where there is one, and the lower bound."""
+        """Merge with a later report: its vector, if it has one, and the lower bound."""
         return Progress(self.x if later.x is None else later.x, min(self.bound, later.bound))
 
 
@@ -92,11 +92,11 @@ class Answer:
     x : ndarray of int or None
         (n,) int64 or None.
     bound : float
-        Upper bound on the objective, grid units; inf when none is known, -inf when infeasible.
+        Upper bound on the objective, grid units; inf if unknown, -inf if infeasible.
     version : str
-        Solver, its version, and the package that carries it.
+        Solver, its version, and its package.
     settings : dict of str to object
-        Parameters that the solver was given.
+        Parameters of the solver.
 
     Examples
     --------
@@ -117,9 +117,9 @@ class Answer:
 def check_claim(
     claim: Claim, program: IntegerProgram, *, gaps: bool = False
 ) -> tuple[str, Integers | None, float]:
-    """Status, x and bound of a claim after an exact check of its vector; one that breaks a row is dropped.
+    """Status, x and bound of a claim after an exact check of x; an infeasible x is dropped.
 
-    With `gaps`, the solver may have been told to stop at a gap: "optimal" holds only where its bound meets the vector.
+    With `gaps`, user options may allow a gap: "optimal" then also requires that the bound meets the value of x.
     """
     x = exact_solution(claim.x, program)
     if claim.status == "infeasible":
@@ -139,7 +139,7 @@ def check_claim(
 
 
 def _floor(bound: float) -> float:
-    """The bound on the integer grid; no bound for a number that is none."""
+    """Round a bound down to the grid; inf for NaN and infinities."""
     return float(floor(bound)) if np.isfinite(bound) else inf
 
 
@@ -155,7 +155,7 @@ def with_progress(claim: Claim, progress: Progress, program: IntegerProgram) -> 
 
 
 def exact_solution(x: Floats | Integers | None, program: IntegerProgram) -> Integers | None:
-    """The vector rounded, (n,) int64, where that keeps every row; else None."""
+    """The rounded vector, (n,) int64, if it satisfies every row; else None."""
     if x is None or len(x) != program.n_columns or not np.all(np.isfinite(x)):
         return None
     rounded = np.rint(x).astype(np.int64)
@@ -163,6 +163,6 @@ def exact_solution(x: Floats | Integers | None, program: IntegerProgram) -> Inte
 
 
 def solver_seconds(deadline: float, late: float) -> float:
-    """The time limit for a solver that stops up to `late` seconds after it; at least 7/10 of the time that is left."""
+    """The time limit for a solver that may stop `late` seconds after its limit; at least 70 % of the remaining time."""
     remaining = deadline - time.monotonic()
     return max(remaining - min(late, 0.3 * remaining), 0.01)

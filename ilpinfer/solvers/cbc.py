@@ -1,4 +1,4 @@
-"""CBC: the executable that PuLP ships, with an MPS file as input, and its solution files and log as output."""
+"""CBC: the executable in PuLP. Input is an MPS file; output are solution files and the log."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def solve(
     report: Report,
     choices: Choices = NO_CHOICES,
 ) -> Claim:
-    """Relax with the dual simplex, then branch from its basis, in a process each: if the second is killed, the first has a bound."""
+    """Solve the relaxation by dual simplex, then branch from its basis in a second process; if that is killed, the relaxation is a bound."""
     choices = _by_full_names(choices)
     settings = choices.over({**SETTINGS, "threads": str(threads) if threads > 1 else None}, RESERVED)
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
@@ -69,7 +69,7 @@ def solve(
 
 
 def _by_full_names(choices: Choices) -> Choices:
-    """The choices by the full names of CBC's parameters, which are written `ratio(Gap)` in its list."""
+    """Expand abbreviated option names; CBC lists its parameters as `ratio(Gap)`."""
     if not choices.options:
         return choices
     with TemporaryDirectory(prefix="ilpinfer-") as folder:
@@ -94,7 +94,7 @@ def _by_full_names(choices: Choices) -> Choices:
 
 
 def _check_values(log: str, choices: Choices) -> None:
-    """Raise SolverOptionError where the log says that CBC has passed over a value."""
+    """Raise SolverOptionError if CBC's log says that it ignored a value."""
     for name in choices.options:
         full = rf"{re.escape(name)}\w*"
         found = re.search(
@@ -109,7 +109,7 @@ def _branch(folder: str, settings: dict[str, Any], deadline: float) -> str | Non
     options = [word for name, value in settings.items() for word in (f"-{name}", _word(value))]
     try:
         return _run(folder, [*basis, *options, "-solve", "-solution", "branched"], deadline)
-    except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs unless it preprocesses them
+    except SolverError:  # CBC 2.10.3 crashes on a few infeasible programs without preprocessing
         if settings.get("preprocess") != "off":
             raise
         settings["preprocess"] = "on"
@@ -125,7 +125,7 @@ def _text(folder: str) -> str:
 
 
 class _Solution(NamedTuple):
-    """A solution file: its status, the objective that is maximised, and (n,) values or None."""
+    """A solution file: status, value of the maximised objective, and (n,) values or None."""
 
     status: str = "unknown"
     value: float = -inf
@@ -133,7 +133,7 @@ class _Solution(NamedTuple):
 
 
 def _run(folder: str, options: list[str], deadline: float) -> str | None:
-    """The log; None when CBC was killed at the deadline."""
+    """Run CBC; returns the log, or None if CBC was killed at the deadline."""
     program = ["program.mps"] if Path(folder, "program.mps").exists() else []
     command = [PULP_CBC_CMD.pulp_cbc_path, *program, *options]
     with Path(folder, "log").open("w+b") as log:
@@ -174,7 +174,7 @@ def _read(path: Path, program: IntegerProgram) -> _Solution:
 
 
 def _bound(log: str, constant: int) -> float:
-    """Upper bound on the objective: the negative of CBC's lower bound, as CBC minimises, and the constant, which it is not given."""
+    """Upper bound on the objective: the constant, which CBC does not know, minus CBC's lower bound, since CBC minimises."""
     result = re.findall(r"^Lower bound: +(\S+)", log, re.M)
     return constant - float(result[-1]) if result else inf
 

@@ -53,7 +53,7 @@ class _Solutions(SolutionCallback):
 
 
 def load() -> None:
-    """Load the libraries that CP-SAT otherwise loads at the first solve: here that of one token with one label."""
+    """Solve the smallest program, since CP-SAT loads libraries at the first solve."""
     solve(smallest_program(), inf, 1, lambda progress: None)
 
 
@@ -72,7 +72,7 @@ def solve(
     solver: Any = SolveWrapper()
     solver.set_parameters(_parameters(settings, choices))
     constant = program.constant or 0
-    solutions = _Solutions(report, constant)  # which has to live as long as the solver
+    solutions = _Solutions(report, constant)  # must live as long as the solver
     solver.add_solution_callback(solutions)
     solver.add_best_bound_callback(lambda bound: report(Progress(bound=bound + constant)))
     response = solver.solve(model)
@@ -85,14 +85,14 @@ def solve(
         status=status,
         x=np.array(response.solution, float) if has_solution else None,
         objective=response.objective_value + constant if has_solution else None,
-        bound=bound + constant if has_solution or bound != 0 else inf,  # 0 also stands for "not set"
+        bound=bound + constant if has_solution or bound != 0 else inf,  # 0 also means "not set"
         version=VERSION,
         settings=settings,
     )
 
 
 def _parameters(settings: Mapping[str, Any], choices: Choices) -> SatParameters:
-    """The settings as CP-SAT reads them; an enumeration by the name of its value, and a list for a repeated field."""
+    """CP-SAT parameters from settings: enumerations by the names of their values, repeated fields as lists."""
     lines = []
     names = [name for name in dir(SatParameters) if name.islower() and not name.startswith(("_", "clear_"))]
     for name, value in settings.items():
@@ -113,7 +113,7 @@ def _parameters(settings: Mapping[str, Any], choices: Choices) -> SatParameters:
 
 
 def model_of(program: IntegerProgram) -> CpModelProto:
-    """The program as OR-tools hands it to CP-SAT: it minimises the negated objective without its constant, in grid units."""
+    """The CP-SAT model: minimise the negated objective in grid units, without the constant."""
     model = CpModelProto()
     boxes = list(zip(program.lower.tolist(), program.upper.tolist(), strict=True))
     shelf = CpModelProto()

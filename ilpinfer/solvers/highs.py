@@ -18,7 +18,7 @@ VERSION = VERSIONS["highs"]()
 OPTIONS = {
     "presolve": "off",
     "mip_rel_gap": 0.0,
-    "mip_heuristic_run_feasibility_jump": False,  # a third of the time, and as many are proved without it
+    "mip_heuristic_run_feasibility_jump": False,  # takes a third of the time, without more proofs
 }
 RESERVED = {"time_limit": "time_limit", "threads": "threads", "output_flag": "solver_log"}
 
@@ -67,7 +67,7 @@ def _set(solver: highspy.Highs, name: str, value: Any, choices: Choices) -> None
 
 
 def _watch(solver: highspy.Highs, report: Report, constant: int) -> None:
-    """Report each incumbent, and the bound where HiGHS would let itself be interrupted."""
+    """Report each incumbent, and the bound at each point where HiGHS can be interrupted."""
     best = inf
 
     def tell_solution(event: Any) -> None:
@@ -86,7 +86,7 @@ def _watch(solver: highspy.Highs, report: Report, constant: int) -> None:
 
 
 def _upper_bound(dual: float, constant: int) -> float:
-    """The bound on the maximised objective, from that on the negative of its columns; HiGHS returns ±1e30 or ±inf if it has none."""
+    """The upper bound on the objective from HiGHS's dual bound of the minimisation; HiGHS returns ±1e30 or ±inf without a bound."""
     return constant - dual if abs(dual) < 1e30 else inf
 
 

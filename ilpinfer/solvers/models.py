@@ -1,6 +1,6 @@
 """Programs as models of PuLP and OR-tools, which users can extend or solve with their own settings.
 
-`program.constant` is the constant of the objective. `program.labelling({v.name: value, …})` reads a solution back.
+`program.constant` is the constant of the objective. `program.labelling({v.name: value, …})` reads a solution.
 The solvers of `ilpinfer.decode` receive whole arrays, or MPS text.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pulp import LpProblem, LpVariable
 
 CBC_OPTIONS = ("increment 1e-9", "ratio 0", "allow 0")
-"""Without these CBC takes the second best of two labellings that are 10^-6 nats apart."""
+"""Without these options, CBC may return the worse of two labellings that are 10^-6 nats apart."""
 
 
 def _checked(program: Program) -> Program:
@@ -35,7 +35,7 @@ def _checked(program: Program) -> Program:
 def to_pulp(program: Program) -> "LpProblem":
     """A PuLP problem that maximises the program's objective, in nats; `solve()` runs CBC with tolerances for near ties.
 
-    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores up to 10^5 nats from that of the best path.
+    PuLP writes 13 digits of each score, which is exact to 2^-20 nats for scores within 10^5 nats of the best path.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def pulp_model(
     column_names: Sequence[str] | None = None,
     row_names: Sequence[str] | None = None,
 ) -> "tuple[LpProblem, list[LpVariable]]":
-    """A PuLP problem with its variables in order; the objective is in grid units, without the constant."""
+    """A PuLP problem and its variables in order; the objective is in grid units, without the constant."""
     import pulp
 
     column_names = column_names or [f"c{column}" for column in range(program.n_columns)]
@@ -107,7 +107,7 @@ def pulp_model(
 
 
 def values_of(columns: "Sequence[LpVariable]") -> Floats | None:
-    """(n,) the values of variables of PuLP; None where a solver has given none."""
+    """(n,) values of PuLP variables; None if the solver did not set them all."""
     values = [column.varValue for column in columns]
     return None if None in values else np.array(values, float)
 
@@ -212,7 +212,7 @@ def to_mathopt(program: Program, *, units: str = "nats") -> "mathopt.Model":
 
 
 def _columns_by_token(program: Program) -> Iterator[range]:
-    """The path columns that enter each token, of which a path takes one: CP-SAT is then twice as fast."""
+    """The path columns into each token. A path takes one of them; this constraint makes CP-SAT twice as fast."""
     integer = program.integer
     yield range(integer.states)
     width = integer.states * integer.labels

@@ -1,4 +1,4 @@
-"""Users' solvers and those of PuLP: calls in this process, and checks of what they return."""
+"""Users' solvers and PuLP's solvers: calls in this process, and checks of their results."""
 
 import inspect
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ RESERVED = ("program", "time_limit", "threads", "log")
 
 
 def check(name: str, solver: Function, options: Mapping[str, Any]) -> None:
-    """Raise SolverOptionError for options that the solver does not take, and for a solver of PuLP that is not available."""
+    """Raise SolverOptionError for options that the solver refuses, and for an unavailable solver of PuLP."""
     for option in options:
         if option in RESERVED:
             raise SolverOptionError(
@@ -41,7 +41,7 @@ def solve(
     threads: int,
     choices: Choices,
 ) -> Answer:
-    """The checked answer of a solver; SolverError for one that cannot be right."""
+    """The checked answer of a solver; SolverError for an inconsistent answer."""
     check(name, solver, choices.options)
     settings = dict(choices.options)
     if time_limit is not None and time_limit <= 0:

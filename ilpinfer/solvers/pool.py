@@ -1,4 +1,4 @@
-"""A pool of solver processes, which are reused and always ended: the parent's side."""
+"""A pool of reusable solver processes: the parent's side."""
 
 import contextlib
 import os
@@ -23,17 +23,17 @@ from ilpinfer.solvers.answer import (
     SolverOptionError,
     with_progress,
 )
-from ilpinfer.solvers.worker import STOP, Message, Request
+from ilpinfer.solvers.worker import STOP, Message, SolverRequest
 from ilpinfer.system import temporary_folders
 from ilpinfer.system.processes import Child
 
-STOP_LIMIT = 0.08  # seconds for a request to stop, before the whole process is killed
+STOP_LIMIT = 0.08  # seconds for a request to stop before the process is killed
 START_LIMIT = 120.0  # seconds for a process to load its solver
-_PIECE = 2**22  # bytes of a request between two checks of the time
+_PIECE = 2**22  # bytes of a request between checks of the time
 
 
 class Worker(Child):
-    """A child process that starts to load a solver's backend immediately; `version` is empty until it is loaded."""
+    """A child process that loads a solver's backend at its start; `version` is empty until it is loaded."""
 
     def __init__(self, name: str, module: str) -> None:
         self.name, self.version = name, ""
@@ -41,7 +41,7 @@ class Worker(Child):
         super().__init__("ilpinfer.solvers.worker", module, environment={"OPENBLAS_NUM_THREADS": "1"})
 
     def loaded(self, deadline: float) -> bool:
-        """Whether the solver is loaded at the deadline, or before; SolverError where it cannot be loaded."""
+        """Wait until the solver is loaded, at most until the deadline; returns whether it is loaded. SolverError if it cannot be loaded."""
         limit = self.began + START_LIMIT
         if not self.version and self._answers(min(deadline, limit) - time.monotonic()):
             self.version = str(self._receive())
@@ -57,17 +57,17 @@ class Worker(Child):
         choices: Choices = NO_CHOICES,
         heard: Callable[[Claim], None] = lambda _: None,
     ) -> Claim:
-        """The solver's claim or, if it has to be stopped at the deadline, its last report; `heard` gets each report as a claim."""
+        """The solver's claim, or its last report if it is stopped at the deadline; `heard` gets each report as a claim."""
         with temporary_folders.temporary_folder() as folder:
             try:
-                request = Request(replace(program), deadline, threads, folder, choices)
+                request = SolverRequest(replace(program), deadline, threads, folder, choices)
                 claim, progress = self._request(request, heard)
             except BaseException:
                 self.end()  # before its folder is removed
                 raise
         return with_progress(claim, progress, program)
 
-    def _request(self, request: Request, heard: Callable[[Claim], None]) -> tuple[Claim, Progress]:
+    def _request(self, request: SolverRequest, heard: Callable[[Claim], None]) -> tuple[Claim, Progress]:
         """The claim, and the best report before it."""
         self.errors.seek(0)
         self.errors.truncate()
@@ -83,7 +83,7 @@ class Worker(Child):
                 if stopping:
                     self.end()
                     return self._unknown({"killed": True}), progress
-                with contextlib.suppress(OSError):  # its end shows when it is read from
+                with contextlib.suppress(OSError):  # reading from it reports that it has ended
                     self.pipe.send(STOP)
                 limit, stopping = time.monotonic() + STOP_LIMIT, True
                 continue
@@ -122,8 +122,8 @@ class Worker(Child):
         return SolverError(f"{self.name}: {self.exit_report(code)}; try again, or use another solver")
 
 
-def _send(pipe: Connection, request: Request) -> bool:
-    """Send a request piece by piece; whether all of it is sent before the deadline."""
+def _send(pipe: Connection, request: SolverRequest) -> bool:
+    """Send a request piece by piece; returns whether it is complete before the deadline."""
     buffers: list[pickle.PickleBuffer] = []
     head = pickle.dumps(request, pickle.HIGHEST_PROTOCOL, buffer_callback=buffers.append)
     arrays = [buffer.raw() for buffer in buffers]
@@ -139,12 +139,12 @@ def _send(pipe: Connection, request: Request) -> bool:
 
 _lock = fork_safe(threading.Lock())
 _idle: dict[str, list[Worker]] = emptied_by_forks({})
-MOST_IDLE = max(4, os.cpu_count() or 1)  # idle processes of each solver that wait for the next request
+MOST_IDLE = max(4, os.cpu_count() or 1)  # idle processes of each solver
 
 
 @contextlib.contextmanager
 def borrow_worker(name: str, module: str, deadline: float) -> Iterator[Worker | None]:
-    """A worker for one request; None where none is loaded at the deadline."""
+    """A worker for one request; None if no worker is loaded at the deadline."""
     worker = _idle_worker(name, module)
     try:
         yield worker if worker.loaded(deadline) else None
@@ -164,7 +164,7 @@ def borrow_worker(name: str, module: str, deadline: float) -> Iterator[Worker | 
 
 
 def start(name: str, module: str) -> None:
-    """Start the process of a solver in the background, unless one waits for requests."""
+    """Start the process of a solver in the background, unless there is an idle one."""
     with _lock:
         waiting = bool(_idle.get(name))
     if not waiting:
@@ -174,7 +174,7 @@ def start(name: str, module: str) -> None:
 
 
 def _idle_worker(name: str, module: str) -> Worker:
-    """An idle worker, preferably a loaded one; a new worker if none is idle."""
+    """An idle worker, preferably loaded; a new worker if none is idle."""
     while True:
         with _lock:
             idle = _idle.get(name)

@@ -37,7 +37,7 @@ PARAMETERS = {
     "separating/maxroundsroot": "0",
     "separating/maxrounds": "0",
 }
-"""Settings of SCIP. Presolving a path program takes a hundred times as long as solving it. Rows of scores have
+"""Settings of SCIP. Presolving a path program takes 100 times as long as solving it. Rows of scores have
 coefficients of 2^24, where the default tolerance of 1e-6 amounts to whole units."""
 RESERVED = {"limits/time": "time_limit"}
 
@@ -49,9 +49,9 @@ def solve(
     report: Report,
     choices: Choices = NO_CHOICES,
 ) -> Claim:
-    """Solve in this process, on one thread: SCIP has no callbacks in OR-tools."""
+    """Solve on one thread, without reports: OR-tools has no callbacks for SCIP."""
     claim = _solve(program, deadline, PARAMETERS, choices)
-    if deadline == inf and check_claim(claim, program)[0] == "unknown":  # an invalid status, or a broken row
+    if deadline == inf and check_claim(claim, program)[0] == "unknown":  # invalid, or a row is broken
         exact = {name: value for name, value in PARAMETERS.items() if name.startswith(("limits", "numerics"))}
         return _solve(program, deadline, exact, choices)
     return claim

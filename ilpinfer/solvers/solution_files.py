@@ -1,4 +1,4 @@
-"""Solution files of CBC, HiGHS and SCIP, and lists of values."""
+"""Parsers for solution files of CBC, HiGHS and SCIP, and for lists of values."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ NO_SOLUTION = re.compile(
 
 
 class SolutionFileError(InferenceError, ValueError):
-    """Error of a solution file that cannot be used."""
+    """Error for an unusable solution file."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class SolutionFile:
     solver : str
         "CBC", "HiGHS" or "SCIP", and "list" for lines `name value`.
     status : str
-        Status in the solver's words; empty where the format has none.
+        Status in the solver's words; empty if the format has none.
     objective : float or None
-        Objective value that the solver claims; None if the format has none.
+        Objective value according to the solver; None if the format has none.
     values : dict of str to float
-        Values of columns by name, and of rows if the solver writes them, too.
+        Values of columns by name, and of rows if the solver writes them.
     whole : bool
         Whether the file has a value for each column; otherwise missing columns are 0.
 
@@ -64,8 +64,7 @@ class SolutionFile:
         Raises
         ------
         SolutionFileError
-            For a name that is neither a column nor a row of the program, and for missing columns if the
-            solver writes all of them.
+            For a name that is neither a column nor a row of the program, and for missing columns if `whole`.
         """
         columns, rows = set(program.file_columns), set(program.file_rows)
         foreign = next((name for name in self.values if name not in columns and name not in rows), None)
@@ -164,7 +163,7 @@ def parse_solution(text: str) -> SolutionFile:
 
 
 def _cbc(lines: list[str]) -> SolutionFile:
-    """`Optimal - objective value 2`, then lines `number name value cost`, marked by ** where a side is passed."""
+    """`Optimal - objective value 2`, then lines `number name value cost`; ** marks violated sides."""
     body = iter(lines)
     status, _, objective = next(line for line in body if line.strip()).partition(" - objective value ")
     if NO_SOLUTION.search(status):
@@ -199,7 +198,7 @@ def _highs_table(lines: list[str]) -> SolutionFile:
         if line.strip() == "Rows":
             break
         words = line.split()
-        # A status may stand first.
+        # a status may come first
         numbers = words[1:] if len(words) > 1 and _is_number(words[1]) else words[2:]
         if len(numbers) < 4 or numbers[-1] in values:
             raise SolutionFileError(f"line {brief(line.strip())} is cut off, damaged or given twice")
@@ -211,7 +210,7 @@ def _highs_table(lines: list[str]) -> SolutionFile:
 
 
 def _scip(lines: list[str]) -> SolutionFile:
-    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of columns other than 0."""
+    """`solution status:` in some versions, `objective value:`, then lines `name value (obj:cost)` of nonzero columns."""
     body, status = [line for line in lines if line.strip()], ""
     if body[0].startswith("solution status:"):
         status = body.pop(0).partition(":")[2].strip()
@@ -224,7 +223,7 @@ def _scip(lines: list[str]) -> SolutionFile:
 
 
 def _plain(lines: list[str]) -> SolutionFile:
-    """A line `name value` for each column, and remarks that begin with `#`."""
+    """A line `name value` for each column; comments begin with `#`."""
     rows = (line.split() for line in lines if line.strip() and not line.startswith("#"))
     return SolutionFile("list", "", None, _values(rows, at=(0, 1), fields=2), True)
 
@@ -236,7 +235,7 @@ FORMATS: tuple[tuple[re.Pattern[str], Callable[[list[str]], SolutionFile]], ...]
     (re.compile(r"solution status:|objective value:|no solution available"), _scip),
     (re.compile(r"#|\S+\s+[-+]?[.\d]\S*$"), _plain),
 )
-"""The beginning of the first line of each format, and its parser."""
+"""Formats, recognised by the beginning of the first line, and their parsers."""
 
 
 def _values(
@@ -282,7 +281,7 @@ def _after(lines: Iterator[str], title: str) -> str:
 
 
 def _field(lines: Iterator[str], begins: str) -> str:
-    """The rest of the next line that begins so."""
+    """The rest of the next line with this beginning."""
     for line in lines:
         if line.startswith(begins):
             return line.removeprefix(begins)

@@ -1,4 +1,4 @@
-"""Every solver that PuLP knows, by its name there: `pulp:GUROBI`, `pulp:CPLEX_PY`."""
+"""All solvers of PuLP, by their names in PuLP: `pulp:GUROBI`, `pulp:CPLEX_PY`."""
 
 import inspect
 import warnings
@@ -28,10 +28,10 @@ PACKAGES = {
     "SCIP_PY": "pyscipopt",
     "XPRESS_PY": "xpress",
 }
-"""The packages of solvers that PuLP calls in Python."""
+"""Python packages of PuLP's solvers."""
 RESERVED = {"timeLimit": "time_limit", "threads": "threads", "logPath": "solver_log", "msg": "solver_log"}
 GAP = 1e-12
-"""The relative gap of solvers that have one: for PuLP, 0 is the default of the solver."""
+"""Relative gap for solvers that support it; in PuLP, 0 means the solver's default."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PulpSolver:
 
     @classmethod
     def of(cls, method: str) -> "PulpSolver":
-        """The solver of a method's name, `pulp:GUROBI`."""
+        """The solver of a method name such as `pulp:GUROBI`."""
         return cls(method.removeprefix(PULP))
 
     def __call__(
@@ -52,7 +52,7 @@ class PulpSolver:
         log: str = "",
         **options: Any,
     ) -> tuple[Floats | None, float | None]:
-        """Values, and a bound where PuLP says that they are optimal and the user has set no gap."""
+        """Values, and their value as the bound if PuLP reports an optimum and the user set no gap."""
         import pulp
 
         problem, columns = pulp_model(program)
@@ -72,7 +72,7 @@ class PulpSolver:
     def made(
         self, time_limit: float | None, threads: int, log: str, options: Mapping[str, Any]
     ) -> "LpSolver":
-        """PuLP's object of the solver; SolverOptionError for an option that it does not take, and where it is not available."""
+        """PuLP's solver object; SolverOptionError for an option that it refuses, and for an unavailable solver."""
         import pulp
 
         for option in options:

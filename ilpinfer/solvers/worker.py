@@ -1,4 +1,4 @@
-"""The process of a solver: it loads it once, and solves each request in a fork that can be killed in milliseconds."""
+"""The process of a solver: the solver is loaded once; each request is solved in a fork, which can be killed in milliseconds."""
 
 import contextlib
 import ctypes
@@ -33,7 +33,7 @@ STOP = "stop"  # message that stops the running request
 
 
 @dataclass(frozen=True)
-class Request:
+class SolverRequest:
     program: IntegerProgram
     deadline: float  # a time of `time.monotonic()`, or inf
     threads: int
@@ -42,15 +42,15 @@ class Request:
 
 
 Message = Progress | Claim | SolverError | SolverOptionError | str | int | None
-"""From the solver's process: a text is an error message, a number the code of a process that exited without a claim, or the
-negative of the signal that ended it, and None the reply to `STOP`."""
+"""Message of the solver's process: a text is an error message; a number is the exit code of a fork that ended without a claim (a negative
+signal number if it was killed); None is the reply to `STOP`."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Send the solver's version when it is loaded; then answer each request by any number of `Progress` and one other message."""
+    """Send the solver's version when it is loaded; then answer each request by `Progress` messages and one final message."""
     descriptor, lifeline, module = arguments
     pipe = connect(descriptor, lifeline)
-    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # meant for the processes of a request
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # for the processes of a request
     backend = import_module(module)
     if hasattr(backend, "load"):
         backend.load()
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str]) -> None:
             request = _receive(pipe)
             if request is not None:
                 _answer(backend, request, pipe)
-            del request  # which can take gigabytes
+            del request  # it can take gigabytes
 
 
-def _receive(pipe: Connection) -> Request | None:
-    """The next complete request; None for an incomplete one, and for a late stop."""
+def _receive(pipe: Connection) -> SolverRequest | None:
+    """The next request; None for an incomplete request, and for a late stop."""
     message = pipe.recv()
     if message == STOP:
         return None
@@ -77,12 +77,12 @@ def _receive(pipe: Connection) -> Request | None:
             if not size:
                 return None
             received += size
-    request: Request = pickle.loads(head, buffers=arrays)
+    request: SolverRequest = pickle.loads(head, buffers=arrays)
     return request
 
 
-def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
-    """Solve in a fork, and pass its messages on, until it ends or a stop is requested."""
+def _answer(backend: ModuleType, request: SolverRequest, pipe: Connection) -> None:
+    """Solve in a fork, and forward its messages, until it ends or is stopped."""
     messages, theirs = Pipe(duplex=False)
     process = os.fork()
     if not process:
@@ -121,7 +121,7 @@ def _answer(backend: ModuleType, request: Request, pipe: Connection) -> None:
                 return
 
 
-def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
+def _solve(backend: ModuleType, request: SolverRequest, pipe: Connection) -> None:
     """Send the solver's reports and its claim."""
     tempfile.tempdir = request.folder
     answer: Claim | SolverError | SolverOptionError | str
@@ -136,19 +136,19 @@ def _solve(backend: ModuleType, request: Request, pipe: Connection) -> None:
     except Exception as error:
         answer = f"{type(error).__name__}: {error}"
     if request.choices.log:
-        ctypes.CDLL(None).fflush(None)  # what C++ code has printed
+        ctypes.CDLL(None).fflush(None)  # output of C++ code
     pipe.send(answer)
 
 
 def _log_to(path: str) -> None:
-    """Append what the solver prints to a file."""
+    """Redirect the solver's output to a file."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     os.dup2(log, sys.stdout.fileno())
     os.close(log)
 
 
 def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
-    """A function that sends vectors that keep every row and are better than those before, and lower bounds."""
+    """A function that sends better feasible vectors, and lower bounds."""
     best, bound = -inf, inf
 
     def report(progress: Progress) -> None:
@@ -166,7 +166,7 @@ def _reporter(program: IntegerProgram, pipe: Connection) -> Report:
 
 
 def _exit_code(process: int) -> int:
-    """Wait for the fork, and after a crash end its child processes."""
+    """Wait for the fork; after a crash, end its child processes."""
     _, status = os.waitpid(process, 0)
     if status:
         _end_group()
@@ -174,5 +174,5 @@ def _exit_code(process: int) -> int:
 
 
 def _end_group() -> None:
-    """End all processes of this group but this one, which ignores the signal."""
+    """End all other processes of this group; this process ignores the signal."""
     os.killpg(0, signal.SIGUSR1)

@@ -9,10 +9,11 @@ from pandas import DataFrame, Series
 
 import ilpinfer
 from benchmarks.data import umass
-from benchmarks.studies import names, resumes, umass_rules
+from benchmarks.studies import resumes, umass_rules
 from benchmarks.studies.fersini.measuring import floor_of, floors_of, measured, setting_of
 from benchmarks.studies.fersini.report import chosen, measures, sums
 from benchmarks.studies.limits import check, high, is_true
+from benchmarks.studies.neural import draws
 from benchmarks.studies.stokman.corpora import generated
 from benchmarks.studies.stokman.report import ALL, change, counts, reached, restricted
 from benchmarks.studies.stokman.segments import Segment, Segmentation, describe_lines, line_labels, lines
@@ -32,8 +33,8 @@ def test_a_document_begins_at_a_dateline():
         (("EFE", "says"), ("O", "O")),
         (DATELINE, ("O",) * 8),
     ]
-    assert [len(document) for document in names.documents(sentences)] == [1, 2, 1]
-    assert [pair for document in names.documents(sentences) for pair in document] == sentences
+    assert [len(document) for document in draws.documents(sentences)] == [1, 2, 1]
+    assert [pair for document in draws.documents(sentences) for pair in document] == sentences
 
 
 def test_the_reward_stands_on_each_beginning():

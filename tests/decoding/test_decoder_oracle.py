@@ -18,7 +18,7 @@ from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer import Decoder
 from ilpinfer.exact import limits
-from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.compiled import RuleTables, tables_of
 
 LABELS = ["a", "b", "O"]
 WORDS = [f"w{i}" for i in range(200)]
@@ -106,7 +106,7 @@ def test_threads_share_tables_that_grow_and_begin_anew(monkeypatch, most):
 
 def test_a_batch_may_hold_a_trellis_twice():
     given = [t for t in trellises(30, seed=1) for _ in range(2)]
-    found = outcomes(Tables(compile_rules(READING, given[0].labels)), given)
+    found = outcomes(RuleTables(compile_rules(READING, given[0].labels)), given)
     assert all(outcome.proved for outcome in found)
     result = [(outcome.value / 2**20, list(outcome.path)) for outcome in found]
     assert result == undirected(given, READING)
@@ -150,7 +150,7 @@ def test_trellises_share_a_pool_of_several_entries(entries):
     solutions = [decoder.decode(trellis) for trellis in given]
     expected = undirected(given, READING)
     assert [(s.score, s.ids.tolist()) for s in solutions] == expected
-    found = outcomes(Tables(compile_rules(READING, given[0].labels)), given)
+    found = outcomes(RuleTables(compile_rules(READING, given[0].labels)), given)
     assert [(o.value / 2**20, list(o.path)) for o in found if o.proved] == expected
 
 

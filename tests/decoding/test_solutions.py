@@ -118,9 +118,9 @@ def test_two_phase_keeps_the_floor_when_the_second_phase_is_cut_short(monkeypatc
     rules = [C.starts_with(["b", "c", "d"], penalty=2.0), C.starts_with("d", penalty=1.0)]
     replies = iter(
         [
-            two_phase_search.Reply("optimal", np.array([0]), 0.0, NONE),
-            two_phase_search.Reply("optimal", np.array([2]), -(2.0**20), NONE),
-            two_phase_search.Reply("feasible", np.array([3]), math.inf, NONE),
+            two_phase_search.ProgramAnswer("optimal", np.array([0]), 0.0, NONE),
+            two_phase_search.ProgramAnswer("optimal", np.array([2]), -(2.0**20), NONE),
+            two_phase_search.ProgramAnswer("feasible", np.array([3]), math.inf, NONE),
         ]
     )
     monkeypatch.setattr(two_phase_search, "solve", lambda *_: next(replies))

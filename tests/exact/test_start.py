@@ -15,7 +15,7 @@ from formulations.problem.compiled_rules import compile_problem, compile_rules
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.decoding.chunks import BROKEN, STEPS
 from ilpinfer.exact import kernel_stage, limits
-from ilpinfer.exact.compiled import Tables
+from ilpinfer.exact.compiled import RuleTables
 from ilpinfer.exact.ground_problem import GroundProblem
 from ilpinfer.exact.state import State
 
@@ -79,7 +79,7 @@ def test_an_open_sequence_keeps_its_machines_and_their_values(seed, pool):
         Feature(0.75, from_="a", to="O"),
     ]
     compiled = compile_rules(rules, trellis.labels)
-    call, problem = Tables(compiled).call([trellis], meet=True), compiled.problem(trellis, quiet=True)
+    call, problem = RuleTables(compiled).call([trellis], meet=True), compiled.problem(trellis, quiet=True)
     anew, kept = (GroundProblem.of(problem, Deadline(), packed=some) for some in (None, call.packed(0)))
     assert kept.instance.machines is call.instance.machines and kept.instance.keys == anew.instance.keys
     for path in product(range(3), repeat=T):

@@ -14,7 +14,7 @@ from formulations import constraints as C
 from formulations.grid import FORBIDDEN
 from formulations.problem.compiled_rules import compile_rules
 from ilpinfer.exact.calls import Call
-from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, Tables
+from ilpinfer.exact.compiled import CLASSES, LARGE, NO_TOKENS, PRIORITIES, STATES, RuleTables
 from ilpinfer.kernels.native import kernels
 from ilpinfer.kernels.tables import BROKEN, FEATURE_SCORE, MODEL_SCORE, OVERRULED, PENALTY
 
@@ -33,7 +33,7 @@ def evaluated(tables, emission, tokens, rows, pool, paths, parts, violations):
 def check(trellis, rules, paths):
     """Compare the evaluation of labellings; how many rules the tables hold, or None where they hold no sequence."""
     compiled = compile_rules(rules, trellis.labels)
-    tables = Tables(compiled)
+    tables = RuleTables(compiled)
     call = tables.refusal(trellis, None) or tables.call([trellis], meet=True)
     if not isinstance(call, Call):
         assert call in REFUSALS

@@ -16,11 +16,11 @@ from formulations.grid import FORBIDDEN, is_forbidden
 from formulations.problem.compiled_rules import compile_problem
 from ilpinfer.core.trees import Leaf
 from ilpinfer.proof import graphs, joint, leaf, stages
-from ilpinfer.proof.graphs import Marginals
+from ilpinfer.proof.graphs import MaxMarginals
 from ilpinfer.proof.machines import acceptor, machine_of
 from ilpinfer.proof.meter import CheckFailure, Meter
-from ilpinfer.proof.product import Product
-from ilpinfer.proof.stages import Stage
+from ilpinfer.proof.product import GraphProduct
+from ilpinfer.proof.stages import MachinePass
 from ilpinfer.proof.tree import check_tree
 from ilpinfer.references.making import make
 from ilpinfer.references.verification import verify
@@ -50,8 +50,8 @@ def stage(problem, machines, excluded, limit, meter=None):
     """All machines over the graph of a limit."""
     meter = meter or Meter()
     apart = [acceptor(excluded, T, K, meter)] if excluded else []
-    graph = Marginals(problem.lattice).graph(limit, meter)
-    return Stage(graph, [*machines, *apart], limit, meter)
+    graph = MaxMarginals(problem.lattice).graph(limit, meter)
+    return MachinePass(graph, [*machines, *apart], limit, meter)
 
 
 def ways(problem, machines, excluded, limit):
@@ -60,8 +60,11 @@ def ways(problem, machines, excluded, limit):
     assert len(given.base.layers) == T
     yield given.graph().best[0][0] <= limit
     alone, others = given.joint.machines[:1], given.joint.machines[1:]
-    for base in (Stage(given.base, alone, limit, Meter()).graph(), Product(given.base, alone, Meter())):
-        yield Stage(base, others, limit, Meter()).graph().best[0][0] <= limit
+    for base in (
+        MachinePass(given.base, alone, limit, Meter()).graph(),
+        GraphProduct(given.base, alone, Meter()),
+    ):
+        yield MachinePass(base, others, limit, Meter()).graph().best[0][0] <= limit
     with patch.object(joint, "FULL", 0):
         yield stage(problem, machines, excluded, limit).graph().best[0][0] <= limit
 
@@ -75,7 +78,7 @@ def test_what_is_excluded_is_what_brute_force_does_not_find(seed, order):
     for place in range(4):
         excluded = tuple(path for _, path in ranked[:place])
         best = ranked[place][0]
-        if Marginals(problem.lattice).best > best:
+        if MaxMarginals(problem.lattice).best > best:
             assert all(ways(problem, machines, excluded, best))
         assert not any(ways(problem, machines, excluded, best - 1))
     assert all(ways(problem, machines, tuple(path for _, path in ranked), -(2**50)))
@@ -89,7 +92,7 @@ def test_the_graph_of_a_limit_has_the_labellings_above_it(seed, order):
     problem = replace(problem, rules=())
     scores = {path: score for score, path in valued(problem)}
     limit = sorted(scores.values())[-5]
-    graph = Marginals(problem.lattice).graph(limit, Meter())
+    graph = MaxMarginals(problem.lattice).graph(limit, Meter())
     above = [path for path, score in scores.items() if score > limit]
     edges = {(t, *path[max(t - order, 0) : t + 1]) for path in above for t in range(T)}
     assert sum(len(steps.arc) for steps in graph.layers) == len(edges)
@@ -111,7 +114,7 @@ def test_max_marginals_are_the_best_through_each_state(seed, order):
         states = lattice.states_of(np.array(path))
         places = np.arange(T), states
         expected[places] = np.maximum(expected[places], lattice.score(np.array(path)))
-    scores = Marginals(lattice)
+    scores = MaxMarginals(lattice)
     assert (np.where(is_forbidden(scores.through), FORBIDDEN, scores.through) == expected).all()
     assert scores.best == expected[0].max()
 
@@ -153,7 +156,7 @@ def test_steps_are_asked_for():
     problem, machines = drawn(0, 1)
     given = stage(problem, machines, (), 0)
     with pytest.raises(CheckFailure, match="more than 10 steps"):
-        Stage(given.base, machines, 0, Meter(10)).graph()
+        MachinePass(given.base, machines, 0, Meter(10)).graph()
     assert given.pruned(0) is None
     with patch.object(stages, "MOST_STORED", 6), pytest.raises(CheckFailure, match="more than 1 steps"):
         stage(problem, machines, (), 0).graph()

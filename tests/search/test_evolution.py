@@ -109,13 +109,13 @@ def test_a_published_start_that_is_not_there_in_time_is_not_replaced(monkeypatch
 def test_the_search_for_a_published_start_has_all_the_time(monkeypatch):
     trellis, rules = example()
     tasks = []
-    original = evolution.Search
+    original = evolution.DiscrepancySearch
 
     def search(folded, task, parameters):
         tasks.append((task.deadline.limit, parameters.variant))
         return original(folded, task, parameters)
 
-    monkeypatch.setattr(evolution, "Search", search)
+    monkeypatch.setattr(evolution, "DiscrepancySearch", search)
     published(trellis, rules, time_limit=1000.0, iterations=2)
     ((all_of_it, variant),) = tasks
     assert 900 < all_of_it <= 1000

@@ -36,7 +36,7 @@ from formulations.problem import vocabulary
 from formulations.problem.compiled_rules import compile_problem
 from formulations.problem.token_scores import TokenScores
 from ilpinfer.exact import limits as engine_limits
-from ilpinfer.exact.compiled import Tables, tables_of
+from ilpinfer.exact.compiled import RuleTables, tables_of
 from stress import drawing
 from stress.brute_force import Optimum, Stated
 
@@ -261,7 +261,7 @@ def batch_faults(
     decoder: ilpinfer.Decoder, trellises: Sequence[Trellis], expected: Sequence[Optimum]
 ) -> Iterator[tuple[int, str]]:
     """What is wrong with outcomes of kernels, where the tables hold all rules."""
-    tables = Tables(decoder._runner.rules.compiled(trellises[0].labels))
+    tables = RuleTables(decoder._runner.rules.compiled(trellises[0].labels))
     if tables.folding.excluded:
         return
     for n, (result, best) in enumerate(zip(outcomes(tables, list(trellises)), expected, strict=True)):

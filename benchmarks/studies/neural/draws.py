@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from benchmarks.data.corpora import drawn, read_labelled, train_and_dev
 from benchmarks.data.sets import Labelled
-from benchmarks.studies.names import documents
 from benchmarks.study import Missing
 from formulations import LabelSet, Trellis, join
 from formulations.dtypes import Floats
@@ -176,3 +175,14 @@ def made_up(folder: Path, part: str, number: int) -> Logits:
 
 def _label_set(names: Sequence[str], part: str) -> LabelSet:
     return LabelSet(tuple(names), "paths" if part == "umass" else "")
+
+
+def documents(sentences: Sequence[Labelled]) -> list[Document]:
+    """Sentences of each report of the news agency: it begins with a dateline, such as `Madrid , 23 may ( EFE ) .`"""
+    result: list[Document] = []
+    for tokens, labels in sentences:
+        dateline = any(before == "(" and token.startswith("EFE") for before, token in pairwise(tokens))
+        if dateline or not result:
+            result.append([])
+        result[-1].append((tokens, labels))
+    return result

@@ -14,7 +14,7 @@ Item = Any
 """The features of a token for python-crfsuite: a dict, or a list of names."""
 Tokens = tuple[str, ...]
 Token = str | Callable[[Item], str] | None
-"""The text of a token among its features: the name of a feature, or a function of the features."""
+"""How to get the text of a token from its features: the name of a feature, or a function."""
 
 
 class SequenceError(InferenceError, ValueError):
@@ -104,7 +104,7 @@ def _token(item: Item, token: str | Callable[[Item], str], where: str) -> str:
 
 
 def rules_of(rules: Any) -> RuleSet:
-    """The rule set of any form of rules, of None, of one rule, and of several paths or names; ValueError for anything else."""
+    """The rule set of rules in any form: None, one rule, or several paths or names, too; ValueError for anything else."""
     if rules is None or isinstance(rules, Rule | Feature):
         return RuleSet(() if rules is None else (rules,))
     several = (

@@ -1,4 +1,4 @@
-"""Predictions from solutions, with a policy where no labelling keeps the hard rules, and their F1 for scikit-learn."""
+"""Predictions from solutions, a policy for infeasible sequences, and F1 for scikit-learn."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -85,7 +85,7 @@ def labels_of(solutions: Sequence[Solution], on_infeasible: str) -> list[list[st
 
 
 def without_labelling(number: int, solution: Solution, on_infeasible: str) -> str:
-    """The message for a sequence that has no labelling, with the reason and the ways out."""
+    """The message for a sequence without a labelling: the reason and the remedies."""
     reason = f" ({solution.reason})" if solution.reason else ""
     way = 'on_infeasible="none" predicts None for it'
     if solution.status is not Status.INFEASIBLE:
@@ -96,9 +96,7 @@ def without_labelling(number: int, solution: Solution, on_infeasible: str) -> st
 
 
 def _notice(numbers: Sequence[int], unproved: Sequence[int]) -> str:
-    more = (
-        f"; others may break fewer, which time did not allow to prove: {_shown(unproved)}" if unproved else ""
-    )
+    more = f"; not proved to break the fewest before the time limit: {_shown(unproved)}" if unproved else ""
     predictions = counted(len(numbers), "prediction")
     return f"hard rules are broken in {predictions}, since no labelling keeps them: {_shown(numbers)}{more}"
 
@@ -108,7 +106,7 @@ def _shown(numbers: Sequence[int]) -> str:
 
 
 def number_errors(made: Iterable[Made]) -> list[Made]:
-    """The elements of an iterable; an error names the sequence, as `X[3]`, and the parameter that gives tokens to rules."""
+    """Iterate; an error names the sequence, such as `X[3]`, and the parameter that provides tokens for rules."""
     result: list[Made] = []
     try:
         for each in made:
@@ -122,7 +120,7 @@ def number_errors(made: Iterable[Made]) -> list[Made]:
 
 
 def as_array(values: Sequence[Any]) -> NDArray[np.object_]:
-    """An array of objects with one element for each sequence whatever their lengths."""
+    """An object array with one element for each sequence, also if all lengths are equal."""
     result = np.empty(len(values), object)
     for i, value in enumerate(values):
         result[i] = value
@@ -132,8 +130,8 @@ def as_array(values: Sequence[Any]) -> NDArray[np.object_]:
 def span_f1(estimator: Any, X: Any, y: Any) -> float:
     """F1 of exact spans over all fields and sequences, micro-averaged: 2 TP / (2 TP + FP + FN).
 
-    A span is a maximal run of a field, with its first and last token. `O` is no field. Labels of both sides
-    are read alike, as `ilpinfer.classification_report` does, so that predictions may be IOBES if `y` is BIO. Without
+    A span is a maximal run of a field, with its first and last token. `O` is no field. Gold and predicted labels
+    are read as in `ilpinfer.classification_report`: predictions may be IOBES if `y` is BIO. Without
     any span the measure is 0. `GridSearchCV(..., scoring=span_f1)` takes this function. It measures any estimator of
     label sequences, also one without rules. Tokens whose gold label is in the estimator's `never`, if it has such a parameter, are not
     counted.

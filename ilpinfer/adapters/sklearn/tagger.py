@@ -61,7 +61,7 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         Rules, a rule set, the name of a catalogue entry, the path of a rule file, or several names and paths.
     model : str, Path or object, default "crf"
         The kind of a model that `fit` trains, "crf", "hmm" or "hmm2" (second order); an estimator of sklearn-crfsuite, of which `fit`
-        fits a clone; or a model that stays as it is: the path of a model file of CRFsuite, a `FrozenEstimator` of sklearn-crfsuite, or a
+        fits a clone; or a model that is not trained: the path of a model file of CRFsuite, a `FrozenEstimator` of sklearn-crfsuite, or a
         model of ilpinfer, such as `HMM.load(path)`.
     options : mapping of str to object, optional
         Options of the training of a kind, as in `ilpinfer.models.training.train`: `template`, `algorithm`, `c1` and `c2` of "crf",
@@ -123,8 +123,8 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : sequence of sequence, optional
-            N sequences of tokens, or of features. Not needed for a model that stays as it is, and for an estimator of sklearn-crfsuite
-            that is fitted already, which stays as it is without them.
+            N sequences of tokens, or of features. Not needed for a model that is not trained. A fitted estimator of
+            sklearn-crfsuite is used unchanged without them.
         y : sequence of sequence of str, optional
             Label names of the N sequences, one for each token.
 
@@ -173,12 +173,12 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         return train(self.model, pairs, scheme=self.scheme, **(self.options or {}))
 
     def _is_cloned(self, X: Any) -> bool:
-        """Whether a clone of the model is fitted: an estimator of sklearn-crfsuite that is not frozen, with data."""
+        """Whether `fit` fits a clone of the model: an estimator of sklearn-crfsuite that is not frozen, if there is data."""
         of_crfsuite = hasattr(self.model, "modelfile") and not callable(getattr(self.model, "trellis", None))
         return of_crfsuite and X is not None and type(self.model).__name__ != "FrozenEstimator"
 
     def _given(self, X: Any, y: Any, never: Sequence[str]) -> Any:
-        """The model that is given; of sklearn-crfsuite, a clone that is fitted, unless it is frozen or there is no data."""
+        """The given model, or a fitted clone of an estimator of sklearn-crfsuite; see `_is_cloned`."""
         model = self.model
         if isinstance(model, str | Path):
             crf = CRF.from_crfsuite(model)
@@ -352,13 +352,13 @@ class ConstrainedTagger(BaseEstimator):  # type: ignore[misc]
         return isinstance(self.model_, CRF) and self.model_.template is None
 
     def _inputs(self, X: Any) -> list[Any]:
-        """N checked sequences, of features if the model takes features, else of tokens."""
+        """N checked sequences: features if the model takes features, else tokens."""
         check_is_fitted(self, "decoder_")
         check_on_infeasible(self.on_infeasible)
         return feature_lists(X) if self._of_features else list(token_lists(X))
 
     def _solutions(self, inputs: list[Any], top: int | None) -> Iterator[Any]:
-        """A solution, or a list of the best few, for each sequence."""
+        """A solution, or a list of the best solutions, for each sequence."""
         more: dict[str, Any] = {} if top is None else {"top": top}
         if self._of_features:
             return self.decoder_.decode_many(self._scored(inputs), **more)

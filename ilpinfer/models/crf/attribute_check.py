@@ -1,4 +1,4 @@
-"""Whether features are those that a model was trained with."""
+"""Checks that features match those of a model's training."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -9,28 +9,28 @@ from ilpinfer.models.crf.features import Template
 from ilpinfer.models.crf.templates import load_template, template_names
 
 LEAST = 0.5
-"""A template that makes a smaller share of the model's attributes is an error."""
+"""Smallest share of the model's attributes that a template must produce."""
 
 
 class FeatureNotice(UserWarning):
-    """Features that are not those that a model was trained with."""
+    """A notice that features do not match those of a model's training."""
 
 
 def share(attributes: Sequence[str], template: Template) -> float:
-    """The share of a model's attributes that a template can make, by their names: `lower[-1]=in & class[0]=year`."""
+    """The share of a model's attributes that a template can produce, by their names: `lower[-1]=in & class[0]=year`."""
     atoms = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
     return sum(_has_atoms(name, atoms) for name in attributes) / max(len(attributes), 1)
 
 
 def _has_atoms(name: str, atoms: set[tuple[str, ...]]) -> bool:
-    """Whether a conjunction has the name's atoms; values are left out, which may hold a separator themselves."""
+    """Whether a conjunction of the template has the atoms of a name. Values are ignored; they may contain separators."""
     if (name.partition("=")[0],) in atoms:
         return True
     return tuple(part.partition("=")[0] for part in name.split(" & ")) in atoms
 
 
 def check_template(path: object, attributes: Sequence[str], template: Template, title: str) -> None:
-    """A notice where a template cannot make all attributes of a model."""
+    """Give a notice if a template cannot produce all attributes of a model; ModelError below `LEAST`."""
     result = share(attributes, template)
     if result == 1 or not attributes:
         return

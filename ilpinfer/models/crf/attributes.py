@@ -1,11 +1,11 @@
-"""Attributes of single tokens, which do not depend on other tokens."""
+"""Attributes of single tokens, without their context."""
 
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
 Values = tuple[str, ...]
-"""None, one or several values of an attribute; a mere fact has the one value "", or none where it does not hold."""
+"""Values of an attribute. A boolean attribute has the value "" if it is true, and no value otherwise."""
 WordAttribute = Callable[[str], Values]
 
 YES: Values = ("",)
@@ -42,12 +42,12 @@ _CLASSES: Mapping[str, re.Pattern[str]] = {
 
 
 def shape(token: str) -> str:
-    """Capitals as X, other letters as x, digits as 0, the rest as it is: `McCallum-03` is `XxXxxxxx-00`."""
+    """Replace capitals by X, other letters by x, and digits by 0: `McCallum-03` is `XxXxxxxx-00`."""
     return "".join("X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c for c in token)
 
 
 def short_shape(token: str) -> str:
-    """The shape with repetitions left out: `McCallum-03` is `XxXx-0`."""
+    """The shape without repeated characters: `McCallum-03` is `XxXx-0`."""
     return _RUNS.sub(r"\1", shape(token))
 
 
@@ -62,7 +62,7 @@ def case(token: str) -> Values:
 
 
 def bucket(number: int) -> str:
-    """A count as it is up to 4, then 5-10, 11-20, 21-50, and more (Trompper 2016, features)."""
+    """A count up to 4, or its range: 5-10, 11-20, 21-50, more (Trompper 2016, features)."""
     if number < 5:
         return str(number)
     return next(

@@ -1,4 +1,4 @@
-"""Attributes of tokens within their sequence: lines, segments, brackets, order, and neighbours."""
+"""Attributes of tokens in their context: lines, segments, brackets, order, and neighbours."""
 
 import re
 from collections import deque
@@ -11,7 +11,7 @@ from ilpinfer.models.crf.attributes import NO, YES, Values, bucket
 Column = list[Values]
 """Values of an attribute at each of T tokens."""
 Stretches = list[tuple[int, int]]
-"""(first, beyond the last) token of stretches that cover a sequence."""
+"""(first, end) of each stretch of tokens; the stretches cover a sequence."""
 
 _DELIMITER = re.compile(r"[^\w\s]+|.*[,;:)\]]", re.DOTALL)
 _QUOTE = re.compile(r"[\"“”„«»]|``|''")
@@ -32,7 +32,7 @@ def segments(tokens: Sequence[str]) -> Stretches:
 
 
 def _cut(tokens: Sequence[str], last: list[int]) -> Stretches:
-    """Stretches that end with the given tokens; neighbours among those end one stretch together."""
+    """Stretches that end with the given tokens; adjacent end tokens belong to one stretch."""
     borders = [t + 1 for t, after in pairwise([*last, len(tokens) + 1]) if after != t + 1]
     places = sorted({0, *borders, len(tokens)})
     return list(pairwise(places))
@@ -42,7 +42,7 @@ STRETCHES: Mapping[str, Callable[[Sequence[str]], Stretches]] = {"line": lines, 
 
 
 def nearby_values(column: Column, tokens: Sequence[str], where: str) -> Column:
-    """The values that an attribute has anywhere in one of `PLACES`, seen from each of T tokens."""
+    """For each of T tokens, the values of an attribute anywhere in a place relative to the token, one of `PLACES`."""
     which, _, kind = where.rpartition(" ")
     if kind in STRETCHES:
         places = STRETCHES[kind](tokens)
@@ -69,7 +69,7 @@ PLACES = (
     "before",
     "after",
 )
-"""Where `nearby_values` can look."""
+"""Places for `nearby_values`."""
 
 
 def _union(column: Column) -> Values:
@@ -77,7 +77,7 @@ def _union(column: Column) -> Values:
 
 
 def phrases(tokens: Sequence[str], by_first: Mapping[str, Sequence[tuple[str, ...]]]) -> Column:
-    """Which tokens begin (B) or continue (I) an occurrence of a listed phrase, the longest first; lower-cased."""
+    """B or I for each token in an occurrence of a listed phrase. Longer phrases take precedence; case is ignored."""
     result: Column = [NO] * len(tokens)
     words = [token.lower() for token in tokens]
     t = 0
@@ -100,13 +100,13 @@ _OF_STRETCH: Mapping[str, Callable[[Sequence[str], int, int, int], str]] = {
     "last": lambda tokens, number, begin, end: tokens[max(begin, end - 2)].lower()[:20],
     "delimiter": lambda tokens, number, begin, end: tokens[end - 1][-1:],
 }
-"""Attributes of a stretch of tokens, from its number, its first token, and the token after it."""
+"""Attributes of a stretch, from its number, its first token, and its end."""
 _IN_STRETCH: Mapping[str, Callable[[int, int, int], Values]] = {
     "position": lambda t, begin, end: (bucket(t - begin),),
     "start": lambda t, begin, end: YES if t == begin else NO,
     "end": lambda t, begin, end: YES if t == end - 1 else NO,
 }
-"""Attributes of one token within its stretch."""
+"""Attributes of a token in its stretch."""
 
 
 def _of_stretch(kind: str, what: str) -> Callable[[Sequence[str]], Column]:
@@ -150,7 +150,7 @@ def _is_repetition(tokens: Sequence[str]) -> Column:
 
 
 def _item_number(tokens: Sequence[str]) -> Column:
-    """Whether a numbering continues one of the last few (Trompper 2016: congruent with previous numbers)."""
+    """Whether an item number continues a recent one (Trompper 2016: congruent with previous numbers)."""
     recent: deque[str] = deque(maxlen=8)
     result: Column = []
     for token in tokens:
@@ -166,7 +166,7 @@ def _item_number(tokens: Sequence[str]) -> Column:
 
 
 def _subsection(tokens: Sequence[str]) -> Column:
-    """Tokens between a numbering and the first of its subsections, as in `6. Reasons 6.1`; line breaks apart."""
+    """Tokens between an item number and its first subsection, as in `6. Reasons 6.1`, except line breaks."""
     result: Column = [NO] * len(tokens)
     places = [t for t, token in enumerate(tokens) if not is_line_break(token)]
     for before, t, after in zip(places, places[1:], places[2:], strict=False):

@@ -1,4 +1,4 @@
-"""Feature templates: which attributes of a token and its neighbours a conditional random field looks at."""
+"""Feature templates: the attributes of a token and its neighbours that a conditional random field uses."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,7 +12,7 @@ from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES,
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, Column, nearby_values, phrases
 
 Features = list[list[str]]
-"""Names of the features that hold at each of T tokens."""
+"""Names of the features of each of T tokens."""
 ContextAttribute = Callable[[Sequence[str]], Column]
 
 
@@ -26,7 +26,7 @@ class Atom:
 
 
 Conjunction = tuple[Atom, ...]
-"""Holds where all its atoms have a value, once for each combination of their values."""
+"""One feature for each combination of values of its atoms; none if an atom has no value."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Template:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def features(self, tokens: Sequence[str], at: Iterable[int] | None = None) -> Features:
-        """Names of the features at each of T tokens; none at those that `at` leaves out."""
+        """Names of the features of each of T tokens; no features for tokens outside `at`."""
         return self.features_of(tokens, self.columns(tokens), range(len(tokens)) if at is None else list(at))
 
     def columns(self, tokens: Sequence[str]) -> dict[str, Column]:
-        """Values of the attributes that look at the sequence."""
+        """Values of the context attributes."""
         return {name: self.column(name, tokens) for name in self._context_names}
 
     def column(self, name: str, tokens: Sequence[str]) -> Column:
@@ -59,7 +59,7 @@ class Template:
     def features_of(
         self, tokens: Sequence[str], columns: Mapping[str, Column], at: Sequence[int]
     ) -> Features:
-        """Names of the features at the tokens of `at`, with the values of `columns`."""
+        """Names of the features of the tokens in `at`, given the values of context attributes."""
         result: Features = [[] for _ in tokens]
         chosen = [result[t] for t in at]
         words = {offset: _beside(tokens, offset, at) for offset in self._offsets}
@@ -88,7 +88,7 @@ class Template:
 
     @cached_property
     def _values(self) -> dict[str, "_Memo"]:
-        """The values of each attribute for a word."""
+        """For each word attribute, its values by word."""
         used = dict.fromkeys(atom.attribute for c in self.conjunctions for atom in c)
         return {
             name: _Memo(word_attribute(name, self.words)) for name in used if name not in self._context_names
@@ -96,12 +96,12 @@ class Template:
 
     @cached_property
     def _offsets(self) -> set[int]:
-        """Where atoms look at single words."""
+        """Offsets of atoms with word attributes."""
         return {atom.offset for c in self.conjunctions for atom in c if atom.attribute in self._values}
 
     @cached_property
     def _singles(self) -> dict[int, "_Memo"]:
-        """By offset, the names of the features of a word that single atoms make."""
+        """By offset, the names of features of a single atom with a word attribute, by word."""
         atoms: dict[int, list[Atom]] = {}
         for conjunction in self.conjunctions:
             if len(conjunction) == 1 and conjunction[0].attribute in self._values:
@@ -113,12 +113,12 @@ class Template:
 
     @cached_property
     def _others(self) -> list[Conjunction]:
-        """Features of several atoms, or of one that looks at the sequence."""
+        """Features of several atoms, or of a context attribute."""
         return [c for c in self.conjunctions if len(c) > 1 or c[0].attribute in self._context_names]
 
     @cached_property
     def _looked_up(self) -> dict[Atom, "_Memo"]:
-        """The names of the values of atoms in these features, by word, or by the values of one that looks at the sequence."""
+        """For each atom of `_others`, the names of its values by word, or by the values of its context attribute."""
         atoms = dict.fromkeys(atom for c in self._others for atom in c)
         return {
             atom: _Memo(
@@ -129,7 +129,7 @@ class Template:
 
 
 class _Memo(dict[Any, Any]):
-    """Values of a function of a text, or of a tuple of texts, kept for short ones; none where there is no token."""
+    """Cached values of a function of a text, or of a tuple of texts; long texts are not cached. No values for None, outside the sequence."""
 
     def __init__(self, function: Callable[[Any], Sequence[str]]) -> None:
         self.function = function
@@ -145,7 +145,7 @@ class _Memo(dict[Any, Any]):
 
 
 def _beside(column: Sequence[Any], offset: int, at: Sequence[int]) -> list[Any]:
-    """What stands at an offset from each token of `at`; None where there is no token."""
+    """The entries at an offset from each token of `at`; None outside the sequence."""
     T = len(column)
     return [column[t + offset] if 0 <= t + offset < T else None for t in at]
 
@@ -156,7 +156,7 @@ def _names(atom: Atom, values: Values) -> Sequence[str]:
 
 
 def word_attribute(name: str, own: Mapping[str, WordAttribute]) -> WordAttribute:
-    """The attribute of a name such as `lower`, `prefix:3`, or one that the template defines."""
+    """The attribute with a name such as `lower` or `prefix:3`, or a word list or pattern of the template."""
     if name in own:
         return own[name]
     base, colon, number = name.partition(":")

@@ -1,4 +1,4 @@
-"""Features of single tokens as people give them, in the forms of CRFsuite: names, or a mapping from names to values."""
+"""Features of single tokens in the formats of CRFsuite: names, or a mapping from names to values."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ FORMS = "a dict of features, or a list of their names"
 
 
 def checked_items(features: Any, what: str) -> list[Any]:
-    """The features of each token; ValueError with place and value for what CRFsuite would not take."""
+    """The features of each token; ValueError with place and value for features that CRFsuite refuses."""
     result = listed(features, what, f"{FORMS}, for each token")
     for t, item in enumerate(result):
         if not (type(item) is list and set(map(type, item)) <= {str}):

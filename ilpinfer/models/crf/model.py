@@ -109,7 +109,7 @@ class CRF(ModelFile):
 
     @classmethod
     def from_file(cls, path: str | Path) -> "CRF":
-        """Read a model file of CRFsuite with the shipped template that makes all its attributes, or with none.
+        """Read a model file of CRFsuite, with the shipped template that produces all its attributes, if there is one.
 
         Parameters
         ----------
@@ -173,14 +173,14 @@ class CRF(ModelFile):
 
     @property
     def size(self) -> str:
-        """How much it holds."""
+        """Such as `120 attributes`."""
         return counted(len(self.learnt.attributes), "feature")
 
     def __repr__(self) -> str:
         return f"CRF({counted(len(self.labels), 'label')}, {self.labels.notation}, {self.size})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """With the plain values of the template, whose attributes are functions; ValueError where no file has described it."""
+        """Pickle the template as plain values, since its attributes are functions; ValueError if it has no file format."""
         state = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**state, "template": self._template_source()}
 
@@ -210,7 +210,7 @@ class CRF(ModelFile):
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]]) -> Floats:
         """Σ μ·g(y, x) for each token and label, (T, K) nats.
 
-        Features are names, or mappings as CRFsuite takes them: from names to numbers, texts and so on.
+        Features are names, or mappings from names to values as in CRFsuite.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class CRF(ModelFile):
         Raises
         ------
         ValueError
-            For features of other forms, and values that are not finite.
+            For features of other types, and values that are not finite.
         """
         return self.learnt.emissions(checked_items(features, "features"), notice=self.template is None)
 

@@ -1,4 +1,4 @@
-"""Feature templates as TOML files; an error names its line and the nearest known name."""
+"""Feature templates in TOML; errors name the line and the nearest known name."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ FARTHEST = 20
 LONGEST = 100
 """The largest length of a prefix or suffix, in characters."""
 MOST = 10_000
-"""Largest number of features that one text stands for."""
+"""Largest number of features that one text expands to."""
 
 _ATOM = re.compile(r"([\w-]+)(?::(\d+)(?:\.\.(\d+))?)?(?:\[(-?\d+)(?:\.\.(-?\d+))?\])?")
 
@@ -58,10 +58,10 @@ def template_names() -> list[str]:
 def load_template(source: str | Path | Mapping[str, Any]) -> Template:
     """Read a feature template by name, from a TOML file, or from plain values.
 
-    A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`, joined by `&` if all of
-    them must hold together. It may define attributes of its own: word lists (`[words]`), regular expressions (`[patterns]`), lists
-    of phrases (`[phrases]`), further columns of files (`[columns]`), and attributes of surrounding tokens, such as those of
-    the same line (`[around]`).
+    A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`; `&` joins attributes to a
+    conjunction. It may define attributes of its own: word lists (`[words]`), regular expressions (`[patterns]`), lists
+    of phrases (`[phrases]`), further columns of files (`[columns]`), and attributes of surrounding tokens, such as
+    tokens of the same line (`[around]`).
 
     Parameters
     ----------
@@ -100,14 +100,14 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
 
 
 def template_source(template: Template) -> dict[str, Any]:
-    """A template as plain values, for model files; ValueError where it was not read by `load_template`."""
+    """A template as plain values, for model files; ValueError if it was not read by `load_template`."""
     if not template.source:
-        raise ValueError("this template was not read by load_template, so that it cannot be saved")
+        raise ValueError("this template cannot be saved: it was not read by load_template")
     return dict(template.source)
 
 
 def read_template(source: Any) -> Template:
-    """The template of a model file, which holds its lists of words and names no other file."""
+    """The template of a model file. It includes its word lists; it may not refer to other files."""
     plain_values.table(source, source if isinstance(source, dict) else (), "the template")
     for section in ("words", "phrases", "rules"):
         lists = source.get(section)
@@ -120,19 +120,19 @@ def read_template(source: Any) -> Template:
 def with_rules(
     template: str | Path | Mapping[str, Any] | Template, rules: Rules, window: str = "[-1..1]"
 ) -> Template:
-    """Rules as features: a template whose features also name the rules that apply to a token (Liao et al. 2009, section 2).
+    """A template with additional features: the rules that apply to a token (Liao et al. 2009, section 2).
 
-    A model that is trained with it weighs the rules against everything else it sees; nothing obliges it to keep them, other
-    than a hard rule in decoding. Model files hold the rules.
+    Training learns weights of the rules, as of other features. The model may break the rules, unless
+    decoding also has them as hard rules. Model files include the rules.
 
     Parameters
     ----------
     template : str, Path, mapping of str to object or Template
         A template, or what `load_template` reads.
     rules : Rules
-        Rules on single tokens, such as `tag_at`, `tag_phrases` and `tag_sequence`; their penalties have no part in it.
+        Rules on single tokens, such as `tag_at`, `tag_phrases` and `tag_sequence`; their penalties are ignored.
     window : str, default "[-1..1]"
-        The tokens whose rules a token sees, as in features; "" for its own alone.
+        Offsets of the tokens whose rules are features of a token, as in `features`; "" for the token itself.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def _entries(
 
 
 def _words(value: Any, name: str, folder: Path, path: tuple[str, ...]) -> list[str]:
-    """A list of texts; `{ file = "words.txt" }` reads one a line, lines that begin with # left out."""
+    """A list of texts, or `{ file = "words.txt" }` with one text on each line; lines that begin with # are ignored."""
     if isinstance(value, dict) and value.keys() == {"file"} and isinstance(value["file"], str):
         try:
             value = list(read_words(folder, value["file"]))
@@ -256,7 +256,7 @@ def _column(value: Any, name: str, path: tuple[str, ...]) -> str:
 
 
 def _rules(value: Any, folder: Path) -> RuleSet:
-    """Rules on single tokens, of a text or a file."""
+    """Rules on single tokens, from TOML text or a file."""
     try:
         if isinstance(value, dict) and value.keys() == {"file"} and isinstance(value["file"], str):
             rules = load_rules(folder / value["file"])
@@ -309,7 +309,7 @@ def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> Cont
 
 
 def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjunction]:
-    """The conjunctions of a feature text: one for each offset and length of its ranges."""
+    """Expand a feature text: one conjunction for each offset and length in its ranges."""
     if not isinstance(text, str):
         raise ParameterError(
             f'feature {number + 1} is {brief(text)}; expected a text such as "lower[-1..1]"',

@@ -1,4 +1,4 @@
-"""The labels that hard rules on single tokens allow, and those that the scheme then allows next to them."""
+"""The labels that hard rules on single tokens and the scheme allow at each token."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ from formulations.constraints.template import Template as Statement
 from formulations.dtypes import Booleans
 
 Allowed = list[int]
-"""For each of T tokens the set of labels that are left to it."""
+"""The allowed labels of each of T tokens, as bits of a number."""
 MOST_WORDS = 1 << 16
-"""Words with the labels left to them, by group of rules, for which the labels after the rules are kept."""
+"""Size of the cache of allowed labels by word, labels before, and group of rules."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TokenRules:
                 self.labels.field(statement.field)  # type: ignore[attr-defined]
 
     def allowed(self, tokens: Sequence[str]) -> Allowed:
-        """Labels that rules, and the scheme beside such neighbours, leave to each of T tokens."""
+        """The labels that rules and the scheme allow at each of T tokens."""
         result = [self._every] * len(tokens)
         for number, stage in enumerate(self._stages):
             if _looks_at_one_word(stage[0]):
@@ -55,7 +55,7 @@ class TokenRules:
         return result
 
     def mask(self, labels: int) -> Booleans:
-        """(K,) which labels a set has: bit k stands for label k."""
+        """(K,) whether label k, bit k, is in a set."""
         known = self._masks.get(labels)
         if known is None:
             make_room(self._masks)
@@ -65,7 +65,7 @@ class TokenRules:
     def _sweep(
         self, result: Allowed, tokens: Sequence[str], order: range, beside: Callable[[int], int]
     ) -> None:
-        """Restrict each token to labels that can stand beside the token before it in the order."""
+        """Restrict each token to labels that are compatible with the previous token in the order."""
         other = 0
         for t in order:
             left = result[t] & beside(other)
@@ -76,7 +76,7 @@ class TokenRules:
             result[t] = other = left
 
     def _followers(self, labels: int) -> int:
-        """Labels that can follow one of the given ones; no labels stand for the start."""
+        """Labels that can follow one of the given labels; 0 is the start."""
         known = self._after.get(labels)
         if known is None:
             make_room(self._after)
@@ -85,7 +85,7 @@ class TokenRules:
         return known
 
     def _forerunners(self, labels: int) -> int:
-        """Labels that can stand before one of the given ones; no labels stand for the end."""
+        """Labels that can precede one of the given labels; 0 is the end."""
         known = self._before.get(labels)
         if known is None:
             make_room(self._before)
@@ -95,7 +95,7 @@ class TokenRules:
         return known
 
     def _of_word(self, token: str, left: int, stage: int) -> int:
-        """The labels that remain to a token after the rules about the token alone."""
+        """The labels that rules on a single word leave to a token."""
         known = self._words.get((token, left, stage))
         if known is None:
             result = [left]
@@ -108,7 +108,7 @@ class TokenRules:
         return known
 
     def _restrict(self, result: Allowed, rule: Rule, tokens: Sequence[str]) -> None:
-        """Restrict labels to those that a rule demands, except where none would remain."""
+        """Restrict tokens to the labels that a rule demands, unless none would remain."""
         for t, labels in self._demands(rule, tokens).items():
             result[t] = result[t] & labels or result[t]
 
@@ -125,7 +125,7 @@ class TokenRules:
 
     @cached_property
     def _stages(self) -> list[tuple[Rule, ...]]:
-        """The rules in order, those in a row that look at one word together."""
+        """The rules in order; consecutive rules on a single word are grouped."""
         groups = groupby(self.rules, _looks_at_one_word)
         return [
             stage
@@ -139,7 +139,7 @@ class TokenRules:
 
     @cached_property
     def _steps(self) -> Booleans:
-        """(K+1, K) which steps the scheme allows."""
+        """(K+1, K) steps that the scheme allows."""
         return ~self.labels.invalid[0]
 
 

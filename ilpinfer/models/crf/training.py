@@ -1,4 +1,4 @@
-"""Training conditional random fields: python-crfsuite does the work, on features that templates have found."""
+"""Training of conditional random fields with python-crfsuite, on the features of templates."""
 
 import os
 import signal
@@ -83,7 +83,7 @@ def learn(
 
 
 def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
-    """Train in a forked process: CRFsuite lets no interrupt through while an iteration lasts, which can be a minute."""
+    """Train in a forked process: CRFsuite blocks interrupts during an iteration, which can take a minute."""
     ours, theirs = Pipe(duplex=False)
     lifeline, its = Pipe()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -112,7 +112,7 @@ def _train_apart(trainer: Any, path: Path, progress: Progress) -> None:
 def _train_and_leave(
     trainer: Any, path: Path, pipe: "Connection", lifeline: "Connection", mask: set[int]
 ) -> NoReturn:
-    """Train in the child: send each iteration, and at the end the error, or an empty text. Then leave without cleaning up."""
+    """Train in the child: send each iteration, then an error message or an empty text, and exit without cleanup."""
     try:
         end_with_parent(lifeline.fileno())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -157,7 +157,7 @@ def _trainer(algorithm: str, parameters: dict[str, Any]) -> Any:
 
 
 def _demand(usual: Any, value: Any) -> str:
-    """The demand that a value does not meet, judging by the parameter's usual value; empty where it meets it."""
+    """The requirement that a value violates, by the type of the default; empty if the value is valid."""
     if isinstance(usual, str):
         return "" if value in LINE_SEARCHES else f"one of {', '.join(LINE_SEARCHES)}"
     if isinstance(usual, bool):
@@ -168,7 +168,7 @@ def _demand(usual: Any, value: Any) -> str:
 
 
 def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
-    """The weights with their labels in the order of `names`, among them labels that no weight was left for."""
+    """Reorder the labels of weights to `names`, which may include labels without weights."""
     place = {name: k for k, name in enumerate(names)}
     where = np.array([place[name] for name in weights.labels], np.int64)
     transitions = np.zeros((len(names), len(names)))
@@ -177,7 +177,7 @@ def sorted_labels(weights: Weights, names: Sequence[str]) -> Weights:
 
 
 def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> list[Labelled]:
-    """The sequences, whose tokens may be features instead of texts."""
+    """Check sequences; tokens may be features instead of texts."""
     pairs = list[Labelled]()
     first: dict[str, int] = {}
     for number, (given, names) in enumerate(tokens_and_labels(sequences, f"{what} sequence")):

@@ -1,4 +1,4 @@
-"""Weights of linear-chain CRFs: their sums for the features of tokens, and their form in model files, arrays as base64."""
+"""Weights of linear-chain CRFs: sums over the features of tokens, and base64 arrays in model files."""
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ class Weights:
     def of(
         cls, labels: tuple[str, ...], attributes: tuple[str, ...], table: Floats, transitions: Floats
     ) -> "Weights":
-        """The weights of a table (A, K); those of 0 are left out."""
+        """The weights of a table (A, K), without zeros."""
         rows, targets = np.nonzero(table)
         begins = np.searchsorted(rows, np.arange(len(attributes) + 1))
         return cls(labels, attributes, begins, targets, table[rows, targets], transitions)
@@ -45,7 +45,7 @@ class Weights:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def emissions(self, features: Sequence[Iterable[str] | Mapping[str, Any]], *, notice: bool) -> Floats:
-        """(T, K) sums of the weights of each token's features, nats; with a notice where all names are unknown."""
+        """(T, K) sums of the weights of each token's features, nats; a notice if all features are unknown."""
         if any(isinstance(f, Mapping) for f in features):
             return self._weighted_sums(features)
         names = [f if isinstance(f, list | tuple) else list(f) for f in features]
@@ -69,7 +69,7 @@ class Weights:
         return self._sum(rows, counts, np.array([value for f in items for _, value in f], float))
 
     def _sum(self, rows: Integers, counts: Integers, values: Floats | None = None) -> Floats:
-        """(T, K) weights of attributes added up: `counts` (T,) of the attributes `rows` belong to each token."""
+        """(T, K) sums of the weights of the attributes `rows`; `counts` (T,) is the number of attributes of each token."""
         T, K = len(counts), len(self.labels)
         begins, lengths = self._extents
         many = lengths[rows]
@@ -87,7 +87,7 @@ class Weights:
 
     @cached_property
     def _extents(self) -> tuple[Integers, Integers]:
-        """(A+1,) where each attribute's weights begin and how many there are; none for one not known."""
+        """(A+1,) begin and number of the weights of each attribute; row A is an unknown attribute, with no weights."""
         return self.begins, np.append(np.diff(self.begins), 0)
 
 
@@ -105,7 +105,7 @@ def array_text(array: NDArray[Any], kind: str = "<f8") -> str:
 
 
 def read_weights(body: Mapping[str, Any], labels: LabelSet, forbids: bool = False) -> Weights:
-    """The weights of a model file, of which some may be -inf; ValueError where they do not fit the labels and each other."""
+    """The weights of a model file; with `forbids`, they may be -inf. ValueError for inconsistent sizes."""
     attributes = plain_values.texts(body["attributes"], "attributes")
     arrays: dict[str, Any] = {
         name: read_array(body[name], kind, name, forbids) for name, kind in ARRAYS.items()
@@ -116,7 +116,7 @@ def read_weights(body: Mapping[str, Any], labels: LabelSet, forbids: bool = Fals
 
 
 def read_array(value: Any, kind: str, what: str, forbids: bool = False) -> NDArray[Any]:
-    """An array of finite numbers, or of such and -inf."""
+    """An array of finite numbers; with `forbids`, also -inf."""
     text = plain_values.text(value, what)
     try:
         result = np.frombuffer(base64.b64decode(text, validate=True) or bytearray(), kind)
@@ -128,7 +128,7 @@ def read_array(value: Any, kind: str, what: str, forbids: bool = False) -> NDArr
 
 
 def _check_arrays(arrays: Mapping[str, NDArray[Any]], K: int, A: int) -> None:
-    """Raise ValueError where arrays do not fit K labels, A attributes and each other."""
+    """Raise ValueError for arrays of the wrong size for K labels and A attributes."""
     begins, targets = arrays["begins"], arrays["targets"]
     sizes = {"begins": A + 1, "weights": len(targets), "transitions": K * K}
     for name, size in sizes.items():

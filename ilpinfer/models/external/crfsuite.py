@@ -1,4 +1,4 @@
-"""Linear-chain CRFs that sklearn-crfsuite or python-crfsuite has trained."""
+"""Linear-chain CRFs of sklearn-crfsuite and python-crfsuite."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Item = Mapping[str, Any]
 
 
 def crfsuite_file(estimator: Any) -> Path:
-    """The `.crfsuite` file of a fitted estimator of sklearn-crfsuite. It exists as long as the estimator.
+    """The `.crfsuite` file of a fitted estimator of sklearn-crfsuite; it is deleted with the estimator.
 
     Parameters
     ----------

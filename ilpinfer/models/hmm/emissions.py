@@ -20,7 +20,7 @@ _FINER = Smoothing("witten-bell")
 def words_of(
     texts: Sequence[Sequence[str]], vocabulary: Vocabulary
 ) -> tuple[tuple[str, ...], list[Integers]]:
-    """The different words of texts, sorted, and the word of each token (T,) among them."""
+    """The distinct words of texts, sorted, and the index of each token's word (T,)."""
     read = [[vocabulary.word(token) for token in text] for text in texts]
     words = tuple(sorted({word for text in read for word in text}))
     row = {word: i for i, word in enumerate(words)}
@@ -29,10 +29,10 @@ def words_of(
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """P(w | k), smoothed with the back-off P(class of w | k)·P(w | its class), and finer keys between word and class.
+    """P(w | k), smoothed with the back-off P(class of w | k)·P(w | its class) and, in between, keys that refine the class.
 
-    Words of a class share its probability by their counts plus one, and one unseen word has the rest, so that a label's
-    probabilities of all words and of one unseen word for each place add up to 1.
+    Words of a class share its probability in proportion to their counts plus one; one unseen word has count 0. The probabilities of
+    all words and of one unseen word for each place add up to 1 for each label.
     """
 
     words: tuple[str, ...]
@@ -66,7 +66,7 @@ class Emissions:
 
     @cached_property
     def log_probabilities(self) -> Floats:
-        """(V + U, K) nats: the words, then one unseen word for each place of the ladder, finest first."""
+        """(V + U, K) nats: the words, then an unseen word for each place of the ladder, finest first."""
         probabilities = self._coarsest()
         for depth in range(1, len(self._places)):
             place, parents = self._places[depth], self._places[depth - 1]
@@ -82,7 +82,7 @@ class Emissions:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The names of the rows of `log_probabilities`, as `Vocabulary.attributes` has them."""
+        """Names of the rows of `log_probabilities`, as in `Vocabulary.attributes`."""
         unseen = [named_place(keys) for places in reversed(self._places) for keys in places] or [UNSEEN]
         return (*map(named_word, self.words), *unseen)
 
@@ -117,7 +117,7 @@ class Emissions:
         )
 
     def _coarsest(self) -> Floats:
-        """(C, K) P(class | label), or (1, K) ones where words have no classes."""
+        """(C, K) P(class | label); (1, K) ones without classes."""
         if not self._places:
             return np.ones((1, self.counts.shape[1]))
         types = np.zeros((len(CLASSES), self.counts.shape[1]))
@@ -126,14 +126,14 @@ class Emissions:
 
     @cached_property
     def _type_counts(self) -> Floats:
-        """(V, K) the counts that each word adds to its class; a fraction of a count adds that fraction."""
+        """(V, K) what each word adds to the counts of its class: its own counts up to 1, or only those of singletons."""
         if self.vocabulary.singletons:
             return np.where(np.round(self.counts.sum(axis=1, keepdims=True)) <= 1, self.counts, 0)
         return np.minimum(self.counts, 1.0)
 
     @cached_property
     def _places(self) -> list[dict[tuple[str, ...], int]]:
-        """Places of the ladder, numbered at each depth: the classes, then the finer keys that training has seen."""
+        """Numbered places of the ladder at each depth: the classes, then the finer keys in the training data."""
         ladders = [self.vocabulary.ladder(word) for word in self.words]
         depths = [dict.fromkeys(keys[:depth] for keys in ladders) for depth in range(1, len(ladders[0]) + 1)]
         if depths:
@@ -162,7 +162,7 @@ class Emissions:
 
 
 def _refine(coarse: Floats, parent: Integers, size: Floats, counts: Floats, by: Smoothing) -> Floats:
-    """Probabilities of n finer things, and of an unseen one within each of the R coarser."""
+    """Probabilities of n finer outcomes, then of an unseen outcome in each of R coarser outcomes."""
     places = len(coarse)
     total = np.bincount(parent, size + 1, minlength=places) + 1
     share = np.concatenate([(size + 1) / total[parent], 1 / total])

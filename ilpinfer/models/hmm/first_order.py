@@ -37,8 +37,7 @@ class HMM(CountedHMM):
     start : ndarray of float, shape (K,)
         Counts of first labels.
     end : ndarray of float, shape (K,), or None
-        Counts of last labels, one more outcome of each transition; None for a model without an end, as in the
-        thesis.
+        Counts of last labels, an additional outcome of each transition; None for a model without an end, as in the thesis.
     transitions : ndarray of float, shape (K, K)
         Counts of steps [from, to].
     emissions : Emissions
@@ -84,7 +83,7 @@ class HMM(CountedHMM):
 
     @cached_property
     def token_scores(self) -> TokenScores:
-        """The scores of `trellis` for single tokens."""
+        """The scores of `trellis` by token."""
         p = self.parameters
         return TokenScores(self.labels, self.emissions.scores, p.transitions, p.start, p.end)
 

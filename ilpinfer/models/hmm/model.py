@@ -53,25 +53,25 @@ class CountedHMM(ModelFile):
     ) -> Self:
         """Count tokens and labels of labelled sequences.
 
-        Labels that are None are unknown. They are counted by their probabilities, under the model of the iteration before and given
-        the known labels (expectation-maximisation; Dempster, Laird, Rubin 1977); the first model counts known labels alone.
+        None is an unknown label. Unknown labels have expected counts under the previous model, given the known labels
+        (expectation-maximisation; Dempster, Laird, Rubin 1977). The first model counts known labels only.
 
         Parameters
         ----------
         sequences : iterable of tuple of (sequence of str, sequence of str or None)
-            Tokens and as many labels.
+            Tokens and their labels.
         scheme, labels : str or sequence of str, optional
             Scheme and names of the labels; see `ilpinfer.models.sequences.encode`.
         emissions, transitions : Smoothing or str, optional
-            Smoothings, which turn counts into probabilities, or their names. If not given, transitions have 0.1 added to each
-            count, or after Witten and Bell for second order.
+            Smoothing methods or their names. By default, transitions have 0.1 added to each
+            count; for second order, they are smoothed by Witten-Bell.
         vocabulary : Vocabulary or str, default "classes"
             Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
         ends : bool, default True
-            Whether a sequence's end is an outcome of its last label, as it always is for second order.
+            Whether the end of the sequence is an outcome of its last label; always true for second order.
         iterations : int, default 3
-            Largest number of iterations where labels are unknown. They end before where the mean log-likelihood of a token gains
-            less than 0.0001 nats. More of them raise the likelihood, but often lower the accuracy (Merialdo 1994).
+            Largest number of iterations if labels are unknown. Iterations stop when the mean log-likelihood of a token gains
+            less than 0.0001 nats. More iterations raise the likelihood, but often lower the accuracy (Merialdo 1994).
 
         Returns
         -------
@@ -156,7 +156,7 @@ class CountedHMM(ModelFile):
 
     @abstractmethod
     def trellis(self, tokens: Sequence[str]) -> Trellis:
-        """Joint log probabilities of tokens and labels, in nats; on pairs of labels for second order.
+        """Joint log probabilities of tokens and labels, in nats.
 
         Parameters
         ----------
@@ -176,12 +176,12 @@ class CountedHMM(ModelFile):
     def _read_transitions(cls, value: Any, K: int) -> Floats: ...
     @property
     def words(self) -> tuple[str, ...]:
-        """Words that training has seen."""
+        """Words of the training data."""
         return self.emissions.words
 
     @property
     def size(self) -> str:
-        """How much it holds."""
+        """Such as `120 words`."""
         return counted(len(self.words), "word")
 
     def __repr__(self) -> str:
@@ -225,7 +225,7 @@ def of_weights(
     *,
     ends: bool = True,
 ) -> Counted:
-    """The model of words (T,), weights of labels (T, K) and of steps of each sequence; counts that `words` has are replaced."""
+    """The model of weighted counts: for each sequence words (T,), weights of labels (T, K), and of steps. Counts in `words` are replaced."""
     K = len(labels)
     start, end, transitions = np.zeros(K), np.zeros(K), np.zeros(kind.shape(K))
     counts = np.zeros((len(words.words), K))

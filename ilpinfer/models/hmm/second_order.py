@@ -92,13 +92,12 @@ class SecondOrderHMM(CountedHMM):
         return self.parameters.trellis(self.emissions.scores(tokens), self.labels, tokens)
 
     def estimate(self, tokens: Sequence[str], around: Sequence[object], reading: str) -> Trellis:
-        """A first-order trellis that takes labels before from one labelling ŷ (Stokman 2011, eq. 47-48).
+        """A first-order trellis with earlier labels fixed to a labelling ŷ (Stokman 2011, eq. 47-48).
 
-        - printed: P(y_t | ŷ_{t-1}, ŷ_{t-2}) P(x_t | y_t). As eq. 48 stands it has no label before, so that it scores tokens
-          by themselves
-        - first-order: P(y_t | y_{t-1}, ŷ_{t-2}) P(x_t | y_t), what eq. 48 must be to score edges
+        - printed: P(y_t | ŷ_{t-1}, ŷ_{t-2}) P(x_t | y_t), eq. 48 as printed: it scores single tokens
+        - first-order: P(y_t | y_{t-1}, ŷ_{t-2}) P(x_t | y_t), eq. 48 corrected to score edges
 
-        Labels before the first token are START, and the end is scored as in `trellis`. The score of ŷ itself is
+        Labels before the first token are START; the end is scored as in `trellis`. The score of ŷ is
         exact under both.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Smoothing: from counts to probabilities, by five methods that are chosen by name."""
+"""Smoothing of counts to probabilities, by five methods."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ AMOUNTS: Mapping[str, float | None] = {
     "interpolation": None,
     "absolute-discounting": None,
 }
-"""The methods, with the amount of each that has one by default."""
+"""Methods with their default amounts; None if there is no amount."""
 
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How counts become probabilities; c is a count, C its context's total, b the probability by shorter contexts.
+    """A method of smoothing; c is a count, C the total of its context, b the probability in shorter contexts.
 
     - none: c / C
     - additive: (c + a·N·b) / (C + a·N) for N outcomes and a base distribution b (Lidstone)
-    - witten-bell: (c + n·b) / (C + n), n one more than the context's different outcomes (Witten and Bell 1991)
+    - witten-bell: (c + n·b) / (C + n), where n is one more than the number of distinct outcomes of the context (Witten and Bell 1991)
     - interpolation: Σ λ·(c / C) over all contexts and the base, with the λ of deleted interpolation (Brants 2000, Figure 1)
-    - absolute-discounting: (max(c - D, 0) + the discounts taken · b) / C, D = n1 / (n1 + 2·n2) of the outcomes seen once and twice,
-      half an outcome added to both (Ney, Essen, Kneser 1994)
+    - absolute-discounting: (max(c - D, 0) + d·b) / C, where d is the sum of the discounts and D = (n1 + 1/2) / (n1 + 2·n2 + 1);
+      n1 and n2 are the numbers of outcomes seen once and twice (Ney, Essen, Kneser 1994)
     """
 
     method: str = "witten-bell"
@@ -65,7 +65,7 @@ def read_smoothing(value: Any, what: str) -> Smoothing:
 
 
 def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> Floats:
-    """Probabilities of N outcomes in each context, of the shape of the first level."""
+    """Probabilities of N outcomes in each context; the shape is that of the first level."""
     longest = np.asarray(levels[0], float)
     probabilities = np.broadcast_to(np.asarray(base, float), longest.shape)
     if smoothing.method == "interpolation":
@@ -77,7 +77,7 @@ def smooth(levels: Sequence[Floats], base: ArrayLike, smoothing: Smoothing) -> F
 
 
 def relative(counts: Floats, otherwise: Floats) -> Floats:
-    """c / C, and the other distribution where the context has no example."""
+    """c / C; the other distribution in contexts without examples."""
     total = counts.sum(axis=-1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1), otherwise)
 
@@ -116,7 +116,7 @@ def _interpolate(levels: Sequence[Floats], base: Floats) -> Floats:
 
 
 def _without_one(counts: Floats, shape: tuple[int, ...]) -> Floats:
-    """(c - 1) / (C - 1), 0 where there is one example only."""
+    """(c - 1) / (C - 1); 0 for a single example."""
     rest = counts.sum(axis=-1, keepdims=True) - 1
     return np.broadcast_to(
         np.where(rest > 0, np.maximum(counts - 1, 0) / np.where(rest > 0, rest, 1), 0), shape

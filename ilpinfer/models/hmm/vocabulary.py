@@ -1,4 +1,4 @@
-"""Words that training has not seen: token classes, shapes and suffixes, from coarse to fine."""
+"""Unknown words: token classes, shapes and suffixes, from coarse to fine."""
 
 import json
 import re
@@ -25,7 +25,7 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ("lower", r"[a-z]+"),
     ("other", r".*"),
 )
-"""Token classes, the first that matches; they stand in for words that training has not seen."""
+"""Token classes for unknown words; the first match counts."""
 
 _CLASS = re.compile("|".join(f"({pattern})" for _, pattern in CLASSES), re.DOTALL)
 
@@ -39,7 +39,7 @@ def token_class(token: str) -> int:
 
 
 def shape(token: str) -> str:
-    """Stretches of capitals, other letters and digits as one sign each: `McCallum-2013` is `XxXx-d`."""
+    """The shape, with one sign for each stretch of capitals, other letters or digits: `McCallum-2013` is `XxXx-d`."""
     signs = ["X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdecimal() else c for c in token]
     return "".join(sign for before, sign in zip(["", *signs], signs, strict=False) if sign != before)
 
@@ -50,7 +50,7 @@ KEYS: Mapping[str, Callable[[str], str]] = {
     "suffix-2": lambda token: token[-2:].lower(),
     "suffix-3": lambda token: token[-3:].lower(),
 }
-"""Keys that divide the words of a class."""
+"""Keys that refine a class."""
 
 LADDERS: Mapping[str, tuple[str, ...] | None] = {
     "uniform": None,
@@ -59,7 +59,7 @@ LADDERS: Mapping[str, tuple[str, ...] | None] = {
     "suffixes": ("suffix-1", "suffix-2", "suffix-3"),
     "shapes-suffixes": ("shape", "suffix-1", "suffix-2", "suffix-3"),
 }
-"""Which keys refine the token classes, from coarse to fine; none at all for uniform."""
+"""Keys that refine the token classes, from coarse to fine; None for no classes."""
 
 
 _MONTH = re.compile(
@@ -91,16 +91,16 @@ class Vocabulary:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected true or false")
 
     def word(self, token: str) -> str:
-        """The word that is counted for a token; similar tokens share one word."""
+        """The word that is counted for a token; similar tokens share a word."""
         word = _representative(token) if self.alike else token
         return word.lower() if self.lower_case else word
 
     def ladder(self, word: str) -> tuple[str, ...]:
-        """Keys of a word from its class to the finest, empty for uniform."""
+        """The class of a word and the keys that refine it; empty for uniform."""
         return _ladder(word, self.by)
 
     def attributes(self, token: str) -> list[str]:
-        """Names of a token's word, and of an unseen word in each of its places of the ladder, finest first."""
+        """Names of a token's word, then of an unseen word in each place of the token's ladder, finest first."""
         word = self.word(token)
         keys = self.ladder(word)
         return [named_word(word), *(named_place(keys[:depth]) for depth in range(len(keys), 0, -1)), UNSEEN]
@@ -112,7 +112,7 @@ class Vocabulary:
 
 
 WORD, UNSEEN = "word ", "unseen"
-"""How names of attributes begin; the second is also that of the only unseen word without classes."""
+"""Prefixes of attribute names; without classes, `UNSEEN` itself is the name of the unseen word."""
 
 
 def named_word(word: str) -> str:
@@ -120,7 +120,7 @@ def named_word(word: str) -> str:
 
 
 def named_place(keys: Sequence[str]) -> str:
-    """The name of the unseen word in a place of the ladder."""
+    """The name of an unseen word in a place of the ladder."""
     return f"{UNSEEN} {json.dumps(keys, ensure_ascii=False)}"
 
 
@@ -130,7 +130,7 @@ def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
 
 @remembered
 def _representative(token: str) -> str:
-    """A token of the same class, shape included for numbers with other signs in them."""
+    """A representative token of the same class; of the same shape for numbers with other characters."""
     name = CLASSES[token_class(token)][0]
     if name in ("number-like", "with-digit"):
         return shape(token).translate(_SIGNS)
