@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from support import cbc
 from support.service import post
 
 from ilpinfer import Decoder, RuleSet, dump_rules
@@ -199,6 +200,15 @@ def test_export(cli, places, options):
             assert whole == Path(f"{kind}/{at:04}.{end}").read_text()
 
 
+def test_solutions_are_checked_against_the_program_of_their_sequence(cli, places):
+    cli.done("export all.jsonl --rules all.toml --output all")
+    for file in Path("all").glob("*.lp"):
+        cbc.run(file, file.with_suffix(".sol"))
+    found = json.loads(cli.done("export all.jsonl --rules all.toml --check all --json").out)
+    assert [each["score"] for each in found] == [row["score"] for row in decoded(cli, "all")]
+    assert all(each["claim_agrees"] and each["status"] == "optimal" for each in found)
+
+
 def test_references(cli, places):
     for name in ("all", *places):
         cli.done(f"reference make {name}.jsonl --rules {name}.toml --output {name}.references.jsonl")
@@ -269,6 +279,28 @@ def test_sequences_that_follow_each_other_under_the_same_rules_are_decoded_toget
     assert seen == [item.trellis for item in scored]
     assert all(one[0] != two[0] for one, two in zip(kinds, kinds[1:], strict=False))
     assert max(size for _, size in kinds) > 1
+
+
+def test_sequences_are_read_when_they_are_needed(places):
+    class Live:
+        """A stream that has to be waited for."""
+
+        def __init__(self):
+            self.items, self.read, self.paused = iter(score(read("all.jsonl"), None)), 0, True
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.read += 1
+            return next(self.items)
+
+    live, number = Live(), 0
+    for metadata, trellises in by_rules(live, RULES):
+        for solution in Decoder(RULES).of(metadata).decode_many(trellises):
+            number += 1
+            assert solution.status == "optimal" and live.read == number and trellises.paused
+    assert number == 24
 
 
 def test_rules_are_compiled_once_for_each_class():
