@@ -91,11 +91,14 @@ class Absent:
 
     def add(self, example: Example) -> None:
         if self._keys:
-            self._keys -= example.notes.keys()
+            self.add_metadata(example.notes)
         if example.candidates is not None:
             fields = example.candidates.fields
             paths = [f"{outer}/{inner}" for outer in fields for inner in fields] if self._nested else []
             self._met = {*(self._met or ()), *fields, *paths}
+
+    def add_metadata(self, metadata: Mapping[str, Any]) -> None:
+        self._keys -= metadata.keys()
 
     @property
     def notices(self) -> list[str]:

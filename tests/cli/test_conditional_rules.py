@@ -178,6 +178,16 @@ def test_evaluate(cli, places):
     assert any(row["gold"]["broken"] for row in every[1:])
 
 
+@pytest.mark.parametrize("command", ["check all.toml", "evaluate all.out.jsonl --rules all.toml"])
+def test_files_without_metadata_are_a_notice(cli, places, records, command):
+    bare = [{key: one[key] for key in ("tokens", "labels")} for one in records]
+    for name in ("bare", "all.out"):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in bare))
+    said = "when: no sequence has intent in its metadata, so rules on it are never applied"
+    assert cli.done(f"{command} bare.jsonl").err.count(said) == 1
+    assert said not in cli.done(f"{command} all.jsonl").err
+
+
 def test_evaluate_knows_the_metadata_of_either_file(cli, places, records):
     decoded(cli, "all")
     bare = [{key: one[key] for key in ("tokens", "labels")} for one in records]
