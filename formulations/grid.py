@@ -46,7 +46,7 @@ def _snap(array: Floats, what: str, rows: Integers | None = None) -> Grid:
     if large.any():
         raise ValueError(
             f"{what}{place(large, rows)} is {array[large][0]:g}, beyond 2^31 nats; rescale the scores, or use -inf "
-            "to forbid"
+            "(null in JSON) to forbid"
         )
     return np.where(np.isneginf(array), FORBIDDEN, np.nan_to_num(units, neginf=0.0)).astype(np.int64)
 

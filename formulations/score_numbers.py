@@ -67,7 +67,9 @@ def check_finite(array: Floats, what: str, rows: Integers | None = None) -> None
     bad = np.isnan(array) | (array == np.inf)
     if bad.any():
         where = place(bad, rows)
-        raise ValueError(f"{what}{where} is {array[bad][0]}: give a finite number, or -inf to forbid")
+        raise ValueError(
+            f"{what}{where} is {array[bad][0]}: give a finite number, or -inf (null in JSON) to forbid"
+        )
 
 
 def without_masks(array: Floats, what: str, rows: Integers | None = None) -> Floats:
@@ -166,7 +168,7 @@ def _joined(values: Sequence[Any], what: str) -> Floats:
         return np.array(values, np.float64)
     except OverflowError:
         raise ValueError(
-            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf to forbid"
+            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf (null in JSON) to forbid"
         ) from None
     except (TypeError, ValueError):
         raise ValueError(f"{what} must hold numbers in rows of equal length, not {brief(values)}") from None
@@ -190,7 +192,7 @@ def _read(value: Any, what: str) -> Floats:
         return _rows(list(array), what) if array.ndim else _number(array.item(), what)
     if array.size == 0:
         return np.zeros(array.shape)
-    way = "; as a score, use 0 to allow and -inf to forbid" if kind == "b" else ""
+    way = "; as a score, use 0 to allow and -inf (null in JSON) to forbid" if kind == "b" else ""
     raise ValueError(f"{what} must hold numbers, not {brief(array.reshape(-1).tolist()[0])}{way}")
 
 
@@ -228,7 +230,7 @@ def _number(value: Any, what: str) -> Floats:
         return np.array(float(value))
     except OverflowError:
         raise ValueError(
-            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf to forbid"
+            f"{what} holds a number beyond 2^31 nats; rescale the scores, or use -inf (null in JSON) to forbid"
         ) from None
     except (TypeError, ValueError):
         raise ValueError(f"{what} must hold numbers, not {brief(value)}") from None

@@ -86,7 +86,8 @@ def measure(sources: Sources, cell: Cell) -> Iterator[Row]:
     began = time.process_time()
     fitting = prepared(learner, training, make, setting.rules())
     models = time.process_time() - began
-    trials, ways = selection(learner, fitting).trials, candidates(learner, fitting.given, fitting.corrects)
+    ways = candidates(learner, fitting.given, fitting.corrects)
+    trials = selection(learner, fitting, ways).trials
     model = make(training)
     for name, trial in trials.items():
         began = time.process_time()
@@ -149,7 +150,7 @@ def _judged(frame: DataFrame) -> DataFrame:
             for trial in trials.values()
         ]
         worth = Series([sum(each) for each in on_folds], some.index)
-        best = worth.groupby(some.group).idxmax()
+        best = worth.dropna().groupby(some.group).idxmax()
         seconds = some.models + some.trial.sum() + some["fit"]
         parts.append(
             some.assign(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 from formulations.arguments import instance, instances, items, names, text, texts
@@ -200,14 +201,39 @@ class RuleSet:
         """
         if not self.conditional:
             return self
-        kept = self.holding(metadata)
+        return self._where(self.holding(metadata))
+
+    @property
+    def everywhere(self) -> "RuleSet":
+        """The same rules without their conditions."""
+        return self._where((True,) * len(self)) if self.conditional else self
+
+    def _where(self, kept: tuple[bool, ...]) -> "RuleSet":
+        """The items that are kept, without conditions."""
 
         def make() -> "tuple[tuple[bool, ...], RuleSet]":
-            chosen = (item for item, holds in zip(self.items, kept, strict=True) if holds)
+            chosen = compress(self.items, kept)
             items = tuple(replace(item, when="") if isinstance(item, Rule) else item for item in chosen)
             return kept, replace(self, items=items)
 
         return self._of_sequences.find(lambda one: one[0] == kept, make)[1]
+
+    def check_unconditional(self, way_out: str = "take the rules of a sequence, rules.of(metadata)") -> None:
+        """Raise ValueError where a rule has a condition.
+
+        Parameters
+        ----------
+        way_out : str, optional
+            What to do instead, for the message.
+
+        Raises
+        ------
+        ValueError
+            If a rule holds for some sequences only.
+        """
+        for rule in self.rules:
+            if rule.when:
+                raise ValueError(f"rule {rule.title!r} holds only where {rule.when}: {way_out}")
 
     @property
     def rules(self) -> list[Rule]:

@@ -225,6 +225,7 @@ class CompiledRules:
 def compile_rules(rules: Iterable[Rule | Feature], labels: LabelSet) -> CompiledRules:
     """Compile rules and features; ValueError for an object that is no rule, an unknown field, and a repeated name."""
     given = rule_set(rules)
+    given.check_unconditional()
     labels = given.fit(labels)
     names, known = unique_names(given), labels.with_optional_fields(given.fields)
     items = tuple(_compiled(item, name, known) for item, name in zip(given, names, strict=True))
@@ -245,10 +246,6 @@ def _compiled(item: Rule | Feature, name: str, labels: LabelSet) -> CompiledRule
     try:
         if isinstance(item, Feature):
             return CompiledFeature(name, item.steps(labels))
-        if item.when:
-            raise ValueError(
-                f"holds only where {item.when}: take the rules of a sequence, rules.of(metadata); `ilpinfer decode` does so"
-            )
         if item.hard and (why := item.statement.vacuous(labels)):
             raise ValueError(why)
         components = None if item.distance == "hamming" else item.components(labels)

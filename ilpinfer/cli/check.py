@@ -102,6 +102,7 @@ def check(options: CheckOptions) -> None:
 def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     from ilpinfer.core.rule_compiler import compiler_of
     from ilpinfer.evaluation.checking import check_rules
+    from ilpinfer.pipelines.scored_stream import Absent
 
     inputs = files_read(gold, options.label_names, toml=[options.rules])
     outputs = Outputs(options.as_json, inputs, write=options.write or None)
@@ -119,9 +120,12 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
     checked = replace(rule_set, never=())  # no token has these labels any more
-    compiler_of(checked).compiled(label_set)
+    compiler_of(checked.everywhere).compiled(label_set)
     warnings.simplefilter("ignore", RuleNotice)
-    for text in distinct([about_scheme, *notices(checked, label_set)]):
+    absent = Absent(checked)
+    for each in examples:
+        absent.add(each)
+    for text in distinct([about_scheme, *notices(checked, label_set), *absent.notices]):
         notice(text)
     sequences = [
         replace(each, tokens=tuple(tokens), labels=tuple(labels))

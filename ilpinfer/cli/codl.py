@@ -19,7 +19,7 @@ from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
 from ilpinfer.cli.labelled import held_out_of_file, names_in, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.rule_files import files_read, read_rules
+from ilpinfer.cli.rule_files import NO_METADATA, files_read, read_rules
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.corpus.conversion import convert_all
@@ -97,6 +97,7 @@ def codl(options: CodlOptions) -> None:
     learner_of(options.kind, model, options.m_step)  # refuses a kind and options before anything is read
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
+    rules = read_rules(options.rules, NO_METADATA)
     with about(options.labelled):
         labelled = read_labelled(options.labelled, options.column, scheme, never=options.never, partly=True)
     names = names_in(labelled)
@@ -108,7 +109,6 @@ def codl(options: CodlOptions) -> None:
     notice_scheme([labels for _, labels in labelled], scheme)
     with about(options.pool):
         pool = _pool(options, labelled, scheme)
-    rules = read_rules(options.rules)
     with about(options.held_out or None):
         path = options.held_out
         held_out = (

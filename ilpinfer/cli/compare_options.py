@@ -1,5 +1,6 @@
 """The options of `ilpinfer compare`, and the plan and the layout that they ask for."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -92,6 +93,12 @@ class CompareOptions:
     threads: arguments.Threads = 1
     option: Sequence[str] = METHODS.option((), "METHOD.NAME=VALUE: A parameter of a method. May be repeated.")
     as_json: arguments.AsJson = False
+
+    def __post_init__(self) -> None:
+        for name, formats in (("format", self.tables), ("plots", self.plots)):
+            for kind, times in Counter(formats).items():
+                if times > 1:
+                    raise InputError(f"--{name} {kind} is given twice")
 
     @property
     def prediction_files(self) -> dict[str, str]:

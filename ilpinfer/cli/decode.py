@@ -5,6 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, get_args
 
 from formulations import RuleSet
@@ -19,6 +20,7 @@ from ilpinfer.cli.outputs import check_streams, resumable
 from ilpinfer.cli.progress import rate_progress
 from ilpinfer.cli.signals import ContinuedBy
 from ilpinfer.cli.streams import json_text, notice, remark
+from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
@@ -29,7 +31,7 @@ from ilpinfer.system.checkpoint import Position, Row, RowCheckpoint
 from ilpinfer.system.output_paths import output_path
 
 if TYPE_CHECKING:
-    from ilpinfer.pipelines.scored_stream import ScoredStream, Trellises
+    from ilpinfer.pipelines.scored_stream import Absent, ScoredStream
 
 
 @command(
@@ -56,12 +58,9 @@ def decode(options: DecodeOptions) -> None:
             examples.reject = findings.reject
         if isinstance(first := examples.peek(), Rejection):
             raise first.error
-        job = job_of(options.input)
-        if job.rules.conditional and options.jobs > 1:
-            raise InputError(
-                f"--jobs {options.jobs}: rules with when are chosen for each sequence in one process; leave --jobs out"
-            )
-        work = _Work(examples, job, solve, options, findings)
+        only = f"--jobs {options.jobs}: each process has one set of rules; leave --jobs out"
+        job = job_of(options.input, only if options.jobs > 1 else "")
+        work = _Work(examples, job, compiler_of(job.rules), solve, options, findings)
         if options.output == "-":
             with ContinuedBy(kept=False):
                 work.run(0, lambda rows, _: _print(rows), bar=False)
@@ -107,10 +106,17 @@ class _Counts:
 class _Work:
     examples: ExampleStream
     job: Job
+    rules: RuleCompiler
     solve: Solve
     options: DecodeOptions
     findings: Findings
     counts: _Counts = field(default_factory=_Counts)
+
+    @cached_property
+    def absent(self) -> "Absent":
+        from ilpinfer.pipelines.scored_stream import Absent
+
+        return Absent(self.job.rules, nested=self.options.nested)
 
     def resume(self, checkpoint: RowCheckpoint) -> None:
         """Continue after the sequences that are already written."""
@@ -127,11 +133,13 @@ class _Work:
                 example = self._written(checkpoint.job, row["job"])
             if example is None or row["job"] != checkpoint.job + fingerprint(example):
                 raise checkpoint.of_another_run
-            self._count(row, example.where)
+            self._count(row, example)
 
-    def _count(self, row: Row, where: str) -> None:
+    def _count(self, row: Row, example: Example) -> None:
         self.counts.add(row)
-        self.findings.add(row, where)
+        self.findings.add(row, example.where)
+        if row.get("rank", 1) == 1:
+            self.absent.add(example)
 
     def _written(self, job: str, known: str) -> Example | None:
         """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
@@ -150,40 +158,35 @@ class _Work:
 
     def run(self, begin: int, write: Write, *, bar: bool) -> None:
         """Decode and write sequence by sequence; outside a terminal there is progress without a bar, too."""
-        from ilpinfer.pipelines.scored_stream import Trellises, in_order
-
         overruled: Counter[str] = Counter()
-        trellises, proved = Trellises(self._scored()), 0
-        keys, met = {each.key for each in self.job.rules.conditions if each}, set[str]()
+        proved = 0
         with rate_progress("decoding", self.examples.total, bar=bar) as show:
-            results = self._solved(trellises)
-            pairs = in_order(trellises, results, lambda error: ([failure(Solution, error, "none")], Trace()))
-            for done, (item, (solutions, trace)) in enumerate(pairs, 1):
+            for done, (item, (solutions, trace)) in enumerate(self._solved(), 1):
                 rows = self._rows(begin + done - 1, item, solutions, trace)
                 write(rows, item.example)
                 proved += rows[0]["status"] in ("optimal", "infeasible")
                 show(self.examples.size, done, proved)
                 for row in rows:
-                    self._count(row, item.where)
+                    self._count(row, item.example)
                 for rule, at in solutions[0].overruled.items():
                     overruled[rule] += len(at)
-                met |= keys & item.example.notes.keys() if keys else set()
-            for key in sorted(keys - met):
-                notice(f"when: no sequence has {key} in its metadata, so rules on it are never applied")
+            for text in self.absent.notices:
+                notice(text)
             for rule, times in overruled.items():
                 notice(f'rule "{rule}" was overruled by an earlier rule at {counted(times, "token")}')
 
-    def _solved(self, trellises: "Trellises") -> "Iterator[tuple[list[Solution], Trace]]":
-        """Solutions in order; one by one where rules depend on the metadata of the sequence."""
-        if not self.job.rules.conditional:
-            yield from self.solve(trellises, self.job.rules)
-            return
-        for _ in trellises:
-            item = trellises.waiting[-1]
-            yield from self.solve(type(trellises)(iter([item])), self._rules_of(item))
+    def _solved(self) -> Iterator[tuple[ScoredExample, tuple[list[Solution], Trace]]]:
+        """Sequences in order, with their solutions."""
+        from ilpinfer.pipelines.scored_stream import by_rules, in_order
 
-    def _rules_of(self, item: ScoredExample) -> RuleSet:
-        return self.job.rules.of(item.example.notes)
+        for metadata, trellises in by_rules(self._scored(), self.job.rules):
+            results = self.solve(trellises, self.rules.of(metadata))
+            yield from in_order(
+                trellises, results, lambda error: ([failure(Solution, error, "none")], Trace())
+            )
+
+    def _rules_of(self, item: ScoredExample) -> RuleCompiler:
+        return self.rules.of(item.example.notes)
 
     def _scored(self) -> "ScoredStream":
         from ilpinfer.pipelines.scored_stream import ScoredStream

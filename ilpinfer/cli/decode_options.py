@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from formulations import RuleSet, Trellis
+from formulations import Trellis
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import OPTIONS, Group
 from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
-from ilpinfer.cli.streams import notice
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, configuration, deadline_for
+from ilpinfer.core.rule_compiler import RuleCompiler
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.corpus.examples import InputError, input_at
 from ilpinfer.decoding.reporting import attempt, failure
@@ -90,7 +90,7 @@ class DecodeOptions:
 
 Trace = list[list[float | None]]
 """Seconds, incumbent and bound of each improvement; in nats, None for infinite numbers."""
-Solve = Callable[["Trellises", RuleSet], Iterator[tuple[list["Solution"], Trace]]]
+Solve = Callable[["Trellises", RuleCompiler], Iterator[tuple[list["Solution"], Trace]]]
 
 
 def solver(options: DecodeOptions) -> Solve:
@@ -114,7 +114,7 @@ def solver(options: DecodeOptions) -> Solve:
     if options.trace and options.jobs > 1:
         raise ValueError("--trace and --jobs: give one of them, since a trace needs a single process")
 
-    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+    def solve(trellises: "Trellises", rules: RuleCompiler) -> "Iterator[tuple[list[Solution], Trace]]":
         decoder = Decoder(rules, method=method, time_limit=time_limit, **own)
         errors, trace = on_error(), Trace()
         watch = (lambda *now: trace.append([finite(x) for x in now])) if options.trace else None
@@ -161,14 +161,14 @@ def _two_phase_solver(options: DecodeOptions, tau: float) -> Solve:
     def failed(error: Exception, seconds: float) -> "list[TwoPhaseSolution]":
         return [failure(TwoPhaseSolution, error, options.method, seconds=seconds)]
 
-    def solutions(trellis: Trellis, rules: RuleSet, top: int | None) -> list[Solution]:
+    def solutions(trellis: Trellis, rules: RuleCompiler, top: int | None) -> list[Solution]:
         def decode() -> "list[TwoPhaseSolution]":
             result = two_phase(trellis, rules, top=top)
             return result if isinstance(result, list) else [result]
 
         return list(attempt(decode, on_error(), failed))
 
-    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
+    def solve(trellises: "Trellises", rules: RuleCompiler) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             yield solutions(trellis, rules, options.top) or solutions(trellis, rules, None), []
 
@@ -192,7 +192,6 @@ NOT_NESTED = (
 
 def _nested_solver(options: DecodeOptions) -> Solve:
     from ilpinfer.pipelines.nested_spans import check_method, nested_problem, solve_nested
-    from ilpinfer.pipelines.scored_stream import absent_names
 
     check_method(options.method)
     deadline_for(options.time_limit)
@@ -204,20 +203,16 @@ def _nested_solver(options: DecodeOptions) -> Solve:
     def failed(error: Exception, seconds: float) -> list[Solution]:
         return [failure(Solution, error, options.method, seconds=seconds)]
 
-    def solve(trellises: "Trellises", rules: RuleSet) -> "Iterator[tuple[list[Solution], Trace]]":
-        met = set[str]()
+    def solve(trellises: "Trellises", rules: RuleCompiler) -> "Iterator[tuple[list[Solution], Trace]]":
         for trellis in trellises:
             example = trellises.waiting[-1].example
             group = example.candidates
             if group is None or example.given:
                 what = "no candidates" if group is None else "given labels"
                 raise InputError(f"{example.where}: {what}; --nested chooses among candidates alone")
-            met |= {*group.fields, *(f"{outer}/{inner}" for outer in group.fields for inner in group.fields)}
             with input_at(example.where):
                 problem = nested_problem(group, rules, options.depth)
             run = partial(solve_nested, problem, len(trellis), **limits)
             yield attempt(lambda run=run: [run()[0]], on_error(), failed), []  # type: ignore[misc]
-        if met and (text := absent_names(rules, met)):
-            notice(text)
 
     return solve

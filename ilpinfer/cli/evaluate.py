@@ -224,6 +224,13 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
 
 def _broken(pairs: Sequence[Sequence[Pair]], rules: RuleSet, labels: LabelSet) -> list[dict[str, Any]]:
     """How often gold, predictions and those of --against break each rule."""
+    from ilpinfer.pipelines.scored_stream import Absent
+
+    absent = Absent(rules)
+    for pair in pairs[0]:
+        absent.add_metadata(pair.metadata)
+    for text in absent.notices:
+        notice(text)
     with warnings.catch_warnings(action="ignore", category=RuleNotice):
         first, *others = (broken_rules(each, rules, labels=labels) for each in pairs)
     for other in others:

@@ -14,6 +14,7 @@ from ilpinfer.models.files import load_model
 
 def explain(rules: RuleSet, model: str | None, scheme: str, length: int, as_json: bool) -> None:
     """Show what each rule becomes under the labels of a model, or of the declared fields."""
+    rules = rules.everywhere
     labels = _labels(rules, model, scheme)
     absent = rules.absent(labels)
     if absent:

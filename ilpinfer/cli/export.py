@@ -61,12 +61,13 @@ def export(options: ExportOptions) -> None:
             program = begun = None
             with failures.at(item.where):
                 trellis = known_trellis(item)
-                made = options.program.formulate(trellis, rules)
+                own = rules.of(item.example.notes)
+                made = options.program.formulate(trellis, own)
                 text, table = (
                     made.text(format_, units=units),
                     _map(made, item, options, format_, units),
                 )
-                begun = start(trellis, rules) if start else None
+                begun = start(trellis, own) if start else None
                 program = made
             if program is None:
                 continue

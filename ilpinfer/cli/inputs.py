@@ -18,7 +18,7 @@ from ilpinfer.cli.rule_files import files_read, read_rules
 from ilpinfer.cli.streams import notice
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.conversion import iob1_remark
-from ilpinfer.corpus.examples import Example, InputError
+from ilpinfer.corpus.examples import InputError, fingerprint
 from ilpinfer.corpus.label_names import names_of
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.sequences import read
@@ -86,10 +86,12 @@ class Job:
     content: str
 
 
-def job_of(options: Scoring) -> Job:
-    """Model and rules, read and checked."""
+def job_of(options: Scoring, only: str = "") -> Job:
+    """Model and rules, read and checked; `only` as for `read_rules`."""
     model, scheme = options.model, canonical_scheme(options.scheme)
-    rules = with_never(read_rules(options.rules), options.never)
+    if options.rules_first:
+        only = "--rules-first restricts labels before the metadata is looked at; leave --rules-first out"
+    rules = with_never(read_rules(options.rules, only), options.never)
     with about(model):
         known = load_model(model) if model else None
         if options.rules_first:
@@ -127,7 +129,7 @@ def prepare(
             notices = about_rules(trellises, job.rules, notices)
     for each in notices:
         notice(each)
-    return scored, job.rules, f"{job.content}{_contents(examples)}"
+    return scored, job.rules, f"{job.content}{[*map(fingerprint, examples)]}"
 
 
 def unused_model(source: str, model: str) -> str:
@@ -205,11 +207,3 @@ def _content(path: str | None) -> str:
         return ""
     with open_bytes(path) as stream:
         return stream.read().decode("utf-8", "backslashreplace")
-
-
-def _contents(examples: list[Example]) -> list[Any]:
-    """The content of examples, as plain values with the same text in every process."""
-    return [
-        (e.tokens, e.columns, e.labels, e.given, None if e.scores is None else e.scores.to_plain())
-        for e in examples
-    ]

@@ -1,6 +1,7 @@
 """Labelled sequences to train a model on, and to evaluate it on."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from formulations import LabelSet
 from formulations.labels.schemes import scheme_of
@@ -39,12 +40,17 @@ def read_labelled(
     examples = read(source, reading(label_names, column), column, notice)[:first]
     never = list(never)
     pairs = require_labels(examples, partly=partly, never=never)
+    tell_unknown(source, pairs)
+    return rewrite(pairs, scheme, never, notice)
+
+
+def tell_unknown(source: str, pairs: Iterable[tuple[Any, Any]]) -> None:
+    """A notice that counts the tokens whose label is unknown, None."""
     if gaps := [count for _, labels in pairs if (count := labels.count(None))]:
         tokens, sequences = counted(sum(gaps), "token"), counted(len(gaps), "sequence")
         notice(
             f"{source_name(source)}: labels {' and '.join(UNKNOWN_LABELS)} are unknown: {tokens} in {sequences}"
         )
-    return rewrite(pairs, scheme, never, notice)
 
 
 def names_in(pairs: Iterable[Labelled]) -> tuple[str, ...]:

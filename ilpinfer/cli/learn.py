@@ -17,7 +17,7 @@ from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress
-from ilpinfer.cli.rule_files import comments, files_read, read_rules, with_source
+from ilpinfer.cli.rule_files import NO_METADATA, comments, files_read, read_rules, with_source
 from ilpinfer.cli.screen import add_row, table
 from ilpinfer.cli.streams import notice, remark
 from ilpinfer.cli.training_scores import TrainingInput, TrainingScores
@@ -112,7 +112,7 @@ def learn(options: LearnOptions) -> None:
     outputs = Outputs(
         options.as_json, inputs, output=options.output, **{"output-model": options.output_model}
     )
-    rules = read_rules(options.rules)
+    rules = read_rules(options.rules, NO_METADATA)
     with _about_rules(options):
         _ = stated(rules, "learning")
     warnings.simplefilter("ignore", RuleNotice)

@@ -137,6 +137,8 @@ class ExportOptions:
                 raise InputError(f"--start {self.start}: is for --format lp and mps; leave it out")
             if self.program.program == "two-phase":
                 raise InputError("--program two-phase: has no cost network; take --format lp or mps")
+        if self.format == "wcsp" and self.units == "nats":
+            raise InputError("--units nats: a cost network is in grid units; leave --units out")
         wanted = (
             {"output": self.output, "gzip": self.gzip, "start": self.start}
             if self.check

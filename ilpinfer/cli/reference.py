@@ -61,7 +61,7 @@ class _Work:
                         raise InputError("an empty sequence has one labelling, and no reference")
                     yield make(
                         item.trellis,
-                        self.rules,
+                        self.rules.of(item.example.notes),
                         name=item.where,
                         time_limit=options.time_limit,
                         top=options.top,

@@ -218,13 +218,15 @@ def _work(
 
 
 def _tell_of_rules(work: "Work", shard: "Shard") -> None:
-    """Notices about rules that have nothing to check in the first sequence, as `decode` gives them."""
-    from ilpinfer.pipelines.scored_stream import RuleCheck
+    """Notices about rules that have nothing to check in the first file, as `decode` gives them."""
+    from ilpinfer.pipelines.scored_stream import Absent, RuleCheck
     from ilpinfer.reprocessing.shards import scored
 
-    check = RuleCheck(work.decoder.rules)
+    check, absent = RuleCheck(work.decoder.rules), Absent(work.decoder.rules)
     check.add(scored(shard.examples[0], work))
-    for text in filter(None, [*check.remarks, check.absent]):
+    for example in shard.examples:
+        absent.add(example)
+    for text in (*check.remarks, *(f"in the first file, {each}" for each in absent.notices)):
         notice(text)
 
 

@@ -17,11 +17,18 @@ from formulations.rulefiles.loading import LARGEST, catalogue
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.python_rules import file_of, is_python, python_rules
 from ilpinfer.cli.streams import notice
+from ilpinfer.corpus.examples import input_at
 from ilpinfer.corpus.sequences import text_of
 
+NO_METADATA = "the command trains on tokens and labels without metadata; remove when, or leave the rule out"
+"""Why commands that learn take no rules with a condition."""
 
-def read_rules(sources: Sequence[str]) -> RuleSet:
-    """The rules of all sources together; none where there is no source."""
+
+def read_rules(sources: Sequence[str], only: str = "") -> RuleSet:
+    """The rules of all sources together; none where there is no source.
+
+    `only` says why a command takes rules without a condition only, and what to do; other commands take the rules of each sequence.
+    """
     result = []
     for source in sources:
         with about(source), warnings.catch_warnings():
@@ -30,6 +37,9 @@ def read_rules(sources: Sequence[str]) -> RuleSet:
                 result.append(parse_rules(text_of("-"), "standard input"))
             else:
                 result.append(python_rules(source) if is_python(source) else load_rules(source))
+        if only:
+            with input_at("standard input" if source == "-" else source):
+                result[-1].check_unconditional(only)
     rules = join_rules(result)
     for text in _lengths_of_lists(rules):
         notice(text)

@@ -116,7 +116,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read(file: Path, item: ScoredExample, rules: RuleSet, options: ExportOptions) -> CheckedSolution:
-    trellis = known_trellis(item)
+    trellis, rules = known_trellis(item), rules.of(item.example.notes)
     program = options.program.formulate(trellis, rules)
     about = _map(file, program)
     format_ = options.format or about.get("format", "lp")

@@ -20,7 +20,7 @@ from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
 from ilpinfer.cli.labelled import check_whole, held_out_of_file, read_labelled
 from ilpinfer.cli.outputs import Outputs
 from ilpinfer.cli.progress import progress, status
-from ilpinfer.cli.rule_files import files_read, read_rules
+from ilpinfer.cli.rule_files import NO_METADATA, files_read, read_rules
 from ilpinfer.cli.screen import add_row, print_json, table
 from ilpinfer.cli.streams import remark
 from ilpinfer.corpus.examples import InputError
@@ -93,6 +93,7 @@ def train(options: TrainOptions) -> None:
         toml=[*options.rules, _template(own)],
     )
     outputs = Outputs(options.as_json, inputs, output=options.output)
+    rules = read_rules(options.rules, NO_METADATA)
     with about(source):
         pairs = read_labelled(
             source,
@@ -104,7 +105,6 @@ def train(options: TrainOptions) -> None:
             partly=KINDS[kind].partly,
         )
     notice_scheme([labels for _, labels in pairs], scheme)
-    rules = read_rules(options.rules)
     documents = _documents(options, len(pairs))
     with about(options.held_out or None):
         training, held_out = _held_out(options, pairs, scheme, documents)

@@ -1,7 +1,8 @@
 """Labelled sequences of a command, with scores of their own, of a model, or of models that are trained on other parts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import brief, counted
@@ -9,7 +10,7 @@ from ilpinfer.cli import arguments
 from ilpinfer.cli.arguments import Group, model_option, value_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
-from ilpinfer.cli.labelled import reading
+from ilpinfer.cli.labelled import reading, tell_unknown
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus.examples import Example, InputError
@@ -62,7 +63,9 @@ class TrainingInput:
         source = self.source
         sequences = read(source, reading(self.label_names, self.column), self.column, notice)
         sequences = self._without_helpers(sequences)
-        pairs = rewrite(require_labels(sequences), scheme)
+        labelled = require_labels(sequences, partly=True, never=self.never)
+        tell_unknown(source, labelled)
+        pairs = _rewritten(source, labelled, scheme)
         data = training_digest(pairs)
         if self.kind and self.model:
             raise InputError(f"--model {self.model} and --kind {self.kind}: give one of them")
@@ -76,7 +79,7 @@ class TrainingInput:
         own = all(example.scores is not None for example in sequences)
         record = training_record(self.model) if self.model and not own else None
         if record is not None and record.kind in KINDS:
-            pairs = rewrite(require_labels(sequences), record.scheme)
+            pairs = _rewritten(source, labelled, record.scheme)
             data = training_digest(pairs)
             if record.data == data:
                 notice(
@@ -86,7 +89,9 @@ class TrainingInput:
         self._warn(own, record)
         with about(self.model):
             model: SequenceModel | None = load_model(self.model) if self.model else None
-        scored = score(sequences, model, scheme)
+        whole = all(map(is_whole, labelled))
+        by = score if whole else partial(_score_partly, source, labelled)
+        scored = by(sequences, model, scheme)
         examples = [item for item in scored if item.trellis is not None]
         if len(examples) < len(scored):
             notice(f"left out: {counted(len(scored) - len(examples), 'sequence')} that could not be scored")
@@ -95,7 +100,7 @@ class TrainingInput:
 
     def _without_helpers(self, sequences: list[Example]) -> list[Example]:
         """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
-        labellings = [labels for _, labels in require_labels(sequences, never=self.never)]
+        labellings = [labels for _, labels in require_labels(sequences, partly=True, never=self.never)]
         kept = places_with_labels(labellings, self.never)
         result = []
         for example, places, labels in zip(sequences, kept, labellings, strict=True):
@@ -135,9 +140,11 @@ class TrainingScores:
     """How to train these models, each without a part; None if there are scores."""
 
     def train(self, some: Sequence[Labelled]) -> TrainedModel:
-        """A model of some of the sequences."""
+        """A model of some of the sequences; of those in which all tokens have a label, where its kind needs that."""
         assert self.record is not None
-        return KINDS[self.record.kind].make(some, self.record.scheme, [], None, self.record.options)
+        kind = KINDS[self.record.kind]
+        seen = some if kind.partly else list(filter(is_whole, some))
+        return kind.make(seen, self.record.scheme, [], None, self.record.options)
 
     def cross_fit(self, learner: "WeightLearner") -> list[ScoredExample]:
         """Each sequence, scored by a model trained without its part."""
@@ -156,9 +163,48 @@ def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) ->
             f"{source}: has only one sequence, but models are trained on the other sequences; add sequences, or, with --weights rules, "
             "name a model with --model"
         )
+    whole = sum(map(is_whole, pairs))
+    if whole < len(pairs) and not KINDS[record.kind].partly:
+        if not whole:
+            raise InputError(
+                f"{source}: each sequence has tokens without a label; a {record.kind} is trained on sequences in which all have one: label "
+                "some, or use --kind hmm"
+            )
+        notice(
+            f"each {record.kind} is trained on sequences in which all tokens have a label: {whole} of {len(pairs)}"
+        )
     settings = ", ".join(f"{name}={value}" for name, value in record.options.items())
     scores = f"scored by {record.kind}{f' ({settings})' if settings else ''} trained without each part"
     return TrainingScores(pairs, scores, training_digest(pairs), record=record)
+
+
+def is_whole(pair: Labelled) -> bool:
+    """Whether all tokens have a label."""
+    return None not in pair[1]
+
+
+def _rewritten(source: str, labelled: Sequence[Labelled], scheme: str) -> list[Labelled]:
+    """As `rewrite`, with the name of the file in an error about labels of some tokens."""
+    try:
+        return rewrite(labelled, scheme)
+    except ValueError as error:
+        if all(map(is_whole, labelled)):
+            raise
+        raise InputError(f"{source}: {error}") from None
+
+
+def _score_partly(
+    source: str,
+    labelled: Sequence[Labelled],
+    sequences: Sequence[Example],
+    model: SequenceModel | None,
+    scheme: str,
+) -> list[ScoredExample]:
+    """As `score`, with the labels of `labelled`, None for unknown ones, in the scheme of the scores."""
+    scored = score([replace(example, labels=None) for example in sequences], model, scheme)
+    shown = next(item.trellis.labels.scheme for item in scored if item.trellis is not None)
+    labels = [tuple(own) for _, own in _rewritten(source, labelled, shown)]
+    return [replace(item, gold=own) for item, own in zip(scored, labels, strict=True)]
 
 
 def _shown(model: str | None) -> str:

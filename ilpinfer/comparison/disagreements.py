@@ -105,7 +105,8 @@ def furthest(frame: "pd.DataFrame", cap: float) -> list[tuple[Any, Any]]:
 
 def _pair(case: ScoredExample, rules: RuleCompiler, first: Any, second: Any) -> PathPair:
     assert case.trellis is not None
-    best, other = (_path(case.trellis, rules, row) for row in (first, second))
+    own = rules.of(case.example.notes)
+    best, other = (_path(case.trellis, own, row) for row in (first, second))
     pairs = zip(best.labels, other.labels, strict=True)
     differing = tuple(t for t, (one, two) in enumerate(pairs) if one != two)
     marked = {t for path in (best, other) for cost in path.costs for t in cost.tokens}

@@ -62,7 +62,8 @@ class ComparisonRun:
         for number, case in enumerate(self.cases):
             own = list(islice(known, len(entries)))
             if len(own) < len(entries):
-                gold = None if case.trellis is None else ScoredGold.of(case.trellis, self.rules, case.gold)
+                rules = self.rules.of(case.example.notes)
+                gold = None if case.trellis is None else ScoredGold.of(case.trellis, rules, case.gold)
                 about = {name: own[0][name] for name in ABOUT} if own else _about(case, gold)
                 for entry in entries[len(own) :]:
                     own.append({**self._row(number, case, entry, gold), **about})
@@ -89,7 +90,7 @@ class ComparisonRun:
         """The solution of a method; a failure if errors are recorded."""
         began = time.perf_counter()
         try:
-            return self._solution(number, trellis, entry)
+            return self._solution(number, case, trellis, entry)
         except Exception as error:
             if self.on_error == "record":
                 return failure(Solution, error, entry.name, seconds=time.perf_counter() - began)
@@ -98,15 +99,16 @@ class ComparisonRun:
                 'on_error="record" records it as a failure and continues'
             ) from error
 
-    def _solution(self, number: int, trellis: Trellis, entry: PlannedMethod) -> Solution:
+    def _solution(self, number: int, case: ScoredExample, trellis: Trellis, entry: PlannedMethod) -> Solution:
+        rules = self.rules.of(case.example.notes)
         if entry.request is not None:
-            solution: Solution = Runner(self.rules, entry.request).one(trellis)
+            solution: Solution = Runner(rules, entry.request).one(trellis)
             return solution
-        never = trellis.labels.never.union(self.rules.rules.never)
+        never = trellis.labels.never.union(rules.rules.never)
         [labels] = read_as_outside([entry.labellings[number]], never, outside_of([trellis.labels.names]))
         if labels is None:
-            return no_labelling(trellis, self.rules)
-        return evaluate_labelling(trellis, self.rules, labels)
+            return no_labelling(trellis, rules)
+        return evaluate_labelling(trellis, rules, labels)
 
 
 def _about(case: ScoredExample, gold: ScoredGold | None) -> Row:
@@ -243,6 +245,7 @@ def compare(
     choice(on_error, "on_error", get_args(OnError))
     positive(cap, "cap", "nats")
     cases, compiler = cases_of(given_to_each(trellises, given), gold), compiler_of(rules)
+    compiler.rules.check_unconditional()
     plan = plan_of(methods, time_limit=time_limit, seeds=seeds, predictions=predictions, names=names)
     check_predictions(cases, predictions or {})
     frame = frame_of(ComparisonRun(cases, compiler, plan, on_error, watch=watch).new_rows())

@@ -1,6 +1,6 @@
 """Rules, compiled once for each label set, in a cache by the objects that they were given as."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from formulations import Feature, Rule, RuleSet, Trellis
 from formulations.arguments import instance
 from formulations.caches import MOST_LABEL_SETS, Recent
+from formulations.constraints.rule_set import MOST_CLASSES
 from formulations.labels.label_set import LabelSet
 from formulations.problem.compiled_rules import CompiledRules, compile_rules, unique_names
 from formulations.problem.problem import Problem
@@ -30,12 +31,22 @@ class RuleCompiler:
         self._compiled = Recent[CompiledRules](MOST_LABEL_SETS)
         self._objects: dict[type[Any], Recent[Any]] = {}
         self._without = Recent[tuple[str, RuleCompiler]](MOST_LEFT_OUT)
+        self._of_sequences = Recent[RuleCompiler](MOST_CLASSES)
 
     def __reduce__(self) -> Any:
         return RuleCompiler, (self.rules, self.labels)
 
     def __iter__(self) -> Iterator[Rule | Feature]:
         return iter(self.rules)
+
+    def of(self, metadata: Mapping[str, Any]) -> "RuleCompiler":
+        """The rules of a sequence, as `RuleSet.of`; the same object for sequences with the same rules."""
+        rules = self.rules.of(metadata)
+        if rules is self.rules:
+            return self
+        return self._of_sequences.find(
+            lambda one: one.rules is rules, lambda: RuleCompiler(rules, self.labels)
+        )
 
     def fit(self, trellis: Trellis) -> Trellis:
         """The trellis without the labels that the rules leave out; ValueError for an object that is not a trellis."""
@@ -65,14 +76,17 @@ class RuleCompiler:
         return self._objects.setdefault(kind, Recent(MOST_LABEL_SETS)) if recent is None else recent
 
     def only(self, labels: LabelSet) -> "RuleCompiler":
-        """The same rules, compiled, for these labels alone."""
+        """The same rules, compiled, for these labels alone; those with conditions are compiled for each class of sequences."""
         alone = RuleCompiler(self.rules, labels)
-        alone._compiled.find(lambda _: False, lambda: self.compiled(labels))
+        if self.rules.conditional:
+            compile_rules(self.rules.everywhere, labels)
+        else:
+            alone._compiled.find(lambda _: False, lambda: self.compiled(labels))
         return alone
 
     def prepare(self) -> None:
         """Compile for the only labels, if they are known and this has not been done yet, as in another process."""
-        if self.labels is not None:
+        if self.labels is not None and not self.rules.conditional:
             self.compiled(self.labels)
 
     def problem(self, trellis: Trellis) -> Problem:

@@ -251,7 +251,7 @@ class Solution:
         ------
         ValueError
             If no labelling was found in time, for a position without a token, and for a solution that was read
-            from a file.
+            from a file or is of nested spans.
 
         Examples
         --------
@@ -271,9 +271,11 @@ class Solution:
                 known = self.context.questions.conflict(self.context, known)
             if known is not None:
                 return Explanation((), {}, known)
-        if self.context is None:
-            raise ValueError("only a solution that was decoded here can be explained")
         ids, labels = self.ids, self.labels
+        if self.context is None:
+            raise ValueError(
+                "solutions from files and of nested spans have no trellis by which they are explained; decode the sequence"
+            )
         if token is None and not flag(change, "change"):
             return explain(labels, self.score, self.violations, self.context)
         at = None if token is None else whole(token, "token", 0, len(labels) - 1)

@@ -264,25 +264,38 @@ def find_places(
     sequence, given = place_of("sequence", names.sequence), place_of("given", names.given)
     column, _, mark = names.end.partition("=")
     end = place_of("end", column)
-    result = Places(token, None, sequence, given, end=end, mark=mark)
-    if names.unlabelled:
-        return result
-    label, *inner = (place_of("label", each) for each in names.levels(cells))
-    label = 1 if label is None and given is None else label
-    if token == label:
-        raise InputError(
-            f"{where}: column {token + 1} is used for both tokens and labels; give --column TOKEN,LABEL"
-        )
-    result = replace(
-        result,
-        label=label,
-        inner=tuple(at for at in inner if at is not None),
-        given=None if given == label else given,
-    )
+    label, inner = None, tuple[int, ...]()
+    if not names.unlabelled:
+        label, *others = (place_of("label", each) for each in names.levels(cells))
+        label = 1 if label is None and given is None else label
+        inner = tuple(at for at in others if at is not None)
+        if given == label and names.given and not names.label:
+            label = None
+        elif given == label and not names.given:
+            given = None
+    result = Places(token, label, sequence, given, inner, end, mark)
+    _check_different(result, names, where)
     brackets = frozenset(
         at for at in result.levels if at < len(contents.columns) and are_brackets(contents.columns[at])
     )
     return replace(result, brackets=brackets)
+
+
+def _check_different(places: Places, names: ColumnNames, where: str) -> None:
+    """Raise InputError where a column is used twice."""
+    used = [("tokens", places.token), *(("labels", at) for at in places.levels)]
+    others = {"sequences": places.sequence, "known labels": places.given, "ends": places.end}
+    taken = dict[int, str]()
+    for what, at in [*used, *((what, at) for what, at in others.items() if at is not None)]:
+        if at in taken:
+            both = f"both {taken[at]} and {what}" if taken[at] != what else f"two levels of {what}"
+            roles = {"token": "", "label": "" if not names.unlabelled else None}
+            roles |= {role: getattr(names, role) or None for role in ("sequence", "given", "end")}
+            shown = ",".join(f"{role}={name or 'COLUMN'}" for role, name in roles.items() if name is not None)
+            raise InputError(
+                f"{where}: column {at + 1} is used for {both}; name a column for each, --column {shown}"
+            )
+        taken[at] = what
 
 
 def _proposed(contents: Contents, header: Cells) -> str:

@@ -69,7 +69,7 @@ class ColumnNames:
         return cls(unlabelled=columns.get("label") == "", beside=beside, **columns)
 
     def __bool__(self) -> bool:
-        return bool(self.label or self.token or self.roles)
+        return bool(self.label or self.token or self.unlabelled or self.roles)
 
     @property
     def roles(self) -> str:
@@ -86,7 +86,10 @@ class ColumnNames:
     def levels(self, header: Cells) -> list[str]:
         """The columns of the label, one for each level."""
         whole = self.label.lower() in [cell.strip().lower() for cell in header]
-        return [self.label] if whole else [part.strip() for part in self.label.split("+")]
+        levels = [self.label] if whole else [part.strip() for part in self.label.split("+")]
+        if len(levels) > 1 and not all(levels):
+            raise InputError(f"--column label={self.label}: a level has no column; write label=OUTER+INNER")
+        return levels
 
     def fitting(self, cells: Cells) -> "ColumnNames":
         """No names for a file with a token and a label a line that stands beside another, where it lacks one of them."""

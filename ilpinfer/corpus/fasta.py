@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from string import ascii_uppercase
 
 from formulations.messages import brief, counted
 from ilpinfer.corpus.examples import Example, Rejection
@@ -9,6 +11,12 @@ from ilpinfer.corpus.lines import Lines, few
 
 SUFFIXES = (".fasta", ".fa", ".3line")
 _RESIDUES = re.compile(r"[A-Za-z*-]{2,}")
+RESIDUES = f"{ascii_uppercase}acgtn*-"
+"""Characters of residues, those of masked bases in lower case."""
+LOOKED_AT = 300
+"""Lines that tell whether there are labels."""
+LEAST, MANY, FEW_REPEATS = 20, 1 / 2, 1 / 3
+"""Pairs of neighbours by which lines are judged; the least share of equal ones of labels, and the bound on that of residues."""
 
 
 def is_fasta(lines: Sequence[str]) -> bool:
@@ -18,9 +26,8 @@ def is_fasta(lines: Sequence[str]) -> bool:
 
 
 def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejection]:
-    """The records of a file; the first one tells whether there are labels."""
-    texts = [line.strip() for line in few(head, 3)]
-    labelled = len(texts) > 2 and not texts[2].startswith(">")
+    """The records of a file; the first ones tell whether there are labels."""
+    labelled = has_labels(head)
     lines.resume()
     record: list[tuple[int, str]] = []
     for number, line in lines:
@@ -52,11 +59,32 @@ def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejectio
         yield _incomplete(record, lines.name, labelled)
 
 
+def has_labels(lines: Sequence[str]) -> bool:
+    """Whether the second lines of records are labels, and not more residues: by characters of no residue, or by their runs."""
+    records = list[list[str]]()
+    for text in map(str.strip, few(lines, LOOKED_AT)):
+        if text.startswith(">"):
+            records.append([])
+        elif records:
+            records[-1].append(text)
+    if not records or len(records[0]) != 2:
+        return False
+    pairs = [record for record in records if len(record) == 2]
+    residues, labels = ([pair[side] for pair in pairs] for side in (0, 1))
+    odd = {*"".join(labels)} - {*"".join(residues), *RESIDUES}
+    return bool(odd) or (_repeats(labels) >= MANY and _repeats(residues) < FEW_REPEATS)
+
+
+def _repeats(texts: Sequence[str]) -> float:
+    """The share of characters that repeat the one before; 0 where there are too few."""
+    pairs = [one == two for text in texts for one, two in pairwise(text)]
+    return sum(pairs) / len(pairs) if len(pairs) >= LEAST else 0.0
+
+
 def _expected(labelled: bool) -> str:
-    parts = (
-        "the residues on one line and their labels on the next" if labelled else "all residues on one line"
-    )
-    return f"expected >NAME, then {parts}"
+    if labelled:
+        return "expected >NAME, then the residues on one line and their labels on the next"
+    return "expected >NAME, then all residues on one line; labels on the next are known by lower case, digits or long runs"
 
 
 def _incomplete(record: list[tuple[int, str]], name: str, labelled: bool) -> Rejection:

@@ -14,7 +14,7 @@ from ilpinfer.corpus.examples import InputNotice, Notify
 
 UNKNOWN_LABELS = (NO_LABEL, "?")
 """Labels in files of tokens whose label is not known."""
-NOT_PARTLY = "only hidden Markov models and CODL learn from labels of some tokens; give all labels, or leave the sequence out"
+NOT_PARTLY = "only hidden Markov models, CODL and the learning of weights take labels of some tokens; give all labels, or leave the sequence out"
 
 
 def check_labelled(labels: Any, where: str, error: type[ValueError] = ValueError) -> None:

@@ -96,15 +96,8 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
     return Example(group.tokens, None, where, group.scores, about=about, given=known, candidates=group)
 
 
-def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
-    try:
-        return _forbidden_as_infinity(record, reading)
-    except ValueError as error:  # JSON has no infinity
-        raise ValueError(str(error).replace("-inf to forbid", "null to forbid")) from None
-
-
 @one_notice
-def _forbidden_as_infinity(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
+def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
     allowed, _ = FORMS[form_of(record)]
     values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
     given, what = record.get("label_names"), "label_names"

@@ -1,6 +1,6 @@
 """Rules, method and options put together once, for any number of sequences."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -153,6 +153,22 @@ class Decoder:
         compiler = compiler_of(rules)
         compiler = compiler if self.labels is None else compiler.only(self.labels)
         return self._with(compiler, self._runner.request)
+
+    def of(self, metadata: Mapping[str, Any]) -> "Decoder":
+        """The decoder of a sequence: with its rules, those without a condition and those whose condition its metadata meets.
+
+        Parameters
+        ----------
+        metadata : mapping of str to object
+            What is known about the sequence; see `RuleSet.of`.
+
+        Returns
+        -------
+        Decoder
+            The decoder with these rules, which are compiled once for all sequences with the same rules.
+        """
+        rules = self._runner.rules.of(metadata)
+        return self if rules is self._runner.rules else self._with(rules, self._runner.request)
 
     @overload
     def decode(

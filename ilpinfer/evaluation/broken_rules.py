@@ -56,12 +56,12 @@ def broken_rules(
     if not any(any(pair.tokens) for pair in pairs):
         K, T = len(labels), max(len(pair.gold) for pair in pairs)
         scores = Trellis.from_emissions(np.zeros((T, K)), np.zeros((K, K)), labels=labels)
-        compiler_of(given).quietly(scores)  # which raises NoTokens for rules on words
+        compiler_of(given.everywhere).quietly(scores)  # which raises NoTokens for rules on words
     reports = [
         count_breaches(
             given,
             [
-                Example(pair.tokens, own, f"sequence {number}")
+                Example(pair.tokens, own, f"sequence {number}", about={"metadata": dict(pair.metadata)})
                 for number, (pair, own) in enumerate(zip(pairs, side, strict=True))
                 if own is not None
             ],

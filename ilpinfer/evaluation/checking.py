@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -47,7 +48,7 @@ class RuleReport(PlainRecord):
     """Counts of one rule on gold labels, and its relations to other rules.
 
     Counts are of sequences (`sequences`, `broken`, `applicable`), of places (`applies`, `holds`, `breaks`) and of violations; `share` is
-    broken / sequences. Penalties are in nats: None for a hard rule, and for one that never applies. Relations are those on the
+    broken / sequences, those in which the rule holds, all for one without a condition. Penalties are in nats: None for a hard rule, and for one that never applies. Relations are those on the
     sequences that were examined.
     """
 
@@ -120,18 +121,20 @@ def count_breaches(
     rules: RuleSet, gold: Sequence[Example], labels: LabelSet, advance: Callable[[], None] = lambda: None
 ) -> list[RuleReport]:
     """The reports of `check_rules` without relations between rules."""
-    names = [n for n, item in zip(unique_names(rules), rules, strict=True) if isinstance(item, Rule)]
-    tallies = [_Tally(name, rule) for name, rule in zip(names, rules.rules, strict=True)]
-    compiled = compiler_of(rules).compiled(labels)
+    pairs = zip(unique_names(rules), rules, strict=True)
+    tallies = [_Tally(name, rule) for name, rule in pairs if isinstance(rule, Rule)]
+    compiler, bare = compiler_of(rules), RuleSet(tuple(rules.rules))
     for rule in rules.rules if gold else ():
         rule.ground(labels, gold[0].tokens)
     for sequence in gold:
+        compiled = compiler.of(sequence.notes).compiled(labels)
         overruled = compiled.overruled(sequence.tokens)
         reading = Reading(sequence.gold, sequence.tokens, labels)
-        for tally in tallies:
-            tally.add(sequence, reading, set(overruled.get(tally.name, ())))
+        holding = compress(tallies, bare.holding(sequence.notes))
+        for tally, own in zip(holding, compiled.rules, strict=True):
+            tally.add(sequence, reading, set(overruled.get(own.name, ())))
         advance()
-    return [tally.result(len(gold)) for tally in tallies]
+    return [tally.result() for tally in tallies]
 
 
 class _Tally:
@@ -139,10 +142,11 @@ class _Tally:
         self.name, self.rule = name, rule
         self.applies = self.breaks = self.violations = self.overruled = 0
         self.broken: list[str] = []
-        self.applicable = 0
+        self.sequences = self.applicable = 0
         self.breaches: list[Breach] = []
 
     def add(self, gold: Example, reading: Reading, lost: set[int]) -> None:
+        self.sequences += 1
         trials = trials_of(self.rule, reading, lost)
         broken = [t for t in trials if t.amount]
         self.applies += len(trials)
@@ -158,7 +162,7 @@ class _Tally:
             text, labels = tuple(gold.tokens[t] for t in at), tuple(gold.gold[t] for t in at)
             self.breaches.append(Breach(gold.where, at, text, labels, trial.amount))
 
-    def result(self, sequences: int) -> RuleReport:
+    def result(self) -> RuleReport:
         suggested = (
             smoothed_penalty(len(self.broken), self.applicable, self.rule.penalty)
             if self.applicable
@@ -168,9 +172,9 @@ class _Tally:
             rule=self.name,
             hard=self.rule.hard,
             penalty=None if self.rule.hard else self.rule.penalty,
-            sequences=sequences,
+            sequences=self.sequences,
             broken=len(self.broken),
-            share=len(self.broken) / max(1, sequences),
+            share=len(self.broken) / max(1, self.sequences),
             violations=self.violations,
             applies=self.applies,
             holds=self.applies - self.breaks,
@@ -218,11 +222,16 @@ class _Relations:
         )
         from ilpinfer.exact.sum_relaxation import without_scores
 
-        problem = compiler_of(rules.rules).problem(trellis)
+        compiler = compiler_of(rules.rules)
+        problem = compiler.of(gold.notes).problem(trellis)
+        holding = [i for i, holds in enumerate(compiler.rules.holding(gold.notes)) if holds]
         self.bare = without_scores(problem)
-        self.rules = [replace(rule, penalty=HARD, binary=False) for rule in problem.rules]
+        hard = (replace(rule, penalty=HARD, binary=False) for rule in problem.rules)
+        self.rules = dict(zip(holding, hard, strict=True))
         paths = _near(labels.ids(gold.gold), K)
-        self.broken_by = np.array([[bool(rule.violations(p)) for rule in self.rules] for p in paths])
+        self.broken_by = np.zeros((len(paths), len(compiler.rules)), bool)
+        for i, rule in self.rules.items():
+            self.broken_by[:, i] = [bool(rule.violations(path)) for path in paths]
 
     def differ_nearby(self, i: int, j: int) -> bool:
         """Whether a labelling near gold breaks i and keeps j."""
@@ -230,24 +239,28 @@ class _Relations:
 
     def differ(self, i: int, j: int) -> bool:
         """Whether any labelling breaks i and keeps j, if that can be decided."""
-        if self.rules[i].machineless:
+        if i not in self.rules:
+            return False
+        if j not in self.rules or self.rules[i].machineless:
             return True
         return any(
             self._possible(self.rules[j], _breaking_rule(machine)) for machine in self.rules[i].machines
         )
 
     def can_break(self, i: int) -> bool:
+        if i not in self.rules:
+            return False
         if self.broken_by[:, i].any() or self.rules[i].machineless:
             return True
         return any(self._possible(_breaking_rule(machine)) for machine in self.rules[i].machines)
 
     def can_hold(self, i: int) -> bool:
         """Whether any labelling keeps the rule."""
-        return bool((~self.broken_by[:, i]).any()) or self._possible(self.rules[i])
+        return i in self.rules and (bool((~self.broken_by[:, i]).any()) or self._possible(self.rules[i]))
 
     def contradict(self, i: int, j: int) -> bool:
         """Whether the two leave no labelling together although each leaves some by itself."""
-        if (~self.broken_by[:, i] & ~self.broken_by[:, j]).any():
+        if (~self.broken_by[:, i] & ~self.broken_by[:, j]).any() or not {i, j} <= self.rules.keys():
             return False
         one, other = self.rules[i], self.rules[j]
         return not self._possible(one, other) and self._possible(one) and self._possible(other)

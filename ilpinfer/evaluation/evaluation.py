@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Pair:
         T label names; None if no labelling was found.
     gold : tuple of str
         T label names.
+    metadata : mapping of str to object, optional
+        What is known about the sequence, by which rules with a condition hold.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Pair:
     tokens: tuple[str, ...]
     predicted: tuple[str, ...] | None
     gold: tuple[str, ...]
+    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -359,7 +362,7 @@ def alike_pairs(pairs: Sequence[Pair], scheme: str) -> tuple[list[Pair], LabelSe
     for text in notices:
         warnings.warn(text, RuleNotice, stacklevel=stack_level())
     alike = [
-        Pair(pair.tokens, found, right or ())
+        Pair(pair.tokens, found, right or (), pair.metadata)
         for pair, found, right in zip(pairs, predicted, gold, strict=True)
     ]
     return alike, labels or LabelSet((OUTSIDE,))

@@ -72,7 +72,11 @@ def read_pairs(
         raise InputError(f"{gold}: {error}") from None
     labels = labels or LabelSet((OUTSIDE,))
     pairs = [
-        [Pair(t, p, g or ()) for t, p, g in zip(tokens, side, sides[0], strict=True)] for side in sides[1:]
+        [
+            Pair(t, p, g or (), {**one.notes, **two.notes})
+            for t, p, g, one, two in zip(tokens, side, sides[0], result, gold_examples, strict=True)
+        ]
+        for side, result in zip(sides[1:], examples, strict=True)
     ]
     return pairs, labels, notices + scheme_notices
 

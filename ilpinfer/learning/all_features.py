@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from formulations import RuleSet, Trellis
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Booleans, Floats, Integers
 from formulations.messages import counted
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.learning.task import SECONDS, Move, Pool
@@ -28,22 +28,27 @@ class AllFeatures:
     """
 
     def __init__(
-        self, pairs: Sequence[Labelled], model: Base, rules: RuleSet, scorers: Sequence[Base] = ()
+        self,
+        pairs: Sequence[Labelled],
+        model: Base,
+        rules: RuleSet,
+        scorers: Sequence[Base] = (),
+        known: Sequence[Booleans] | None = None,
     ) -> None:
         _check(scorers, len(pairs), model)
         self.model, self.chain, scorers = model, Chain.of(model), scorers or [model] * len(pairs)
         attributes = self.chain.learnt.attributes
         self.attributes = [name for name in attributes if not isinstance(model, HMM) or name.startswith(WORD)]
         self.K, self.A = K, A = len(model.labels), len(self.attributes)
-        self.gold = [model.labels.ids(labels) for _, labels in pairs]
         texts = [tuple(tokens) for tokens, _ in pairs]
-        known = list(zip(scorers, pairs, strict=True))
-        self.places = [n for n, (scorer, (_, gold)) in enumerate(known) if {*gold} <= {*scorer.labels.names}]
         examples = [
             ScoredExample(on_labels(scorer.trellis(text), model.labels), tuple(gold))
             for scorer, text, (_, gold) in zip(scorers, texts, pairs, strict=True)
         ]
-        self.data = TrainingSet(examples, rules)
+        self.data = TrainingSet(examples, rules, known)
+        self.gold = [model.labels.ids(labels) for labels in self.data.gold]
+        each = enumerate(zip(scorers, self.data.gold, strict=True))
+        self.places = [n for n, (scorer, gold) in each if {*gold} <= {*scorer.labels.names}]
         row = {name: number for number, name in enumerate(self.attributes)}
         chains = {id(scorer): Chain.of(scorer) for scorer in scorers}
         self.rows = [
@@ -70,14 +75,18 @@ class AllFeatures:
         return False
 
     def move(self, place: int, weights: Floats, margin: float) -> Move | None:
-        """From a proved optimum to gold; without one, the sequence is counted as unproved."""
-        gold, wrong = self.gold[place], None
+        """From a proved optimum to gold; without one, the sequence is counted as unproved. None where it has all known labels."""
+        gold, known, wrong = self.gold[place], self.data.known[place], None
         if margin:
             wrong = np.full((len(gold), self.K), margin)
             wrong[np.arange(len(gold)), gold] = 0.0
+            wrong[~known] = 0.0
         solution = self._rules_decoder(weights).decode(self._corrected(place, weights, wrong))
         self.unproved += solution.status != "optimal"
-        if solution.status != "optimal" or np.array_equal(found := np.asarray(solution.ids), gold):
+        if solution.status != "optimal":
+            return None
+        found = np.asarray(solution.ids)
+        if np.array_equal(found[known], gold[known]):
             return None
         (one, plus), (other, minus) = self._gold_counts[place], self._counts(place, found)
         where, back = np.unique(np.concatenate([one, other]), return_inverse=True)

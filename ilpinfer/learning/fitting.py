@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Fitting:
             (trellis.tokens or [""] * len(gold), gold)
             for trellis, gold in zip(self.data.trellises, self.data.gold, strict=True)
         ]
+        known = zip(self.pairs, self.data.known, strict=True)
+        self.labelled: list[tuple[Any, Any]] = [
+            (tokens, [name if yes else None for name, yes in zip(gold, is_known, strict=True)])
+            for (tokens, gold), is_known in known
+        ]
         self.scheme = self.data.labels.notation
         self._known: dict[tuple[bool, tuple[int, ...]], RuleSet] = {}
         """Mined rules: those of the usual miner or many, by the sequences that they are mined from."""
@@ -88,25 +93,28 @@ class Fitting:
         if fitted.model is None:
             return fitted.data.measure(fitted.weights.weights, fold)
         assert fitted.rules is not None
-        counter = self.data.label_counter
         decoder = Decoder(fitted.rules, model=fitted.model, time_limit=SECONDS)
         found = decoder.decode_texts(self.pairs[place][0] for place in fold)
         result = []
         for place, solution in zip(fold, found, strict=True):
             check()
             labels = solution.labels if solution.has_labelling else None
-            result.append(counter.count_names(labels, self.pairs[place][1]).totals())
+            result.append(self.data.counts_of_names(place, labels))
         return np.array(result)
 
     def _together(self, way: Way, fold: Sequence[int], seen: Sequence[int]) -> Fitted:
         assert self.train is not None
         assert way.update is not None
-        base = cast(Base, self.scorers[fold[0]] if fold else self.train(self.pairs))
+        base = cast(Base, self.scorers[fold[0]] if fold else self.train(self.labelled))
+        # A completion may have a label that occurs in the fold alone.
+        names, gold, all_seen = {*base.labels.names}, self.data.gold, len(seen)
+        seen = [place for place in seen if {*gold[place]} <= names]
         scorers = cast(list[Base], [self.scorers[place] for place in seen])
-        task = AllFeatures([self.pairs[place] for place in seen], base, self.given, scorers)
+        pairs, known = [self.pairs[place] for place in seen], [self.data.known[place] for place in seen]
+        task = AllFeatures(pairs, base, self.given, scorers, known)
         learnt = way.update.fit(task, task.places)
         model, rules = task.corrected(learnt.weights), task.rules(learnt.weights)
-        return Fitted(self.data, learnt, model, rules, task.unproved, len(seen) - len(task.places))
+        return Fitted(self.data, learnt, model, rules, task.unproved, all_seen - len(task.places))
 
     def _mined(self, way: Way, seen: Sequence[int]) -> Fitted:
         """Weights of rules that are mined from the sequences that are seen, beside the given ones where these are a source."""

@@ -160,6 +160,10 @@ def repetitions(weights: Floats, copies: int) -> list[int]:
 def learner_of(kind: str, options: Mapping[str, Any], m_step: str = "likelihood") -> Learner:
     one_of(kind, "kind of model", KINDS)
     one_of(m_step, "M-step", M_STEPS)
+    if kind != "crf" and "iterations" in options:
+        raise ValueError(
+            "iterations are those of a training with unknown labels, which CODL labels in cycles: leave the option out"
+        )
     steps = m_step == "perceptron"
     if steps and kind == "crf":
         if options.get("algorithm", PERCEPTRON) != PERCEPTRON:

@@ -47,7 +47,7 @@ class Scores:
 
 
 def perceptron(
-    chain: Chain, texts: Sequence[Sequence[str]], estimates: Sequence[WeightedLabellings], seed: int = 0
+    chain: Chain, texts: Sequence[Sequence[str]], estimates: Sequence[WeightedLabellings]
 ) -> Chain:
     """The chain after w ← w + rate · weight · (φ(y) - φ(ŷ)) for each labelling y, where ŷ is the best one under w; the mean of all w.
 
@@ -64,7 +64,7 @@ def perceptron(
         for path, weight in zip(each.paths, each.weights.tolist(), strict=True)
     ]
     now = Scores.of(chain)
-    total, done, random = now.zeros(), 0, np.random.default_rng(seed)
+    total, done, random = now.zeros(), 0, np.random.default_rng(0)
     for _ in range(EPOCHS):
         for place in random.permutation(len(labelled)).tolist():
             own, path, step = labelled[place]

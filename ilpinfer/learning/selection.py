@@ -111,7 +111,7 @@ def select(
     """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all.
 
     A candidate that needs more than `seconds` of processor time is tried on fewer folds, as many as it has time for; but the first
-    one, with which the others are compared, on all.
+    one, with which the others are compared, on all. OutOfTime where a limit of the caller passes in this one.
     """
     first = next(iter(candidates), None)
     trials = {
@@ -134,8 +134,10 @@ def _trial(
     seconds: float | None,
 ) -> Trial[Fitted]:
     deadline, fitted, rows = Deadline(seconds, _clock()), list[Fitted](), list[Scores]()
-    limit = contextlib.nullcontext() if seconds is None else deadline.as_limit()
-    with contextlib.suppress(OutOfTime), limit:
+    with contextlib.ExitStack() as limits:
+        if seconds is not None:
+            limits.enter_context(contextlib.suppress(OutOfTime))
+            limits.enter_context(deadline.as_limit())
         for number, fold in enumerate(folds):
             if number and deadline.elapsed * (number + 1) / number > deadline.limit:
                 break

@@ -17,7 +17,7 @@ LEAST, MOST = 0.05, 20.0
 PRECISION = 1e-4
 """Of the logarithm of a temperature."""
 LARGEST = 2**22
-"""Scores of one step of several sequences, which are in memory at once."""
+"""Scores of several sequences, and of one step in all of them, which are in memory at once."""
 
 
 @one_notice
@@ -150,13 +150,13 @@ def _scores(name: str, scores: Any, shape: tuple[int, ...]) -> Floats:
 
 def _batches(rows: Sequence[Floats]) -> list[tuple[Floats, Integers]]:
     """Sequences (N, T, K), the longest first, and their lengths (N,), in as many arrays as are small enough."""
-    ordered = sorted(rows, key=len, reverse=True)
-    size = max(1, LARGEST // ordered[0].shape[1] ** 2)
+    left, K = sorted(rows, key=len, reverse=True), rows[0].shape[1]
     result = []
-    for begin in range(0, len(ordered), size):
-        some = ordered[begin : begin + size]
+    while left:
+        size = max(1, LARGEST // (K * max(K, len(left[0]))))
+        some, left = left[:size], left[size:]
         lengths = np.array([len(row) for row in some])
-        padded = np.zeros((len(some), lengths[0], some[0].shape[1]))
+        padded = np.zeros((len(some), lengths[0], K))
         padded[np.arange(lengths[0]) < lengths[:, None]] = np.concatenate(some)
         result.append((padded, lengths))
     return result

@@ -3,45 +3,53 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import compress
+from typing import cast
 
 import numpy as np
 
 from formulations import Feature, LabelSet, Rule, RuleSet, Trellis
-from formulations.arguments import instance, instances, texts
-from formulations.dtypes import Floats, Integers, LabelIds
+from formulations.dtypes import Booleans, Floats, Integers, LabelIds
 from formulations.labels.reading import Reading
-from formulations.messages import counted
 from formulations.problem.compiled_rules import unique_names
 from formulations.time_limits import check
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.evaluation.checking import smoothed_penalty
-from ilpinfer.evaluation.counts import LabelCounter, Totals
+from ilpinfer.evaluation.counts import LabelCounter, LabelRuns, Totals
 from ilpinfer.learning.activations import Activations
+from ilpinfer.learning.completion import completed
 from ilpinfer.learning.task import LARGEST, SECONDS, TOP, WITHIN, Move, Pool
 from ilpinfer.pipelines.trellises import ScoredExample
 
-EXPECTED = "a ScoredExample, such as ScoredExample(model.trellis(tokens), labels)"
 SMALLEST = 1e-4
 """Nats: a penalty below is 0, and its rule is left out."""
 
 
 class TrainingSet:
-    """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations."""
+    """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations.
+
+    Gold labels that are None are completed once, under the rules as they are; errors are counted at tokens whose label is `known`.
+    """
 
     limit: float = SECONDS
     """For each decoded sequence."""
 
-    def __init__(self, examples: Sequence[ScoredExample], rules: RuleSet) -> None:
-        self.examples = instances(examples, ScoredExample, "examples", EXPECTED)
-        pairs = _checked(self.examples)
-        self.trellises, self.gold, self.rules = [x for x, _ in pairs], [y for _, y in pairs], rules
+    def __init__(
+        self, examples: Sequence[ScoredExample], rules: RuleSet, known: Sequence[Booleans] | None = None
+    ) -> None:
+        if known is None:
+            examples, known = completed(examples, rules)
+        self.examples, self.known, self.rules = examples, known, rules
+        self.trellises = [cast(Trellis, example.trellis) for example in examples]
+        self.gold = [cast(tuple[str, ...], example.gold) for example in examples]
+        pairs = list(zip(self.trellises, self.gold, strict=True))
         named = [each for each in zip(unique_names(rules), rules, strict=True) if is_learnt(each[1])]
         self.names, self.items = [name for name, _ in named], [item for _, item in named]
         names = (name for trellis, gold in pairs for name in (*trellis.labels.names, *gold))
         self.labels = LabelSet(tuple(dict.fromkeys(names)), self.trellises[0].labels.notation)
         self.label_counter = LabelCounter(self.labels)
         self._activations = Activations(self.trellises, rules, self.items, self.labels)
-        self._gold = [self.label_counter.labelling(labels) for labels in self.gold]
+        self._gold = [self._runs(place, labels) for place, labels in enumerate(self.gold)]
         self._counts: list[dict[bytes, list[int]]] = [{} for _ in pairs]
         self._seen: list[dict[bytes, LabelIds]] = [{} for _ in pairs]
         self._trials: dict[int, Integers] = {}
@@ -53,7 +61,7 @@ class TrainingSet:
 
     def with_rules(self, rules: RuleSet) -> "TrainingSet":
         """The same examples and other rules, whose pools begin with the labellings of these ones."""
-        result = TrainingSet(self.examples, rules)
+        result = TrainingSet(self.examples, rules, self.known)
         result._counts, result._seen = self._counts, [dict(seen) for seen in self._seen]
         return result
 
@@ -151,12 +159,17 @@ class TrainingSet:
         return sum(len(self._seen[place]) for place in places) > before
 
     def move(self, place: int, weights: Floats, margin: float) -> Move | None:
-        """From the best labelling of the pool, by score plus margin times wrong tokens, to gold; None if both count the same."""
+        """From the best labelling of the pool, by score plus margin times wrong tokens, to gold.
+
+        None where the best one has all known labels, or counts the same as gold.
+        """
         pool = self.pool(place)
         if not len(pool.scores):
             return None
         values = pool.scores + pool.activations @ weights + margin * pool.wrong
         best, gold = int(np.argmax(values)), self.gold_activations[place]
+        if not pool.wrong[best]:
+            return None
         change = gold - pool.activations[best]
         where = np.flatnonzero(change)
         behind = float(values[best] - self._gold_scores[place] - gold @ weights) if margin else 0.0
@@ -212,9 +225,10 @@ class TrainingSet:
         return [self._pools[place] for place in places]
 
     def _wrong(self, place: int, ids: LabelIds) -> int:
-        """How many labels are not those of gold."""
-        names, gold = self.trellises[place].labels.names, self.gold[place]
-        return sum(names[k] != y for k, y in zip(ids, gold, strict=True))
+        """How many labels are not those of gold, where these are known."""
+        names = self.trellises[place].labels.names
+        each = zip(ids, self.gold[place], self.known[place], strict=True)
+        return sum(names[k] != y for k, y, known in each if known)
 
     def activations(self, place: int, ids: Integers) -> Floats:
         """(R,) activations of the items in a labelling of one example."""
@@ -244,7 +258,7 @@ class TrainingSet:
     @cached_property
     def gold_activations(self) -> Floats:
         """(N, R) the same for the gold labellings."""
-        return self._activations.of_gold([gold.ids for gold in self._gold])
+        return self._activations.of_gold([self.labels.ids(labels) for labels in self.gold])
 
     def counts(self, place: int, ids: LabelIds | None) -> list[int]:
         """The counts of `COLUMNS` for a labelling of one example."""
@@ -252,9 +266,16 @@ class TrainingSet:
         known = self._counts[place]
         if key not in known:
             names = self.trellises[place].labels.names
-            predicted = None if ids is None else self.label_counter.labelling([names[k] for k in ids])
-            known[key] = self.label_counter.count(predicted, self._gold[place]).totals()
+            known[key] = self.counts_of_names(place, None if ids is None else [names[k] for k in ids])
         return known[key]
+
+    def counts_of_names(self, place: int, names: Sequence[str] | None) -> list[int]:
+        """The counts of `COLUMNS`, as if the sequence were of the tokens alone whose label is known."""
+        predicted = None if names is None else self._runs(place, names)
+        return self.label_counter.count(predicted, self._gold[place]).totals()
+
+    def _runs(self, place: int, names: Sequence[str]) -> LabelRuns:
+        return self.label_counter.labelling(list(compress(names, self.known[place])))
 
     def measure(self, weights: Floats, places: Iterable[int] | None = None) -> Totals:
         """(n, 6) the counts of the best labellings under weights."""
@@ -265,25 +286,3 @@ class TrainingSet:
 
 def is_learnt(item: Rule | Feature) -> bool:
     return isinstance(item, Feature) or not item.hard
-
-
-def _checked(examples: Sequence[ScoredExample]) -> list[tuple[Trellis, tuple[str, ...]]]:
-    """Scores and gold labels; ValueError where there are none, or they do not fit together."""
-    if not examples:
-        raise ValueError("no labelled sequences to learn from: expected at least one")
-    result = list[tuple[Trellis, tuple[str, ...]]]()
-    for place, example in enumerate(examples):
-        trellis = instance(example.trellis, Trellis, f"sequence {place}: trellis", "a Trellis")
-        gold = texts(example.gold, f"sequence {place}: gold", "label names")
-        if len(gold) != len(trellis):
-            raise ValueError(
-                f"sequence {place}: {counted(len(gold), 'gold label')} for {counted(len(trellis), 'token')}; expected one for each"
-            )
-        result.append((trellis, gold))
-        scheme = result[0][0].labels.notation
-        if trellis.labels.notation != scheme:
-            raise ValueError(
-                f"sequence {place}: labels of the scheme {trellis.labels.notation}, but those of sequence 0 are {scheme}; "
-                "score all by one model, or name the scheme"
-            )
-    return result

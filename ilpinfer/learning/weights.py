@@ -1,6 +1,6 @@
 """Rules, penalties and scores of models from labelled sequences: what is best on held-out folds, or what is asked for."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -41,6 +41,9 @@ class WeightLearner:
     sequences on, rules are chosen only if they are better than no rules by two standard errors; with fewer than 100, given ones with
     penalties near twice the given ones are chosen unless another way is better by as much.
 
+    Labels that are None are unknown. A sequence with some is completed once, by the best labelling that has the known ones, under the
+    given rules; errors are counted, on held-out folds, too, at tokens with known labels only.
+
     Parameters
     ----------
     update : str, optional
@@ -71,7 +74,7 @@ class WeightLearner:
     Raises
     ------
     ValueError
-        For unknown names, and numbers out of range.
+        For unknown names, numbers out of range, and choices that leave nothing to try.
 
     Examples
     --------
@@ -114,19 +117,26 @@ class WeightLearner:
                 one_of(name, "way", WAYS)
             object.__setattr__(self, "ways", chosen)
         Update(self.update or "counts", **self._settings)
-        possible = ways_of(
-            WAYS if self.ways is None else self.ways, True, self.update, self.quick, self._settings
-        )
-        if len(possible) == 1:
-            raise ValueError(
-                "nothing to try: update, ways and quick exclude each other; leave one of them out"
-            )
+        self._ways(given=True, together=True)
 
     @property
     def _settings(self) -> dict[str, Any]:
         given = {"rate": self.rate, "epochs": self.epochs, "start": self.start}
         own = {name: each for name, each in given.items() if each is not None}
         return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
+
+    def _ways(self, given: bool, together: bool) -> dict[str, Way]:
+        """The ways by name; ValueError where there is nothing to try beside no rules."""
+        groups = {*(WAYS if self.ways is None else self.ways)} - ({TOGETHER} if not together else set())
+        result = ways_of(groups, given, self.update, self.quick, self._settings)
+        if len(result) == 1:
+            lacking = {"rules with a penalty": given, "a model whose scores can be corrected": together}
+            without = " and ".join(name for name, there in lacking.items() if not there)
+            raise ValueError(
+                f"nothing to try{f' without {without}' if without else ''}: update, ways and quick exclude all else; leave one of them "
+                f"out{f', or give {without}' if without else ''}"
+            )
+        return result
 
     def fits(self, sequences: int, rules: Rules = (), together: bool = False, trained: bool = False) -> int:
         """How often `advance` is called at most: after each fit without a fold, and once in the end.
@@ -194,9 +204,9 @@ class WeightLearner:
         Parameters
         ----------
         pairs : sequence of Labelled
-            Tokens and labels of at least two sequences.
+            Tokens and labels of at least two sequences; None for unknown labels.
         train : callable
-            Function that makes a model from labelled sequences, in the scheme of these labels.
+            Function that makes a model from labelled sequences, in the scheme of these labels. It gets unknown labels as they are.
         rules : Rules, optional
             Rules with their penalties; hard ones are kept.
         advance : callable, optional
@@ -210,22 +220,22 @@ class WeightLearner:
         Raises
         ------
         ValueError
-            For fewer than two sequences, and for anything that `train` or the rules refuse.
+            For fewer than two sequences, known labels that hard rules exclude, and for anything that `train` or the rules refuse.
         """
         fitting = prepared(self, pairs, train, rules, advance)
         result = self._learn(fitting, advance)
-        return result if result.model is not None else replace(result, model=train(fitting.pairs))
+        return result if result.model is not None else replace(result, model=train(fitting.labelled))
 
     def _learn(self, fitting: Fitting, advance: Advance) -> LearntWeights:
-        data = fitting.data
+        data, ways = fitting.data, candidates(self, fitting.given, fitting.corrects)
         data.decode(np.zeros_like(data.given))
         if data.unlabelled == len(data):
             raise ValueError(
                 "no sequence has a labelling that keeps the hard rules; remove rules, or give them penalties"
             )
-        selected = selection(self, fitting, advance)
+        selected = selection(self, fitting, ways, advance)
         chosen, trials = selected.chosen, selected.trials
-        way = candidates(self, fitting.given, fitting.corrects)[chosen]
+        way = ways[chosen]
         made = fitting.fit(way, [])
         advance()
         rules, items, capped = made.rules, tuple[Verdict, ...](), tuple[str, ...]()
@@ -282,9 +292,7 @@ def folds_of(learner: WeightLearner, sequences: int) -> int:
 
 def candidates(learner: WeightLearner, rules: RuleSet, together: bool) -> dict[str, Way]:
     """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`."""
-    groups = {*(WAYS if learner.ways is None else learner.ways)} - ({TOGETHER} if not together else set())
-    given = any(map(is_learnt, rules))
-    return ways_of(groups, given, learner.update, learner.quick, learner._settings)
+    return learner._ways(any(map(is_learnt, rules)), together)
 
 
 def prepared(
@@ -309,12 +317,13 @@ def prepared(
     return Fitting(examples, given, scorers, train)
 
 
-def selection(learner: WeightLearner, fitting: Fitting, advance: Advance = lambda: None) -> Selection[Fitted]:
+def selection(
+    learner: WeightLearner, fitting: Fitting, ways: Mapping[str, Way], advance: Advance = lambda: None
+) -> Selection[Fitted]:
     """The trials of all ways, and the chosen one; without trials where there is a single sequence."""
-    tried_ways = candidates(learner, fitting.given, fitting.corrects)
     number = folds_of(learner, len(fitting))
     if number < 2:
-        return Selection(usual(tried_ways), {})
+        return Selection(usual(ways), {})
 
     def fit(way: Way, fold: Sequence[int]) -> Fitted:
         result = fitting.fit(way, fold)
@@ -323,7 +332,7 @@ def selection(learner: WeightLearner, fitting: Fitting, advance: Advance = lambd
 
     folds = make_folds(range(len(fitting)), number, learner.seed)
     by = partial(choose, measure=learner.measure, asked=learner.update is not None)
-    return select(tried_ways, fit, fitting.score, folds, by, learner.seconds)
+    return select(ways, fit, fitting.score, folds, by, learner.seconds)
 
 
 def learnable(rules: Rules) -> RuleSet:

@@ -35,12 +35,12 @@ def tokens_and_labels(sequences: Iterable[Any], what: str = "sequence") -> list[
     return result
 
 
-def partly_labelled(labels: Any, what: str) -> tuple[tuple[str, ...], frozenset[int]]:
+def partly_labelled(labels: Any, what: str, of: str = "texts") -> tuple[tuple[str, ...], frozenset[int]]:
     """The labels, with an empty text for None, and the positions of None."""
     if not isinstance(labels, list | tuple) or not any(label is None for label in labels):
-        return texts(labels, what), frozenset()
+        return texts(labels, what, of), frozenset()
     unknown = frozenset(t for t, label in enumerate(labels) if label is None)
-    return texts(["" if label is None else label for label in labels], what), unknown
+    return texts(["" if label is None else label for label in labels], what, of), unknown
 
 
 def without_empty(pairs: Sequence[tuple[Any, Any]], what: str) -> list[tuple[Any, Any]]:

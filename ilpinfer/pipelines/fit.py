@@ -78,8 +78,8 @@ def unfit(trellises: Sequence[Trellis], rules: Rules) -> str:
 
 
 def about_rules(trellises: Sequence[Trellis], rules: RuleSet, notices: Sequence[str]) -> list[str]:
-    """Notices about rules; a notice that the rule set does not seem to fit replaces the notice about absent fields."""
-    text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules)
+    """Notices about rules without a condition; that the rule set does not seem to fit replaces the notice about absent fields."""
+    text = "" if trellises[0].labels.scheme in OPEN else unfit(trellises, rules.of({}))
     if not text:
         return list(notices)
     labels = trellises[0].labels

@@ -64,6 +64,12 @@ def worth(problem: NestedSpans, chosen: Sequence[int]) -> tuple[int, int, dict[s
     return sum(problem.weights[n] for n in chosen), HARD if deep else penalty, found
 
 
+def _value(problem: NestedSpans, chosen: Sequence[int]) -> float:
+    """The score of a nested set in grid units; minus infinity where it is not allowed."""
+    model, penalty, _ = worth(problem, chosen)
+    return model - penalty if penalty < HARD else -math.inf
+
+
 @dataclass(frozen=True)
 class _Found:
     """A nested set, None where there is none, a bound in grid units with its source, and what found the set."""
@@ -80,10 +86,10 @@ def solve_nested(
     """The solution, whose labels are paths of nested fields, and the numbers of the chosen spans."""
     deadline = deadline_for(time_limit)
     check_method(method)
-    first = greedy_choice(problem)
-    if method != "greedy-spans" and worth(problem, first)[1] >= HARD:
-        first = []
-    found = _Found(first, sum(w for w in problem.weights if w > 0), POSITIVE, f"{method}: greedy choice")
+    first, name = greedy_choice(problem), "greedy choice"
+    if method != "greedy-spans" and _value(problem, []) > _value(problem, first):
+        first, name = [], "empty set"
+    found = _Found(first, sum(w for w in problem.weights if w > 0), POSITIVE, f"{method}: {name}")
     try:
         with deadline.as_limit():
             for better in _search(problem, found, method, deadline):

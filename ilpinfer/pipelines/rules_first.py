@@ -129,6 +129,7 @@ def rules_first(model: SequenceModel | None, rules: Rules) -> RulesFirst:
     if not isinstance(model, CRF):
         raise ValueError("rules first need a CRF; train one with ilpinfer train --kind crf")
     rules = rule_set(rules)
+    rules.check_unconditional()
     token_rules = tuple(rule for rule in rules.rules if rule.hard and is_token_rule(rule))
     if not token_rules:
         raise ValueError("rules first need a hard rule on single tokens, such as tag_at; add one")

@@ -1,19 +1,20 @@
 """Streams of scored sequences, and checks whether rules fit their labels."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, Self, TypeVar
 
 from formulations import Feature, RuleSet, Trellis
 from formulations.labels.label_set import LabelSet
-from formulations.labels.schemes import OPEN, OUTSIDE, remark
+from formulations.labels.schemes import OUTSIDE, remark
 from formulations.labels.selectors import EACH_FIELD, names_in
 from formulations.messages import distinct, suggestion
 from formulations.problem.compiled_rules import notices
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
 from ilpinfer.corpus.streams import ExampleStream
+from ilpinfer.decoding.chunks import paused
 from ilpinfer.errors import describe
 from ilpinfer.models.sequence_model import SequenceModel
 from ilpinfer.pipelines.fit import SAMPLE, about_rules
@@ -34,16 +35,10 @@ class RuleCheck:
         self._odd: dict[str, None] = {}
         self._tried: dict[LabelKind, list[InputError]] = {}
         self._fitting: set[LabelKind] = set()
-        self._met: set[str] | None = None
 
     @property
     def remarks(self) -> list[str]:
         return [text for text in self._odd if text]
-
-    @property
-    def absent(self) -> str:
-        """A notice about names in rules that no candidate has; empty if there are none."""
-        return "" if self._met is None else absent_names(self._rules, self._met)
 
     @property
     def settled(self) -> bool:
@@ -54,16 +49,14 @@ class RuleCheck:
         """Check a sequence; InputError if the rules fit none of `MOST_TRIALS` sequences of its kind."""
         if item.trellis is None or not len(item.trellis):
             return
-        rules = self._rules.of(item.example.notes)
+        rules = compiler_of(self._rules).of(item.example.notes)
         holding = self._rules.holding(item.example.notes) if self._rules.conditional else ()
         kind = (item.trellis.labels, any(item.trellis.tokens), holding)
-        if kind[0].scheme in OPEN:
-            self._met = {*(self._met or ()), *kind[0].fields, *kind[0].names, *kind[0].optional_fields}
         if kind in self._fitting:
             return
         self._odd.update(dict.fromkeys(distinct([_remark(kind[0]), *notices(self._rules, kind[0])])))
         try:
-            compiler_of(rules).quietly(item.trellis)
+            rules.quietly(item.trellis)
             self._fitting.add(kind)
         except (ValueError, MemoryError, RecursionError) as error:
             tried = self._tried.setdefault(kind, [])
@@ -80,19 +73,46 @@ class RuleCheck:
 
 def check_rules(scored: Iterable[ScoredExample], rules: RuleSet) -> list[str]:
     """Notices about labels and rules, after a check of all sequences; InputError as for `RuleCheck`."""
-    check = RuleCheck(rules)
+    check, absent = RuleCheck(rules), Absent(rules)
     for item in scored:
         check.add(item)
+        absent.add(item.example)
     check.finish()
-    return [*check.remarks, *filter(None, [check.absent])]
+    return [*check.remarks, *absent.notices]
 
 
-def absent_names(rules: RuleSet, met: Collection[str]) -> str:
-    """A notice about names in rules that no candidate has; empty if there are none."""
-    fields = sorted(met)
-    lacking = [name for name in named_fields(rules, fields) if name not in met]
-    hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
-    return f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}" if lacking else ""
+class Absent:
+    """Names in rules for which no text has a candidate, and keys of conditions that no sequence has, once all are added."""
+
+    def __init__(self, rules: RuleSet, *, nested: bool = False) -> None:
+        self._rules, self._nested = rules, nested
+        self._keys = {each.key for each in rules.conditions if each}
+        self._met: set[str] | None = None
+
+    def add(self, example: Example) -> None:
+        if self._keys:
+            self.add_metadata(example.notes)
+        if example.candidates is not None:
+            fields = example.candidates.fields
+            paths = [f"{outer}/{inner}" for outer in fields for inner in fields] if self._nested else []
+            self._met = {*(self._met or ()), *fields, *paths}
+
+    def add_metadata(self, metadata: Mapping[str, Any]) -> None:
+        self._keys -= metadata.keys()
+
+    @property
+    def notices(self) -> list[str]:
+        keys = (
+            f"when: no sequence has {key} in its metadata, so rules on it are never applied"
+            for key in sorted(self._keys)
+        )
+        if not self._met:
+            return [*keys]
+        fields = sorted(self._met)
+        lacking = [name for name in named_fields(self._rules, fields) if name not in self._met]
+        hint = suggestion(lacking[0], fields) if len(lacking) == 1 else ""
+        names = [f"no text has a candidate for {', '.join(lacking)}: counted as absent{hint}"] * bool(lacking)
+        return [*names, *keys]
 
 
 def named_fields(rules: RuleSet, fields: Sequence[str]) -> list[str]:
@@ -177,8 +197,6 @@ class ScoredStream:
             raise InputError(f"{first.where}: {describe(first.error)}") from first.error
         self._check.finish()
         self._say()
-        if self._check.absent:
-            self._notify(self._check.absent)
         yield from self._released()
 
     def _score(self, example: Example) -> ScoredExample:
@@ -207,8 +225,7 @@ class ScoredStream:
         if self._sample is None:
             texts = self._check.remarks
         else:
-            rules = self._rules.of({})
-            texts = about_rules(self._sample, rules, self._check.remarks) if self._sample else []
+            texts = about_rules(self._sample, self._rules, self._check.remarks) if self._sample else []
             left_out = set(self._check.remarks).difference(texts)
             self._said.update(left_out)
             self._sample = None
@@ -221,10 +238,10 @@ class ScoredStream:
 
 
 class Trellises:
-    """Iterates over the trellises of scored sequences; `waiting` keeps the sequences, including those without a trellis, until `in_order`."""
+    """The trellises of scored sequences, which are kept until they are taken, also those without a trellis; `source` has them and more."""
 
-    def __init__(self, scored: Iterator[ScoredExample]) -> None:
-        self._scored = scored
+    def __init__(self, scored: Iterator[ScoredExample], source: Iterator[ScoredExample]) -> None:
+        self._scored, self._source = scored, source
         self.waiting: deque[ScoredExample] = deque()
 
     def __iter__(self) -> Self:
@@ -239,12 +256,30 @@ class Trellises:
 
     @property
     def paused(self) -> bool:
-        """Whether the next trellis is not available yet."""
-        return bool(getattr(self._scored, "paused", False))
+        """Whether the next trellis has to be waited for."""
+        return paused(self._source)
 
     @property
     def first(self) -> Trellis:
         return next(item.trellis for item in self.waiting if item.trellis is not None)
+
+
+def by_rules(
+    scored: Iterator[ScoredExample], rules: RuleSet
+) -> Iterator[tuple[Mapping[str, Any], Trellises]]:
+    """The trellises of sequences that follow each other under the same rules, with metadata by which these hold."""
+    if not rules.conditional:
+        yield {}, Trellises(scored, scored)
+        return
+    known = dict[tuple[bool, ...], Mapping[str, Any]]()
+
+    def kind(item: ScoredExample) -> tuple[bool, ...]:
+        held = rules.holding(notes := item.example.notes)
+        known.setdefault(held, notes)
+        return held
+
+    for held, some in groupby(scored, kind):
+        yield known[held], Trellises(some, scored)
 
 
 def in_order(

@@ -9,12 +9,14 @@ from formulations import time_limits
 from formulations.grid import HARD
 from ilpinfer.pipelines.span_rules import Labels, Limit, Members, NestedSpans, Order, Presence, is_member, one
 
-MOST_STEPS, MOST_LEVELS = 15_000, 200
-"""Largest numbers of pairs of counts that are joined, up to ten microseconds each, and of levels of regions."""
+MOST_STEPS = 15_000
+"""Largest number of pairs of counts that are joined, up to ten microseconds each."""
+FEW_OUTER = 2
+"""Labels of outer spans that rules name, up to which the regions of a place are few."""
 
 
 class TooManyStates(Exception):
-    """A rule is not about counts alone, or there are too many counts or levels for the recursion."""
+    """A rule is not about counts alone, or there are too many counts or regions for the recursion."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Recursion:
         self.places = sorted(range(len(self.spans)), key=lambda n: (self.spans[n].start, -self.spans[n].end))
         self.starts = [self.spans[n].start for n in self.places]
         self.root = _Region(-1, max((span.end for span in self.spans), default=0) + 1, depth=problem.depth)
-        self.tables, self.steps, self.level = dict[_Region, tuple[list[int], list[Best]]](), 0, 0
+        self.few = problem.depth is None and len(self.outer) <= FEW_OUTER
+        self.tables, self.steps = dict[_Region, tuple[list[int], list[Best]]](), 0
 
     def _count(self, part: Limit | Presence | Order, units: int) -> None:
         """Add the counters of a part that can be broken."""
@@ -105,9 +108,6 @@ class Recursion:
         """The starts of spans in a region, and the best values of what begins there or later, and of nothing."""
         if region in self.tables:
             return self.tables[region]
-        self.level += 1
-        if self.level > MOST_LEVELS:
-            raise TooManyStates
         inside = self._inside(region)
         starts = sorted({self.spans[n].start for n in inside})
         tables: list[Best] = [{self.none: (0, -1, self.none, self.none)}]
@@ -118,7 +118,6 @@ class Recursion:
                 behind = len(starts) - bisect_left(starts, self.spans[n].end)
                 self._take(region, n, tables[behind], best)
             tables.append(best)
-        self.level -= 1
         self.tables[region] = starts, tables[::-1]
         return self.tables[region]
 
@@ -130,8 +129,8 @@ class Recursion:
             for members, of in self.counters
         ]
         time_limits.check()
-        # without counts there is one pair, and without levels few regions
-        self.steps += len(inner) * len(rest) - (region.depth is None)
+        # without counts there is one pair, which counts where a place has many regions
+        self.steps += len(inner) * len(rest) - self.few
         if self.steps > MOST_STEPS:
             raise TooManyStates
         for inside, (gain, *_) in inner.items():

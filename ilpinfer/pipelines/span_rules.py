@@ -98,14 +98,11 @@ class NestedSpans:
 
 def span_rules(rules: Rules, labels: Sequence[str]) -> tuple[SpanRule, ...]:
     """The rules for candidates of some labels; ValueError for one that is not for nested spans."""
-    given, result = list(compiler_of(rules).rules), []
+    given, result = compiler_of(rules).rules, list[SpanRule]()
+    given.check_unconditional()
     for item, name in zip(given, unique_names(given), strict=True):
         if not isinstance(item, Rule):
             raise ValueError(f"{name}: features are not for nested spans; give the label a prior")
-        if item.when:
-            raise ValueError(
-                f"rule {name!r} holds only where {item.when}: take the rules of a sequence, rules.of(metadata)"
-            )
         if item.distance != "count":
             raise ValueError(
                 f"rule {name!r}: distance {item.distance!r} is not for nested spans; use 'count'"

@@ -37,7 +37,8 @@ class ScoredExample:
     trellis : Trellis or None
         Scores of T tokens; None if the model cannot score them.
     gold : tuple of str, optional
-        T label names in the scheme of the trellis; the model may lack some of them. None if unknown.
+        T label names in the scheme of the trellis; the model may lack some of them. None if unknown. `WeightLearner` accepts None
+        for single labels, too.
     example : Example, optional
         The sequence in the file or from the caller.
     error : Exception, optional

@@ -11,7 +11,7 @@ from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
 from ilpinfer.models.sequence_model import SequenceModel
-from ilpinfer.pipelines.scored_stream import Trellises, in_order
+from ilpinfer.pipelines.scored_stream import by_rules, in_order
 from ilpinfer.pipelines.trellises import ScoredExample, score_example
 from ilpinfer.reprocessing.tables import InputSlice, ShardEntry, table_of
 
@@ -134,6 +134,7 @@ def decode_examples(
             check()
             yield scored(example, work)
 
-    trellises = Trellises(checked())
-    solutions = work.decoder.decode_many(trellises, threads=work.threads, on_error="row")
-    yield from in_order(trellises, solutions, lambda error: failure(Solution, error, "none"))
+    for metadata, trellises in by_rules(checked(), work.decoder.rules):
+        decoder = work.decoder.of(metadata)
+        solutions = decoder.decode_many(trellises, threads=work.threads, on_error="row")
+        yield from in_order(trellises, solutions, lambda error: failure(Solution, error, "none"))

@@ -52,7 +52,7 @@ class RecordDecoder:
         """The solution of one record; InputError for an invalid one, OutOfTime if no time is left."""
         with deadline.as_limit():
             example, labels, notices = read_record(record, where, self.limits)
-            decoder = self._decoder(options, labels)
+            decoder = self._decoder(options, labels).of(example.notes)
             with input_at(where):
                 trellis = self._trellis(decoder, example)
                 found = list[Solution]()

@@ -358,3 +358,85 @@ def test_a_way_without_time_for_one_fold_is_told_and_not_taken(folder, cli):
     out = cli.done("learn train.tsv --kind hmm --output out.toml --seconds 1e-9").out
     mined = next(line for line in out.splitlines() if line.startswith("mined"))
     assert "0 of 5 folds in" in mined and "chosen" not in mined
+
+
+def with_gaps(text: str) -> str:
+    """Columns of which every third sequence has the labels `_` and `?` of unknown ones at two of three tokens."""
+    blocks = text.strip().split("\n\n")
+    for place, block in enumerate(blocks[::3]):
+        rows = [row.split("\t")[0] for row in block.split("\n")]
+        labels = [row.split("\t")[1] for row in block.split("\n")]
+        hidden = [name if t % 3 == place % 3 else "_?"[t % 2] for t, name in enumerate(labels)]
+        blocks[3 * place] = "\n".join(map("\t".join, zip(rows, hidden, strict=True)))
+    return "\n\n".join(blocks) + "\n"
+
+
+WHOLE_ONES = "each crf is trained on sequences in which all tokens have a label: 16 of 24"
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "fits"),
+    [
+        ("--kind hmm", "", ["no rules", "given", "given: counts", "given: perceptron"]),
+        ("--model hmm.json --quick", "hmm.json was trained on train.tsv", ["no rules", "given"]),
+        ("--model other.json --quick", "", ["no rules", "given"]),
+        ("--kind hmm --weights all --output-model m.json", "", ["no rules", "given"]),
+        ("--kind crf --option max_iterations=3 --quick", WHOLE_ONES, ["no rules", "given"]),
+    ],
+)
+def test_labels_of_some_tokens(folder, cli, options, said, fits):
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    for name, source in (("hmm", "train"), ("other", "more")):
+        cli.done(f"train {source}.tsv --output {name}.json")
+    _, out, err = cli.done(
+        f"learn train.tsv --rules rules.toml --output learnt.toml --json --folds 2 --epochs 2 {options}"
+    )
+    result = json.loads(out)
+    assert result["sequences"] == 24 and [each["name"] for each in result["tried"]][: len(fits)] == fits
+    assert all(0 < each["accuracy"] <= 1 for each in result["tried"])
+    assert "train.tsv: labels _ and ? are unknown: " in err and "in 8 sequences" in err and said in err
+    assert WHOLE_ONES in err or "crf" not in options
+    cli.done("decode more.tsv --model hmm.json --rules learnt.toml --output o.jsonl")
+
+
+def test_labels_of_some_tokens_of_sequences_with_scores(folder, cli):
+    lines = [json.loads(line) for line in scored_lines(references(24, scheme="plain")).splitlines()]
+    for number, gap in ((0, None), (3, "_"), (5, "?")):
+        lines[number]["labels"] = [gap, *lines[number]["labels"][1:]]
+    Path("scored.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    _, out, err = cli.done(learn("--json --folds 2 --epochs 2", "scored.jsonl"))
+    assert "scored.jsonl: labels _ and ? are unknown: 3 tokens in 3 sequences" in err
+    assert json.loads(out)["sequences"] == 24
+
+
+@pytest.mark.parametrize("scheme", ["bio", "plain"])
+def test_labels_of_some_tokens_in_another_scheme_than_the_models(folder, cli, scheme):
+    cli.done(f"train more.tsv --scheme {scheme} --output other.json")
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    made = json.loads(cli.done(learn("--model other.json --json --folds 2 --epochs 2")).out)
+    assert made["sequences"] == 24 and made["tried"][0]["accuracy"] > 0.5
+
+
+def test_labels_of_some_tokens_that_cannot_be_in_the_scheme_of_the_model(folder, cli):
+    cli.done("train more.tsv --scheme iobes --output other.json")
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    ended = cli(learn("--model other.json"))
+    assert ended.code == 2 and "train.tsv: labels of partly labelled sequences are bio" in ended.err
+
+
+def test_without_labels_of_all_tokens_a_crf_has_nothing_to_be_trained_on(folder, cli):
+    Path("gaps.tsv").write_text("Ada\tauthor\nNotes\t_\n\nBo\t?\n1843\tdate\n")
+    said = cli.failed(learn("--kind crf", "gaps.tsv"))
+    assert "gaps.tsv: each sequence has tokens without a label; a crf is trained on sequences" in said
+
+
+def test_a_label_with_the_name_of_an_unknown_one_can_be_a_helper(folder, cli):
+    Path("train.tsv").write_text(with_gaps(Path("train.tsv").read_text()))
+    err = cli.done(learn("--kind hmm --never ? --never _ --folds 2 --epochs 2")).err
+    assert "with the helper labels '?', '_'" in err and "unknown" not in err
+
+
+@pytest.mark.parametrize("options", ["", "--weights all --output-model m.json"])
+def test_quick_learning_without_rules_has_nothing_to_try(folder, cli, options):
+    said = cli.refused(f"learn train.tsv --kind hmm --quick --output out.toml {options}")
+    assert "nothing to try without rules with a penalty" in said and not Path("out.toml").exists()

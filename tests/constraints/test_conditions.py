@@ -154,8 +154,3 @@ def test_notices_and_refusals_of_commands(here, cli):
     ended = cli.done("decode x.jsonl --rules rules.toml --output out.jsonl")
     assert "when: no sequence has intent in its metadata, so rules on it are never applied" in ended.err
     assert "leave --jobs out" in cli.refused("decode x.jsonl --rules rules.toml --jobs 2 --output o.jsonl")
-    for line in (
-        "compare x.jsonl --rules rules.toml --methods auto --output c",
-        "reprocess x.jsonl --rules rules.toml --output r",
-    ):
-        assert "holds only where intent = flight | fare" in cli(line).err

@@ -268,3 +268,9 @@ def test_sequences_without_a_labelling_are_left_out_and_counted():
     assert (trace[0].left_out, trace[0].ways) == (1, {"top-k": 4})
     with pytest.raises(ValueError, match="no sequence of the pool has a labelling that keeps the hard rules"):
         CODL(cycles=1).fit(LABELLED, [["Alonzo"]], hard, options=OPTIONS)
+
+
+@pytest.mark.parametrize("kind", ["hmm", "hmm2"])
+def test_iterations_of_a_training_with_unknown_labels_are_refused(kind):
+    with pytest.raises(ValueError, match="iterations are those of a training with unknown labels"):
+        CODL(cycles=0).fit(LABELLED, [], kind=kind, options={"iterations": 5})

@@ -43,6 +43,16 @@ def losses(rows, gold, steps, start, end):
     return result
 
 
+def test_batches_have_all_sequences_and_few_scores(monkeypatch):
+    rows, _ = draw(2, longest=40, number=30)
+    monkeypatch.setattr(module, "LARGEST", 200)
+    batches = module._batches(rows)
+    found = [padded[n, :length].tolist() for padded, lengths in batches for n, length in enumerate(lengths)]
+    assert sorted(found) == sorted(row.tolist() for row in rows)
+    assert all(len(padded) == 1 or max(padded.size, 9 * len(padded)) <= 200 for padded, _ in batches)
+    assert 1 < len(batches) < 30
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_of_many_temperatures(seed, monkeypatch):
     rows, gold = draw(seed)

@@ -6,17 +6,21 @@ from support.scored import scored
 
 from formulations import RuleSet, Trellis
 from formulations import constraints as C
+from formulations.time_limits import OutOfTime, check, time_limit
+from ilpinfer import Decoder
 from ilpinfer.learning import WAYS, ScoredExample, WeightLearner
 from ilpinfer.learning.choice import choose, refusals
-from ilpinfer.learning.fitting import Fitting
+from ilpinfer.learning.fitting import SECONDS_MINED, Fitting
 from ilpinfer.learning.rules_to_learn import LEAST, MOST, keep_scheme, many_rules, run_lengths
 from ilpinfer.learning.selection import Trial, select
+from ilpinfer.learning.task import SECONDS
 from ilpinfer.learning.ways import GIVEN, MINED, NONE, TOGETHER, ways_of
 from ilpinfer.models.hmm import HMM
 
 RIGHT, WRONG = [1, 1, 1, 1, 1, 1], [1, 0, 1, 1, 0, 0]
 NO_RULES = RuleSet(())
 PRIOR = "given: perceptron, start 2"
+CORRECTABLE = "a model whose scores can be corrected"
 
 
 def trial(*right, stopped=""):
@@ -208,3 +212,79 @@ def test_examples_without_tokens_can_be_mined():
 def test_choices_that_leave_nothing_to_try(chosen):
     with pytest.raises(ValueError, match="nothing to try"):
         WeightLearner(**chosen)
+
+
+def test_choices_that_leave_nothing_to_try_of_what_is_given():
+    def said(learner, *given):
+        with pytest.raises(ValueError, match="nothing to try without") as error:
+            learner.fits(10, *given)
+        return str(error.value).partition(":")[0].removeprefix("nothing to try without ")
+
+    assert said(WeightLearner(quick=True), (), True) == "rules with a penalty"
+    assert said(WeightLearner(ways=[TOGETHER]), [C.at_most_runs("a", 1, penalty=1.0)]) == CORRECTABLE
+    assert (
+        said(WeightLearner(quick=True, ways=[GIVEN, TOGETHER])) == f"rules with a penalty and {CORRECTABLE}"
+    )
+    hard = [C.at_most_runs("a", 1)]
+    with pytest.raises(ValueError, match="nothing to try without rules with a penalty"):
+        WeightLearner(quick=True).fit_model(corpus(4), HMM.train, hard)
+
+
+@pytest.mark.parametrize(("number", "refused"), [(49, False), (50, True)])
+def test_with_few_sequences_a_way_is_refused_only_if_it_is_clearly_worse(number, refused):
+    """One of them is worse, which is one standard error."""
+    trials = {NONE: trial(*[True] * number), GIVEN: trial(False, *[True] * (number - 1))}
+    assert bool(refusals(trials)[GIVEN]) == refused
+
+
+def test_sequences_have_little_time_under_mined_rules(monkeypatch):
+    limits = []
+
+    class Recorder(Decoder):
+        def __init__(self, *given, **options):
+            limits.append(options["time_limit"])
+            super().__init__(*given, **options)
+
+    monkeypatch.setattr("ilpinfer.learning.training_set.Decoder", Recorder)
+    some = fitting(corpus(30), RuleSet((C.at_most_runs("a", 1, penalty=2.0),)))
+    for name, seconds in ((GIVEN, SECONDS), (MINED, SECONDS_MINED)):
+        made = some.fit(ways_of(WAYS, True, None, False, {})[name], [0])
+        limits.clear()
+        some.score(made, [0])
+        assert limits == [seconds]
+
+
+def test_the_time_limit_of_a_caller_ends_the_first_trial_with_its_own_error():
+    def fit(name, fold):
+        check()
+
+    with pytest.raises(OutOfTime), time_limit(lambda: True):
+        select({"first": "", "other": ""}, fit, fit, [[0], [1]], lambda trials: "first", 1.0)
+
+
+def test_the_study_of_ways_has_no_best_of_a_kind_without_time():
+    pytest.importorskip("pandas")
+    from pandas import DataFrame
+
+    from benchmarks.studies.ways import _judged
+
+    tried = {NONE: ("", 4), MINED: (MINED, 0), "mined: risk": (MINED, 0), GIVEN: (GIVEN, 4)}
+    rows = [
+        {
+            "way": way,
+            "group": group,
+            "setting": "",
+            "size": 4,
+            "draw": 0,
+            "models": 0.0,
+            "trial": 0.0,
+            "fit": 0.0,
+        }
+        | {
+            "counts": [RIGHT] * number,
+            "places": [*range(number)],
+            "stopped": "" if number else "0 of 2 folds",
+        }
+        for way, (group, number) in tried.items()
+    ]
+    assert _judged(DataFrame(rows)).best.tolist() == [True, False, False, True]

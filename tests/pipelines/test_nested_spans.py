@@ -297,8 +297,17 @@ def test_contradictions_and_limits():
     assert math.isnan(found.loss) and "at_least_runs(A, 2)" in found.solution.reason
     candidates, text = many(0, 400, 300)
     late = ilpinfer.select_spans(text, candidates, [C.precedence("A", "B")], nested=True, time_limit=1e-6)
-    assert late.solution.status in ("feasible", "unknown") and late.solution.method == "auto: greedy choice"
-    assert late.solution.bound >= late.solution.score
+    assert (late.solution.status, late.solution.method) == ("feasible", "auto: empty set")
+    assert late.loss == math.inf and late.spans == () and late.solution.bound >= late.solution.score
+    for rule, penalty in itertools.product([C.at_most_runs, C.at_least_runs], [0.01, 50.0]):
+        late = ilpinfer.select_spans(
+            text, candidates, [rule("A", 5, penalty=penalty)], nested=True, time_limit=1e-6
+        )
+        chosen = "empty set" if late.spans == () else "greedy choice"
+        assert (late.solution.status, late.solution.method) == ("feasible", f"auto: {chosen}")
+        assert late.spans == (() if late.loss > 0 else late.greedy) and late.solution.score >= 0
+    late = ilpinfer.select_spans(text, candidates, [C.between_runs("A", 1, 2)], nested=True, time_limit=1e-6)
+    assert (late.solution.status, late.solution.method) == ("unknown", "auto: greedy choice")
     began = time.process_time()
     late = ilpinfer.select_spans(
         *reversed(many(0, 3000, 900)), [C.precedence("A", "B")], nested=True, time_limit=0.1
@@ -306,7 +315,25 @@ def test_contradictions_and_limits():
     assert late.solution.seconds < at_most(0.2) and time.process_time() - began < 2
     none = [*COUNTS, C.at_most_runs(C.EACH_FIELD, 0)]
     late = ilpinfer.select_spans(text, candidates, none, nested=True, time_limit=1e-6)
-    assert (late.solution.status, late.solution.method) == ("feasible", "auto: greedy choice")
+    assert (late.solution.status, late.solution.method) == ("feasible", "auto: empty set")
+
+
+def test_many_outer_labels_are_left_to_a_solver():
+    chain = [(n, 60 - n, f"L{n}", 0.6) for n in range(20)]
+    rules = [C.at_most_runs([f"L{n}/L19" for n in range(19)], 0)]
+    found = ilpinfer.select_spans(["x"] * 60, chain, rules, nested=True)
+    assert (found.solution.method, found.solution.status) == ("auto: cp-sat", "optimal")
+    assert len(found.spans) == 19
+    few = ilpinfer.select_spans(["x"] * 60, chain, [C.at_most_runs(["L1/L19", "L2/L19"], 0)], nested=True)
+    assert (few.solution.method, len(few.spans)) == ("auto: interval recursion", 19)
+
+
+def test_solutions_of_nested_spans_are_not_explained():
+    found = ilpinfer.select_spans("a b", [(0, 1, "x", 0.9)], nested=True).solution
+    for read in (found, ilpinfer.Solution.from_dict(found.to_dict())):
+        for options in ({}, {"change": True}, {"token": 0}):
+            with pytest.raises(ValueError, match="solutions from files and of nested spans have no trellis"):
+                read.explain(**options)
 
 
 def test_rules_of_other_sequences_are_refused():

@@ -29,6 +29,9 @@ class WaitingDecoder:
         self.begun: list[float] = []
         """The time limit of each sequence that was begun."""
 
+    def of(self, metadata: dict[str, Any]) -> "WaitingDecoder":
+        return self
+
     def with_time_limit(self, seconds: float) -> "WaitingDecoder":
         self.begun.append(seconds)
         return self

@@ -70,8 +70,9 @@ class CountedHMM(ModelFile):
         ends : bool, default True
             Whether the end of the sequence is an outcome of its last label; always true for second order.
         iterations : int, default 3
-            Largest number of iterations if labels are unknown. Iterations stop when the mean log-likelihood of a token gains
-            less than 0.0001 nats. More iterations raise the likelihood, but often lower the accuracy (Merialdo 1994).
+            Largest number of iterations if labels are unknown. Iterations stop when the mean log-likelihood of a token, in
+            sequences with unknown labels, gains less than 0.0001 nats. More iterations raise the likelihood, but often lower the
+            accuracy (Merialdo 1994).
 
         Returns
         -------

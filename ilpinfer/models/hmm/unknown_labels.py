@@ -7,11 +7,12 @@ import numpy as np
 
 from formulations import Trellis
 from formulations.dtypes import Floats, Integers
+from formulations.messages import brief
 from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequences import UNKNOWN
 
 LEAST_GAIN = 1e-4
-"""Nats that the mean log-likelihood of a token has to gain for a further iteration."""
+"""Nats that the mean log-likelihood of a token has to gain for a further iteration, in sequences that have unknown labels."""
 Weighted = tuple[Integers, Floats, Floats]
 """Words (T,) of a sequence, weights of its labels (T, K), and of its steps in the shape of a model's transitions."""
 
@@ -50,8 +51,8 @@ def maximised(
             counted[n], own = expected_counts(model, texts[n], ids[n])
             if own == -np.inf:
                 raise ValueError(
-                    f"sequence {n} has no labelling with its known labels, by the counts of the others; smooth the counts, or "
-                    "label more tokens"
+                    f"the sequence {brief(texts[n])} has no labelling with its known labels, by the counts of the others; smooth the "
+                    "counts, or label more tokens"
                 )
             likelihood += own
         model = make((words, *counts) for words, counts in zip(rows, counted, strict=True))
