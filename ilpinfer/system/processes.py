@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from multiprocessing import Pipe
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
@@ -120,7 +121,7 @@ def search_path() -> list[str]:
     library = os.path.dirname(os.__file__)
     standard = {library, os.path.join(library, "lib-dynload")}
     here = [entry for entry in sys.path if entry not in standard and _is_working_directory(entry)]
-    root = os.path.dirname(os.path.dirname(__file__))
+    root = str(Path(__file__).parents[2])
     ours = [root] if _is_working_directory(root) else []
     others = [entry for entry in sys.path if entry not in standard and entry not in here]
     return [*(entry for entry in sys.path if entry in standard), *ours, *others, *filter(None, here)]

@@ -10,6 +10,7 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.family import alive, marked, wait_until
 from support.trellises import random_trellis
@@ -18,6 +19,7 @@ import ilpinfer
 from formulations import constraints as C
 from ilpinfer.decoding.workers import WorkerError, Workers
 from ilpinfer.system import temporary_folders
+from ilpinfer.system.processes import search_path
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc to find processes")
 RULES = [C.at_most_runs("a", 1), C.requires_present("a", "b", penalty=1.5)]
@@ -138,6 +140,14 @@ def test_a_source_tree_that_is_the_working_directory_comes_behind_the_standard_l
         assert (str(tmp_path) in sys.path) == there
         assert sys.path[0] != str(tmp_path)
         assert [entry for entry in sys.path if entry != str(tmp_path)] == before
+
+
+def test_children_import_the_source_tree_of_their_parent(monkeypatch):
+    """Not another copy that is installed in its environment."""
+    root, library = str(Path(ilpinfer.__file__).parents[1]), str(Path(np.__file__).parents[1])
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(sys, "path", [root, library])
+    assert search_path()[:2] == [root, library]
 
 
 def _decode_in_a_daemon(connection):
