@@ -76,7 +76,7 @@ class Words(tuple[str, ...]):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ParameterType:
     """A type of parameters: name in documentation, check and normalisation, and JSON Schema in rule files."""
 
     check: Callable[[Any, str], Any]
@@ -104,30 +104,34 @@ def words(value: Any, what: str) -> Words:
 
 
 _TEXT = {"type": "string"}
-WORDS = Kind(words, {"$ref": "#/definitions/words"}, "sequence of str")
-KINDS: dict[Any, Kind] = {
-    int: Kind(
+WORDS = ParameterType(words, {"$ref": "#/definitions/words"}, "sequence of str")
+KINDS: dict[Any, ParameterType] = {
+    int: ParameterType(
         partial(whole, least=0, most=2**31), {"type": "integer", "minimum": 0}, "int", always_shown=True
     ),
-    Position: Kind(partial(whole, least=-(2**31), most=2**31), {"type": "integer"}, "int", always_shown=True),
-    float: Kind(_number, {"type": "number"}, "float"),
-    bool: Kind(arguments.flag, {"type": "boolean"}, "bool"),
-    str: Kind(text, _TEXT, "str"),
+    Position: ParameterType(
+        partial(whole, least=-(2**31), most=2**31), {"type": "integer"}, "int", always_shown=True
+    ),
+    float: ParameterType(_number, {"type": "number"}, "float"),
+    bool: ParameterType(arguments.flag, {"type": "boolean"}, "bool"),
+    str: ParameterType(text, _TEXT, "str"),
     Sequence[str]: WORDS,
     tuple[str, ...]: WORDS,
 }
 """Types of parameters; modules register their own types here."""
-_ANYTHING = Kind(lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT, "object")
+_ANYTHING = ParameterType(
+    lambda value, _: tuple(value) if isinstance(value, list) else value, _TEXT, "object"
+)
 
 
-def kinds(record: type[Any]) -> Mapping[str, Kind]:
+def kinds(record: type[Any]) -> Mapping[str, ParameterType]:
     if record not in _CACHE:
         hints = parameter_types(record, include_extras=True)
         _CACHE[record] = {f.name: _kind(hints.get(f.name)) for f in fields(record)}
     return _CACHE[record]
 
 
-_CACHE: WeakKeyDictionary[type[Any], Mapping[str, Kind]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[type[Any], Mapping[str, ParameterType]] = WeakKeyDictionary()
 
 
 def parameter_types(record: type[Any], *, include_extras: bool = False) -> dict[str, Any]:
@@ -177,7 +181,7 @@ def _default(value: Any) -> str:
     return f', default "{value}"' if isinstance(value, str) else f", default {value}"
 
 
-def _kind(hint: Any) -> Kind:
+def _kind(hint: Any) -> ParameterType:
     if get_origin(hint) is Annotated and hint not in KINDS:
         return _kind(hint.__origin__)
     if get_origin(hint) is Literal:
@@ -192,7 +196,7 @@ def _kind(hint: Any) -> Kind:
         return _ANYTHING
 
 
-def _choice(options: Sequence[str]) -> Kind:
+def _choice(options: Sequence[str]) -> ParameterType:
     """One of a few texts; the empty text is not in files."""
     shown = [option for option in options if option]
 
@@ -201,7 +205,7 @@ def _choice(options: Sequence[str]) -> Kind:
             raise ParameterError(f"{what} is {brief(value)}{suggestion(value, shown)}")
         return str(value)
 
-    return Kind(check, {"enum": shown}, "{" + ", ".join(f'"{option}"' for option in shown) + "}")
+    return ParameterType(check, {"enum": shown}, "{" + ", ".join(f'"{option}"' for option in shown) + "}")
 
 
 def check_parameters(record: Any) -> None:

@@ -11,7 +11,7 @@ from benchmarks.data.sets import Labelled
 from formulations import LabelSet, Trellis
 from ilpinfer.models.crf import CRF
 from ilpinfer.models.crf.contexts import is_line_break
-from ilpinfer.models.crf.features import Features, Template
+from ilpinfer.models.crf.features import Features, FeatureTemplate
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.training import learn
 from ilpinfer.models.files import load_model
@@ -22,7 +22,7 @@ class BetweenBreaks:
     """A model of the tokens other than line breaks, whose neighbours are those across them."""
 
     crf: CRF
-    template: Template
+    template: FeatureTemplate
 
     @property
     def labels(self) -> LabelSet:
@@ -50,7 +50,7 @@ def places(tokens: Sequence[str]) -> list[int]:
     return [t for t, token in enumerate(tokens) if not is_line_break(token)]
 
 
-def features(template: Template, tokens: Sequence[str]) -> Features:
+def features(template: FeatureTemplate, tokens: Sequence[str]) -> Features:
     """Features of the tokens other than line breaks; attributes of the sequence, such as `line-start`, are those of all tokens."""
     some = places(tokens)
     columns = {name: [column[t] for t in some] for name, column in template.columns(tokens).items()}

@@ -20,7 +20,7 @@ from ilpinfer import Decoder
 from ilpinfer.learning import WeightLearner
 from ilpinfer.learning.choice import choose
 from ilpinfer.learning.measures import Measures
-from ilpinfer.learning.selection import Trial
+from ilpinfer.learning.selection import CandidateTrial
 from ilpinfer.learning.ways import GIVEN, MINED, NONE, PENALTIES, TOGETHER
 from ilpinfer.learning.weights import candidates, prepared, selection
 from ilpinfer.models.training import train
@@ -141,8 +141,10 @@ def _judged(frame: DataFrame) -> DataFrame:
     """With measures on folds, which ways are the best of their kind there, which is chosen, and the seconds of the whole choice."""
     parts = []
     for _, some in groups(frame, "setting", "size", "draw"):
-        trials: dict[str, Trial[None]] = {
-            row.way: Trial((), np.reshape(row.counts, (-1, 6)), row.trial, np.array(row.places), row.stopped)
+        trials: dict[str, CandidateTrial[None]] = {
+            row.way: CandidateTrial(
+                (), np.reshape(row.counts, (-1, 6)), row.trial, np.array(row.places), row.stopped
+            )
             for row in some.itertuples()
         }
         on_folds = [

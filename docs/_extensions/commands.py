@@ -7,7 +7,7 @@ from typing import Any
 from typer import Context
 
 from ilpinfer.cli.app import GROUPS, group
-from ilpinfer.cli.tree import Group, examples, option_groups
+from ilpinfer.cli.tree import CommandGroup, examples, option_groups
 
 MARK = "<!-- commands -->"
 
@@ -39,7 +39,7 @@ def _command(command: Any, parent: Context, level: int) -> Iterator[str]:
             "",
         ]
     yield from _options(command, context)
-    if isinstance(command, Group):
+    if isinstance(command, CommandGroup):
         for each in command.commands.values():
             yield from _command(each, context, level + 1)
 

@@ -86,7 +86,7 @@ class Sum:
         return (Machine(steps, automaton),)
 
 
-class Windows:
+class WindowSums:
     """Sums over windows of equal length, weights and upper side, evaluated together."""
 
     def __init__(self, windows: Sequence[range], sums: Sequence[Sum]) -> None:
@@ -101,16 +101,16 @@ class Windows:
         return int(np.maximum(totals[self._stops] - totals[self._starts] - self._high, 0).sum())
 
 
-def together(components: Sequence[Part]) -> list[Part | Windows]:
+def together(components: Sequence[Part]) -> list[Part | WindowSums]:
     """Combine sums over windows of equal length, weights and upper side."""
-    result = list[Part | Windows]()
+    result = list[Part | WindowSums]()
     alike = defaultdict[tuple[int, int, int | None], list[tuple[range, Sum]]](list)
     for one in components:
         if isinstance(one, Sum) and one.window is not None:
             alike[id(one.steps.values), len(one.window), one.high].append((one.window, one))
         else:
             result.append(one)
-    return result + [Windows(*zip(*some, strict=True)) for some in alike.values()]
+    return result + [WindowSums(*zip(*some, strict=True)) for some in alike.values()]
 
 
 def bounded(steps: StepTable, low: int | None, high: int | None) -> Sum | Machine:

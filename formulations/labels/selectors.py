@@ -8,7 +8,7 @@ from typing import Any
 
 from formulations.arguments import flag, instances, items, iterable, text
 from formulations.messages import brief
-from formulations.parameters import KINDS, Kind, ParameterError, each
+from formulations.parameters import KINDS, ParameterError, ParameterType, each
 
 EACH_FIELD = "each field"
 """Placeholder of a field: one ground rule for every field except `O`."""
@@ -202,11 +202,11 @@ def _groups(value: Any, what: str) -> tuple[Group, ...]:
     return tuple(instances(value, Group, what, "a group"))
 
 
-KINDS[Selector] = Kind(
+KINDS[Selector] = ParameterType(
     selector,
     {"$ref": "#/definitions/selector"},
     "str, Group or list of str",
     names_fields=True,
     always_shown=True,
 )
-KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = Kind(_groups, {}, "sequence of Group")
+KINDS[Sequence[Group]] = KINDS[tuple[Group, ...]] = ParameterType(_groups, {}, "sequence of Group")

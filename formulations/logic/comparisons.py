@@ -9,7 +9,7 @@ from formulations.logic.ast import Formula, Position
 
 
 @dataclass(frozen=True)
-class Place:
+class ComparedToken:
     """A token whose label or field a formula compares with other tokens."""
 
     what: str
@@ -22,13 +22,15 @@ class Cases:
 
     labels: LabelSet
     _changed: dict[tuple[object, ...], tuple[Formula, Formula]] = field(default_factory=dict)
-    _places: dict[tuple[int, frozenset[str]], tuple[Formula, Place | None]] = field(default_factory=dict)
+    _places: dict[tuple[int, frozenset[str]], tuple[Formula, ComparedToken | None]] = field(
+        default_factory=dict
+    )
 
-    def values(self, place: Place) -> list[str]:
+    def values(self, place: ComparedToken) -> list[str]:
         names = self.labels.names
         return list(names if place.what == "label" else dict.fromkeys(map(self.labels.strip, names)))
 
-    def place(self, formula: Formula, inside: frozenset[str]) -> Place | None:
+    def place(self, formula: Formula, inside: frozenset[str]) -> ComparedToken | None:
         """A place with an outer variable that the formula compares with the token of an inner variable; without inner variables, with any token except neighbours."""
         key = (id(formula), inside)
         if key not in self._places:
@@ -37,14 +39,14 @@ class Cases:
             self._places[key] = formula, found[0] if found else None
         return self._places[key][1]
 
-    def where(self, formula: Formula, place: Place, value: str | None) -> Formula:
+    def where(self, formula: Formula, place: ComparedToken, value: str | None) -> Formula:
         """The formula if the place has this label or field; None for a place outside the sequence."""
         key = (id(formula), place, value)
         if key not in self._changed:
             self._changed[key] = formula, self._where(formula, place, value)
         return self._changed[key][1]
 
-    def _where(self, formula: Formula, place: Place, value: str | None) -> Formula:
+    def _where(self, formula: Formula, place: ComparedToken, value: str | None) -> Formula:
         if isinstance(formula, ast.Same):
             for own, other in ((formula.left, formula.right), (formula.right, formula.left)):
                 if own == place.at:
@@ -85,7 +87,7 @@ def _rebuilt(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
     return formula
 
 
-def _places(formula: Formula, inside: frozenset[str], inner: bool) -> Iterator[Place]:
+def _places(formula: Formula, inside: frozenset[str], inner: bool) -> Iterator[ComparedToken]:
     match formula:
         case ast.Quantified(_, binder, body, _):
             yield from _places(body, inside | {binder.name}, inner)
@@ -93,7 +95,7 @@ def _places(formula: Formula, inside: frozenset[str], inner: bool) -> Iterator[P
             free = [each for each in (left, right) if each.base not in inside]
             near = left.base == right.base and abs(left.shift - right.shift) <= 1
             if free and not near and len(free) < 2 + (not inner):
-                yield Place(what, free[-1])
+                yield ComparedToken(what, free[-1])
         case _:
             for child in formula.children():
                 if isinstance(child, Formula):

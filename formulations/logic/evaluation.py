@@ -12,7 +12,7 @@ from formulations import time_limits
 from formulations.labels.reading import Reading
 from formulations.logic import ast, semantics
 from formulations.logic.ast import Environment, Formula, Value
-from formulations.logic.searches import Literal, Pair, Search, literals, search
+from formulations.logic.searches import Comparison, Literal, TokenSearch, literals, search
 from formulations.logic.semantics import front, innermost, too_many, values
 
 FEW = 8  # up to this number, tokens are tried one by one, without the cache over the sequence
@@ -24,7 +24,7 @@ class Evaluator:
 
     def __init__(self, reading: Reading) -> None:
         self.reading, self.length = reading, len(reading)
-        self._searches: dict[int, Search] = {}
+        self._searches: dict[int, TokenSearch] = {}
         self._found: dict[tuple[object, ...], tuple[list[int], dict[object, list[int]]]] = {}
         self._index: dict[str, dict[object, list[int]]] = {}
 
@@ -125,7 +125,7 @@ class Evaluator:
             count -= _count(groups.get(self._other(wanted.different, environment), ()), *window)
         return count > 0
 
-    def tokens(self, wanted: Search, environment: Environment) -> Iterator[int]:
+    def tokens(self, wanted: TokenSearch, environment: Environment) -> Iterator[int]:
         """The tokens at which the literals about the variable hold."""
         time_limits.check()
         window = low, high, barred = wanted.window(environment, self.length)
@@ -138,10 +138,10 @@ class Evaluator:
                 yield t
 
     @staticmethod
-    def _one_by_one(wanted: Search, window: Window) -> bool:
+    def _one_by_one(wanted: TokenSearch, window: Window) -> bool:
         return wanted.placed or window[1] - window[0] < FEW
 
-    def _tokens(self, wanted: Search, window: Window, environment: Environment) -> Iterator[int]:
+    def _tokens(self, wanted: TokenSearch, window: Window, environment: Environment) -> Iterator[int]:
         low, high, barred = window
         for t in self._candidates(wanted.same, environment, low, high):
             if t not in barred and self._differs(wanted.different, t, environment):
@@ -150,7 +150,7 @@ class Evaluator:
                     yield t
 
     def _everywhere(
-        self, wanted: Search, environment: Environment
+        self, wanted: TokenSearch, environment: Environment
     ) -> tuple[list[int], dict[object, list[int]]]:
         """All tokens of the sequence that satisfy the equality with another token, if any, and the remaining literals; and these
         tokens by the content that has to differ."""
@@ -172,14 +172,16 @@ class Evaluator:
             result = self._found[key] = found, groups
         return result
 
-    def _other(self, pair: Pair, environment: Environment) -> object:
+    def _other(self, pair: Comparison, environment: Environment) -> object:
         return self._content(pair.what, pair.other.at(environment, self.length))
 
-    def _differs(self, pair: Pair | None, t: int, environment: Environment) -> bool:
+    def _differs(self, pair: Comparison | None, t: int, environment: Environment) -> bool:
         own = None if pair is None else self._content(pair.what, t + pair.shift)
         return pair is None or own is None or own != self._other(pair, environment)
 
-    def _candidates(self, pair: Pair | None, environment: Environment, low: int, high: int) -> Sequence[int]:
+    def _candidates(
+        self, pair: Comparison | None, environment: Environment, low: int, high: int
+    ) -> Sequence[int]:
         """The tokens of a range that satisfy the equality of a pair."""
         if pair is None:
             return range(low, high + 1)

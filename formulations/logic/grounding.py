@@ -14,7 +14,7 @@ from formulations.labels.label_set import LabelSet
 from formulations.labels.selectors import Selector
 from formulations.logic import ast
 from formulations.logic.ast import Formula, Value
-from formulations.logic.comparisons import Cases, Place
+from formulations.logic.comparisons import Cases, ComparedToken
 from formulations.logic.semantics import MOST, groundings, innermost, too_many, values
 
 AtomKind = tuple[Any, ...]
@@ -178,7 +178,7 @@ class Grounder:
         return self._at(token, ("labels", tuple(other == name for other in self._names(what))), positive)
 
     def _in_cases(
-        self, formula: Formula, place: Place, environment: dict[str, Value]
+        self, formula: Formula, place: ComparedToken, environment: dict[str, Value]
     ) -> Iterator[tuple[str | None, Formula, int]]:
         """Each label or field of a place, the formula in this case, and the node of all other cases; None outside the sequence."""
         token, cases = place.at.at(environment, len(self.tokens)), self._cases

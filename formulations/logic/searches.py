@@ -25,7 +25,7 @@ def literals(formula: Formula, positive: bool = True) -> Iterator[Literal]:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Comparison:
     """A comparison of the searched token, shifted by `shift`, with another token: equal label, field, edge or text."""
 
     what: str
@@ -34,7 +34,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Search:
+class TokenSearch:
     """A search for tokens at which literals hold; the literals are grouped by the way in which they restrict the token."""
 
     name: str
@@ -42,8 +42,8 @@ class Search:
     outer: Sequence[Literal]
     """Literals about outer variables only."""
     bounds: Sequence[tuple[ast.Compare, bool]]
-    same: Pair | None
-    different: Pair | None
+    same: Comparison | None
+    different: Comparison | None
     rest: Sequence[Literal]
     reads: Sequence[Read]
     """Values of outer variables that `rest` reads."""
@@ -79,7 +79,7 @@ class Search:
         return low, high, barred
 
 
-def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> Search:
+def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> TokenSearch:
     """The search for the tokens of a binder at which literals hold."""
     name, outer, bounds, rest = (
         binder.name,
@@ -87,7 +87,7 @@ def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> Search:
         list[tuple[ast.Compare, bool]](),
         list[Literal](),
     )
-    pairs: dict[bool, Pair] = {}
+    pairs: dict[bool, Comparison] = {}
     for formula, positive in wanted:
         if name not in formula.free:
             outer.append((formula, positive))
@@ -100,11 +100,11 @@ def search(binder: ast.PositionBinder, wanted: Iterable[Literal]) -> Search:
             if own.base != name:
                 own, other = other, own
             what = formula.what if isinstance(formula, ast.Same) else "token"
-            pairs[positive] = Pair(what, own.shift, other)
+            pairs[positive] = Comparison(what, own.shift, other)
         else:
             rest.append((formula, positive))
     reads = [each for formula, _ in rest for each in _reads(formula, frozenset([name]))]
-    return Search(name, binder, outer, bounds, pairs.get(True), pairs.get(False), rest, reads)
+    return TokenSearch(name, binder, outer, bounds, pairs.get(True), pairs.get(False), rest, reads)
 
 
 def _parted(formula: ast.Compare | ast.Same | ast.SameToken, name: str) -> bool:

@@ -17,7 +17,7 @@ from formulations.automata.components import Component, Condition, FunctionCount
 from formulations.automata.hamming import HammingDistance
 from formulations.automata.lattice import Lattice, StepTable
 from formulations.automata.machine import Machine
-from formulations.automata.sums import Windows, together
+from formulations.automata.sums import WindowSums, together
 from formulations.automata.windows import WindowCount
 from formulations.blocks import entries
 from formulations.dtypes import Booleans, LabelIds
@@ -64,7 +64,7 @@ class GroundRule:
         return tuple(component for component in self.components if component.machines is None)
 
     @cached_property
-    def _parts(self) -> list[Component | Windows]:
+    def _parts(self) -> list[Component | WindowSums]:
         """The components, with sums over windows combined."""
         return together(self.components)
 

@@ -32,7 +32,7 @@ _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")  # w
 
 
 @dataclass(frozen=True)
-class Place:
+class TextPosition:
     """A place in a text: line and column, from 1, and the text of the line."""
 
     line: int
@@ -61,12 +61,12 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if (match := pattern.match(text, at)) else at
 
 
-def _place(text: str, at: int) -> Place:
+def _place(text: str, at: int) -> TextPosition:
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at) % (len(text) + 1)  # not found: -1, the end
-    return Place(text.count("\n", 0, at) + 1, at - start + 1, text[start:end])
+    return TextPosition(text.count("\n", 0, at) + 1, at - start + 1, text[start:end])
 
 
-def locate(text: str, path: KeyPath, offset: int | None = None) -> Place | None:
+def locate(text: str, path: KeyPath, offset: int | None = None) -> TextPosition | None:
     """The place of the value at a path (numbers are indices from 0), or of the innermost enclosing value."""
     text, steps = _plain(text), path[:-1] if path[-1:] == (KEY,) else path
     depth, key, value = _find(text, steps)
@@ -165,7 +165,7 @@ def _inside(text: str, start: int, offset: int) -> int:
 class NotToml(InferenceError, ValueError):
     """Invalid TOML: the error and its place."""
 
-    def __init__(self, message: str, place: Place | None = None) -> None:
+    def __init__(self, message: str, place: TextPosition | None = None) -> None:
         where = f" (line {place.line}, column {place.column})" if place else ""
         super().__init__(f"not TOML: {message}{where}")
         self.place = place

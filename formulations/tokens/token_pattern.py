@@ -12,8 +12,8 @@ from formulations.messages import brief, suggestion
 from formulations.parameters import (
     KEY,
     KINDS,
-    Kind,
     ParameterError,
+    ParameterType,
     Words,
     check_parameters,
     describe,
@@ -273,7 +273,7 @@ def _patterns(value: Any, what: str) -> tuple[TokenPattern, ...]:
 
 
 _SCHEMA = {"$ref": "#/definitions/tokens"}
-KINDS[TokenPattern] = Kind(as_pattern, _SCHEMA, "TokenPattern")
-KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = Kind(
+KINDS[TokenPattern] = ParameterType(as_pattern, _SCHEMA, "TokenPattern")
+KINDS[Sequence[TokenPattern]] = KINDS[tuple[TokenPattern, ...]] = ParameterType(
     _patterns, {"type": "array", "minItems": 1, "items": _SCHEMA}, "sequence of TokenPattern"
 )

@@ -12,7 +12,7 @@ from ilpinfer import __version__
 from ilpinfer.cli import settings, signals
 from ilpinfer.cli.command import LogJson, NoColor, Quiet, build, set_up
 from ilpinfer.cli.failure import Failure
-from ilpinfer.cli.tree import Group
+from ilpinfer.cli.tree import CommandGroup
 
 GROUPS = {
     "Decode": {
@@ -49,10 +49,10 @@ GROUPS = {
 def load(name: str) -> Any:
     """A command with its options; its module is imported now."""
     work = getattr(import_module(f"ilpinfer.cli.{name}"), name)
-    return work if isinstance(work, Group) else build(name, work)
+    return work if isinstance(work, CommandGroup) else build(name, work)
 
 
-class Program(Group):
+class Commands(CommandGroup):
     """The commands by their names and summaries; the one that runs is loaded."""
 
     def __init__(self, **settings: Any) -> None:
@@ -68,7 +68,7 @@ class Program(Group):
 
 app = typer.Typer(
     name="ilpinfer",
-    cls=Program,
+    cls=Commands,
     help="Exact, constrained inference for sequence models: from scores and rules to the provably best labelling.",
     epilog="ilpinfer demo\nilpinfer decode scores.jsonl --rules citations\nilpinfer decode --help",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

@@ -36,7 +36,7 @@ def argument(metavar: str, help_text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Group:
+class OptionGroup:
     """A group of options in the help of a command."""
 
     title: str | None = None
@@ -48,12 +48,12 @@ class Group:
         return field(default=default, metadata={"option": info})
 
 
-OPTIONS = Group()
-SCORES, LABELS = Group("Scores of sequences"), Group("Labels")
+OPTIONS = OptionGroup()
+SCORES, LABELS = OptionGroup("Scores of sequences"), OptionGroup("Labels")
 
 
 def value_option(
-    metavar: str | None, help_text: str, group: Group = OPTIONS, *names: str, **more: Any
+    metavar: str | None, help_text: str, group: OptionGroup = OPTIONS, *names: str, **more: Any
 ) -> Any:
     """An option for an annotation; it has the name of its field or parameter if no other is given."""
     return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=group.title, **more)
@@ -68,12 +68,12 @@ def output_folder(help_text: str) -> Any:
     return value_option("FOLDER", help_text, callback=_folder)
 
 
-def model_option(help_text: str, group: Group = OPTIONS) -> Any:
+def model_option(help_text: str, group: OptionGroup = OPTIONS) -> Any:
     """An option for a model: a file, or the name of a built-in model."""
     return value_option("MODEL", help_text, group, callback=_model)
 
 
-def solution_files(help_text: str, group: Group) -> Any:
+def solution_files(help_text: str, group: OptionGroup) -> Any:
     """An option for solution files, which cannot come from standard input."""
     return value_option("SOLUTION", help_text, group, "--check", callback=_solutions)
 

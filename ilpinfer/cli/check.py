@@ -11,7 +11,7 @@ from formulations.labels import schemes
 from formulations.messages import brief, counted, distinct
 from formulations.problem.compiled_rules import notices, unique_names
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, argument, model_option, output_file
+from ilpinfer.cli.arguments import OptionGroup, argument, model_option, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.inputs import canonical_scheme, with_never
 from ilpinfer.cli.labelled import reading
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.evaluation.checking import Breach, RuleReport
 
-RULES_ALONE = Group("Without GOLD")
+RULES_ALONE = OptionGroup("Without GOLD")
 SMALLEST_PENALTY = 0.01
 """Smallest suggested penalty of a rule that is kept, in nats."""
 HEADINGS = (

@@ -12,7 +12,7 @@ from formulations.files import plain_name
 from formulations.messages import counted
 from formulations.problem.compiled_rules import notices
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, argument, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning import CODLResult
     from ilpinfer.learning.measures import Measures
 
-METHOD = Group("Method")
+METHOD = OptionGroup("Method")
 MEASURES = ("token accuracy %", "span F1 %", "whole sequences %")
 
 

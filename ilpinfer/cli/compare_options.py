@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, output_folder
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, output_folder
 from ilpinfer.cli.inputs import InputOptions, method_options, parameters
 from ilpinfer.comparison.plan import ComparisonData, Plan, plan_of
 from ilpinfer.comparison.plots import WIDTH, write_plots
@@ -33,7 +33,7 @@ TABLE_OPTIONS = (
     "as_json",
 )
 """Options for the files of a comparison, which folders of results have, too."""
-METHODS, PAPER = Group("Methods"), Group("Tables and plots")
+METHODS, PAPER = OptionGroup("Methods"), OptionGroup("Tables and plots")
 
 
 @dataclass(frozen=True)

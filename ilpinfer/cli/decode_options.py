@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from formulations import Trellis
 from ilpinfer import __version__
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup
 from ilpinfer.cli.inputs import InputOptions, method_options, on_error, parameters
 from ilpinfer.core.registry import method as method_named
 from ilpinfer.core.request import Request, configuration, deadline_for
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
     from ilpinfer.pipelines.scored_stream import Trellises
 
-TWO_PHASE = Group("Two-phase inference")
-SPANS = Group("Candidate spans")
+TWO_PHASE = OptionGroup("Two-phase inference")
+SPANS = OptionGroup("Candidate spans")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from formulations.dtypes import Integers
 from formulations.errors import RuleNotice
 from formulations.messages import counted, suggestion
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, argument, output_file
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, argument, output_file
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, with_never
@@ -44,7 +44,7 @@ MISTAKES = 5
 
 VIEWS = ("fields", "report", "matches", "confusion")
 """Tables: of all measures, in the form of seqeval, of matches as nervaluate counts them, and of fields taken for others."""
-TEST = Group("Significance test")
+TEST = OptionGroup("Significance test")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from formulations import InferenceError, dump_rules
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, output_file
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, output_file
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme
@@ -31,7 +31,7 @@ MOST_ROWS = 20
 """Rules of the table on screen."""
 
 
-SELECTION = Group("Selection of rules")
+SELECTION = OptionGroup("Selection of rules")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from formulations.programs.formulation import FloorKind, score_floor
 from formulations.programs.kinds import PROGRAMS, Kind, with_hard_rules
 from formulations.programs.program import FORMATS, UNITS
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, output_folder, solution_files, value_option
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, output_folder, solution_files, value_option
 from ilpinfer.cli.inputs import ProgramInput
 from ilpinfer.core.rule_compiler import compiler_of
 from ilpinfer.corpus.examples import InputError
@@ -22,7 +22,7 @@ from ilpinfer.pipelines.trellises import ScoredExample
 if TYPE_CHECKING:
     from ilpinfer.decoding.two_phase import TwoPhaseSolution
 
-PROGRAM, CHECK = Group("Integer program"), Group("Check of solutions")
+PROGRAM, CHECK = OptionGroup("Integer program"), OptionGroup("Check of solutions")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ilpinfer.cli.outputs import Outputs, check_streams
 from ilpinfer.cli.progress import progress
 from ilpinfer.cli.screen import print_json
 from ilpinfer.cli.streams import notice, show_line
-from ilpinfer.cli.tree import Group
+from ilpinfer.cli.tree import CommandGroup
 from ilpinfer.corpus.examples import InputError
 from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.references.files import number_references, write
@@ -195,7 +195,7 @@ def _lines(reference: Reference) -> Iterator[str]:
         yield "  " + " ".join(f"{token}/{label}" if token else label for token, label in pairs)
 
 
-reference = Group(
+reference = CommandGroup(
     name="reference",
     commands={"make": build("make", make_references), "verify": build("verify", verify_references)},
     help="Make and verify references: problems with their optimal labellings and the proofs, in one file.",

@@ -14,7 +14,7 @@ from formulations.errors import RuleNotice
 from formulations.messages import counted
 from formulations.problem.digest import digest
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, argument, output_folder
+from ilpinfer.cli.arguments import OptionGroup, argument, output_folder
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import DecodeScoring, Job, job_of, parameters
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from ilpinfer.corpus.streams import ExampleStream
     from ilpinfer.reprocessing.executors import Executor
     from ilpinfer.reprocessing.manifest import Manifest
-    from ilpinfer.reprocessing.run import Outcome
+    from ilpinfer.reprocessing.run import RunResult
     from ilpinfer.reprocessing.shards import Shard, Work
     from ilpinfer.reprocessing.tables import ShardEntry
 
-RUN = Group("Run")
+RUN = OptionGroup("Run")
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ def _show(record: Mapping[str, Any]) -> None:
     )
 
 
-def _report(options: ReprocessOptions, outcome: "Outcome") -> None:
+def _report(options: ReprocessOptions, outcome: "RunResult") -> None:
     """Print a summary; Failure if sequences are left out or not finished."""
     rows, unproved, failed = map(outcome.count, ("rows", "unproved", "failed"))
     rejected = outcome.manifest.rejected

@@ -19,7 +19,7 @@ from formulations.problem.known_labels import plain_given
 from formulations.rulefiles.loading import CATALOGUE, LARGEST, catalogue
 from formulations.rulefiles.reader import read as read_rule_text
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import OPTIONS, Group, model_option
+from ilpinfer.cli.arguments import OPTIONS, OptionGroup, model_option
 from ilpinfer.cli.command import command, common
 from ilpinfer.cli.failure import Failure, about
 from ilpinfer.cli.inputs import canonical_scheme, parameters, with_never
@@ -41,7 +41,7 @@ RESERVED, RESERVED_EACH = 48, 8
 """File descriptors for files, libraries and connections that are about to close, and those for the solver of each thread."""
 LEAST_CONNECTIONS = 8
 MOST_EXAMPLES = 50
-LIMITS = Group("Limits")
+LIMITS = OptionGroup("Limits")
 
 
 @dataclass(frozen=True)

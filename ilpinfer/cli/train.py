@@ -13,7 +13,7 @@ from formulations.arguments import one_of
 from formulations.errors import RuleNotice
 from formulations.messages import counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, output_file, value_option
+from ilpinfer.cli.arguments import OptionGroup, output_file, value_option
 from ilpinfer.cli.command import command
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import canonical_scheme, notice_scheme, parameters
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ilpinfer.models.crf.training import Iteration, Progress
 
-EVALUATION = Group("Evaluation")
+EVALUATION = OptionGroup("Evaluation")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from formulations.messages import brief, counted
 from ilpinfer.cli import arguments
-from ilpinfer.cli.arguments import Group, model_option, value_option
+from ilpinfer.cli.arguments import OptionGroup, model_option, value_option
 from ilpinfer.cli.failure import about
 from ilpinfer.cli.inputs import parameters, unused_model
 from ilpinfer.cli.labelled import reading, tell_unknown
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning.weights import WeightLearner
 
 
-MODELS = Group("Models that score TRAIN")
+MODELS = OptionGroup("Models that score TRAIN")
 
 
 @dataclass(frozen=True)

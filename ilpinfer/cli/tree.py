@@ -71,7 +71,7 @@ class Command(Converting, TyperCommand):
         write_examples(self.epilog, formatter)
 
 
-class Group(Converting, TyperGroup):
+class CommandGroup(Converting, TyperGroup):
     """Commands in groups; without arguments, it shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

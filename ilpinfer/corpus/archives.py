@@ -24,7 +24,7 @@ from formulations.messages import counted, suggestion
 from formulations.score_numbers import one_notice
 from ilpinfer.corpus.examples import Example, InputError, input_at
 from ilpinfer.corpus.logits import KEYS, LogitsOptions, crf_parameters, logit_scores
-from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.scores import SequenceScores
 from ilpinfer.errors import ModelError
 from ilpinfer.system.storage import open_bytes
 
@@ -187,7 +187,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions) -> Exam
 
 
 @one_notice
-def scores_of(record: Mapping[str, Any], reading: LogitsOptions) -> Scores:
+def scores_of(record: Mapping[str, Any], reading: LogitsOptions) -> SequenceScores:
     names = record.get("label_names", reading.names)
     if names is not None:
         given = names if isinstance(names, Mapping) else np.asarray(names).reshape(-1).tolist()

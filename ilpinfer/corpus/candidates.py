@@ -12,7 +12,7 @@ from formulations.errors import InferenceError
 from formulations.labels.schemes import OUTSIDE
 from formulations.messages import brief, counted
 from ilpinfer.corpus.passages import Passage, token_offsets
-from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.scores import SequenceScores
 
 CLIP = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
@@ -231,7 +231,7 @@ class CandidateSet:
                 yield n
 
     @property
-    def scores(self) -> Scores:
+    def scores(self) -> SequenceScores:
         number = {name: k for k, name in enumerate(self.names)}
         emissions = np.full((len(self.tokens), len(self.names)), -np.inf)
         emissions[:, 0] = 0.0
@@ -245,7 +245,7 @@ class CandidateSet:
         goes_on = (track[:, None] == track) & np.isin(mark, ("B", "I"))[:, None] & np.isin(mark, ("I", "E"))
         transitions = np.where(goes_on | (ended[:, None] & begun), 0.0, -np.inf)
         start, end = np.where(begun, 0.0, -np.inf), np.where(ended, 0.0, -np.inf)
-        return Scores(self.names, emissions, transitions, start=start, end=end, scheme="spans")
+        return SequenceScores(self.names, emissions, transitions, start=start, end=end, scheme="spans")
 
 
 def _nested_places(labels: Sequence[str]) -> set[tuple[int, int, str]]:

@@ -80,7 +80,7 @@ Row = tuple[int, Cells]
 
 
 @dataclass(frozen=True)
-class Places:
+class ColumnRoles:
     """The columns of tokens, labels, sequence numbers and known labels, None for a missing one; names and places of further ones."""
 
     token: int
@@ -108,7 +108,7 @@ class Places:
         cell = cells[self.end].strip()
         return self.mark in cell.split("|") if self.mark else cell.lower() not in NO_ENDS
 
-    def with_further(self, count: int, header: Cells) -> "Places":
+    def with_further(self, count: int, header: Cells) -> "ColumnRoles":
         """With all other columns of a file, each under its number and under its name in the header."""
         known = (self.token, *self.levels, self.sequence, self.given, self.end)
         others = [at for at in range(count) if at not in known]
@@ -240,11 +240,11 @@ def further_labels(header: Cells, names: ColumnNames) -> str:
 
 def find_places(
     first: Row, header: Cells, names: ColumnNames, name: str, separator: str, contents: Contents
-) -> Places:
+) -> ColumnRoles:
     number, cells = first
     where = f"{name}, line {number}: {excerpt((separator or ' ').join(cells))}"
     if len(cells) == 1:
-        return Places(0, None)
+        return ColumnRoles(0, None)
     low = [cell.strip().lower() for cell in header]
 
     def index_of(known: Sequence[str]) -> int | None:
@@ -273,7 +273,7 @@ def find_places(
             label = None
         elif given == label and not names.given:
             given = None
-    result = Places(token, label, sequence, given, inner, end, mark)
+    result = ColumnRoles(token, label, sequence, given, inner, end, mark)
     _check_different(result, names, where)
     brackets = frozenset(
         at for at in result.levels if at < len(contents.columns) and are_brackets(contents.columns[at])
@@ -281,7 +281,7 @@ def find_places(
     return replace(result, brackets=brackets)
 
 
-def _check_different(places: Places, names: ColumnNames, where: str) -> None:
+def _check_different(places: ColumnRoles, names: ColumnNames, where: str) -> None:
     """Raise InputError where a column is used twice."""
     used = [("tokens", places.token), *(("labels", at) for at in places.levels)]
     others = {"sequences": places.sequence, "known labels": places.given, "ends": places.end}

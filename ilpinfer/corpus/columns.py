@@ -10,7 +10,7 @@ from ilpinfer.corpus.column_contents import Cells, Contents
 from ilpinfer.corpus.column_form import (
     DOCUMENT,
     SEPARATORS,
-    Places,
+    ColumnRoles,
     Row,
     contents_of,
     dialect_of,
@@ -161,7 +161,7 @@ class _Blocks:
     lines: Lines
     separator: str
     width: int
-    places: Places
+    places: ColumnRoles
     longest: int | None
     unlike: str | None
     """A label that no line may have, since the header has it."""
@@ -232,7 +232,7 @@ class _Blocks:
 
 
 def _sequences(
-    rows: Iterator[Row | Rejection], places: Places, separator: str, blocks: _Blocks
+    rows: Iterator[Row | Rejection], places: ColumnRoles, separator: str, blocks: _Blocks
 ) -> Iterator[Example | Rejection]:
     """Examples of the lines between borders; the first error of a sequence rejects it."""
     name, longest = blocks.lines.name, blocks.longest
@@ -269,7 +269,7 @@ def _sequences(
             block = block[-1:]
 
 
-def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection | None:
+def _row_fault(row: Row, places: ColumnRoles, separator: str, name: str) -> Rejection | None:
     number, cells = row
     for what, place in (("token", places.token), *(("label", at) for at in places.levels)):
         if not (cells[place] if what == "token" else cells[place].strip()):
@@ -282,7 +282,7 @@ def _row_fault(row: Row, places: Places, separator: str, name: str) -> Rejection
     return None
 
 
-def _begins(cells: Cells, before: Cells, places: Places) -> bool:
+def _begins(cells: Cells, before: Cells, places: ColumnRoles) -> bool:
     """Whether the sequence number changes with this line; an empty cell continues the sequence."""
     at = places.sequence
     if at is None or not cells[at]:

@@ -16,7 +16,7 @@ from formulations.messages import counted
 from formulations.problem.known_labels import Known
 from ilpinfer.corpus.candidates import CandidateSet
 from ilpinfer.corpus.passages import Passage
-from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.scores import SequenceScores
 from ilpinfer.corpus.tokens import column, column_names
 
 
@@ -129,7 +129,7 @@ class Example:
     tokens: tuple[str, ...]
     labels: tuple[str, ...] | None
     where: str
-    scores: Scores | None = None
+    scores: SequenceScores | None = None
     rank: int = 1
     file: str = ""
     line: int = 0

@@ -27,7 +27,7 @@ from formulations.score_numbers import (
     one_notice,
     score_array,
 )
-from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.scores import SequenceScores
 from ilpinfer.kernels.native import kernels
 
 POOLS = ("first", "mean", "max")
@@ -213,7 +213,7 @@ def logit_scores(
     scale: str,
     K: int | None,
     tokens: Sequence[str] | None = None,
-) -> Scores:
+) -> SequenceScores:
     """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
     rows = score_array(logits, "logits", 2)
     if K is not None and not len(rows):
@@ -236,7 +236,7 @@ def logit_scores(
     )
     if transitions is None:
         transitions = np.zeros((rows.shape[1],) * 2)
-    return Scores(emissions=rows, transitions=transitions, start=start, end=end)
+    return SequenceScores(emissions=rows, transitions=transitions, start=start, end=end)
 
 
 def log_softmax(rows: Floats) -> Floats:

@@ -31,7 +31,7 @@ from ilpinfer.corpus.record_keys import (
     form_of,
     is_output,
 )
-from ilpinfer.corpus.scores import Scores
+from ilpinfer.corpus.scores import SequenceScores
 from ilpinfer.corpus.tokens import with_columns
 
 NAME_TAGS = 'give "label_names" in the record, or --label-names FILE, a JSON list of names or a config.json with id2label'
@@ -97,7 +97,7 @@ def _of_candidates(record: dict[str, Any], where: str) -> Example:
 
 
 @one_notice
-def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
+def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> SequenceScores:
     allowed, _ = FORMS[form_of(record)]
     values = {key: _null_as_forbidden(record[key]) for key in allowed if key in record and key != "word_ids"}
     given, what = record.get("label_names"), "label_names"
@@ -118,15 +118,17 @@ def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> Scores:
     if "node" in record:
         return _step_scores(names, record, own)
     arrays: dict[str, Any] = {key: _array(value, key) for key, value in values.items()}
-    return Scores(names, **arrays, **own)
+    return SequenceScores(names, **arrays, **own)
 
 
-def _step_scores(names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]) -> Scores:
+def _step_scores(
+    names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]
+) -> SequenceScores:
     """Scores of each step, of a trellis that was joined."""
     known = {"tokens": [""] * len(record["node"]), "label_names": names, "scheme": "plain"}
     scores = {key: record[key] for key in GENERAL_KEYS}
     trellis = Trellis.from_dict({**known, **scores})
-    return Scores(names, start=trellis.start, first=trellis.first, edges=trellis.edges, **own)
+    return SequenceScores(names, start=trellis.start, first=trellis.first, edges=trellis.edges, **own)
 
 
 def _array(value: Any, what: str) -> Floats:

@@ -11,7 +11,7 @@ from formulations.dtypes import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class SequenceScores:
     """Scores of T tokens and K labels, nats: `emissions` and `transitions`, or `start` and `edges`."""
 
     label_names: tuple[str, ...] | None = None  # K names

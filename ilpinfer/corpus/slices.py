@@ -14,7 +14,7 @@ READ = 2**16
 
 
 @dataclass(frozen=True)
-class Place:
+class InputPosition:
     """How far an input was read: files before, bytes of the unpacked content of this one, and its last line, item or row."""
 
     file: int = 0
@@ -58,7 +58,7 @@ class SliceReader:
         self._number, self._offset = -1, 0
         self._stream: BinaryIO = io.BytesIO()
 
-    def digest(self, begin: Place, end: Place) -> str:
+    def digest(self, begin: InputPosition, end: InputPosition) -> str:
         """The digest of the bytes between two places; OSError where a file cannot be read."""
         result = SliceDigest()
         for number in range(begin.file, min(end.file + 1, len(self._files))):

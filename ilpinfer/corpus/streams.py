@@ -26,7 +26,7 @@ from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.notices import Notices
 from ilpinfer.corpus.passages import Doubts
 from ilpinfer.corpus.records import EXPECTED
-from ilpinfer.corpus.slices import Place, SliceDigest, open_content
+from ilpinfer.corpus.slices import InputPosition, SliceDigest, open_content
 from ilpinfer.corpus.tables import ARROW, PARQUET, TABLES, count_rows, read_table
 from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.storage import (
@@ -118,7 +118,7 @@ class ExampleStream:
             self._ahead.append(found)
         return found
 
-    def go_to(self, place: Place) -> None:
+    def go_to(self, place: InputPosition) -> None:
         """Go on from a place, as `place` tells it, where a slice begins."""
         self._found.close()
         self._stack.close()
@@ -127,17 +127,17 @@ class ExampleStream:
         self._found = self._all(place)
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> InputPosition | None:
         """The end of the example that came last, or of the input; None in a stream that cannot be read again.
 
         It is not told rightly behind a rejection, whose sequence may go on.
         """
         if self._lines is None:
-            return Place(self._file_number, self._content_size, self._last_line)
+            return InputPosition(self._file_number, self._content_size, self._last_line)
         if self._lines.live:
             return None
         offset, line = self._lines.place
-        return Place(self._file_number, offset, self._last_line if self._lines.is_one_text else line)
+        return InputPosition(self._file_number, offset, self._last_line if self._lines.is_one_text else line)
 
     def end_slice(self) -> str:
         """The digest of the bytes up to `place` since the last call; a new slice begins."""
@@ -173,12 +173,12 @@ class ExampleStream:
             return None
         return sum(map(file_size, self.files)) or None
 
-    def _all(self, start: Place | None = None) -> Generator[Found, None, None]:
+    def _all(self, start: InputPosition | None = None) -> Generator[Found, None, None]:
         empty = start is None
-        begin = start or Place()
+        begin = start or InputPosition()
         for number, file in enumerate(self.files[begin.file :], begin.file):
             self._file_number = number
-            begun = begin if number == begin.file else Place()
+            begun = begin if number == begin.file else InputPosition()
             self._slice.begin(self._file_number)
             self._content_size = -1
             try:
@@ -216,7 +216,7 @@ class ExampleStream:
             return found
         return Rejection(found.file, found.line, f"{found.where}: a sequence of more than {longest} tokens")
 
-    def _file(self, file: str, start: Place) -> Iterator[Found]:
+    def _file(self, file: str, start: InputPosition) -> Iterator[Found]:
         """The records of a file, those up to a place left out."""
         form, name = self._form, plain_name(file)
         if name.endswith(".spacy"):
@@ -268,7 +268,7 @@ class ExampleStream:
             for chunk in lines.rest():
                 self._slice.add(chunk)
 
-    def _note_content(self, file: str, start: Place) -> None:
+    def _note_content(self, file: str, start: InputPosition) -> None:
         """Note size and digest of a file that is read as a whole."""
         self._content_size = start.offset
         if self._form.slices and file != "-":
@@ -340,7 +340,11 @@ def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
 
 @contextlib.contextmanager
 def opened_lines(
-    source: str | Path, longest: int | None = LONGEST, start: Place | None = None, *, keep: bool = False
+    source: str | Path,
+    longest: int | None = LONGEST,
+    start: InputPosition | None = None,
+    *,
+    keep: bool = False,
 ) -> Iterator[Lines]:
     """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened.
 

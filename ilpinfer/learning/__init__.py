@@ -12,7 +12,7 @@ from ilpinfer.learning.mining import FAMILIES, RuleMiner
 from ilpinfer.learning.selection import Tried
 from ilpinfer.learning.temperature import fit_temperature
 from ilpinfer.learning.updates import UPDATES
-from ilpinfer.learning.verdicts import Verdict
+from ilpinfer.learning.verdicts import RuleVerdict
 from ilpinfer.learning.ways import WAYS
 from ilpinfer.learning.weights import WeightLearner
 from ilpinfer.learning.wrong_labellings import PredictionsError
@@ -34,9 +34,9 @@ __all__ = [
     "MinedRules",
     "PredictionsError",
     "RuleMiner",
+    "RuleVerdict",
     "ScoredExample",
     "Tried",
-    "Verdict",
     "WeightLearner",
     "fit_temperature",
     "held_out_examples",

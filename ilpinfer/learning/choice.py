@@ -7,7 +7,7 @@ import numpy as np
 
 from ilpinfer.evaluation.counts import Totals
 from ilpinfer.learning.measures import value
-from ilpinfer.learning.selection import MARGIN, Trial
+from ilpinfer.learning.selection import MARGIN, CandidateTrial
 from ilpinfer.learning.verdicts import difference, worse
 from ilpinfer.learning.ways import NONE, Way
 
@@ -24,7 +24,7 @@ def usual(ways: Mapping[str, Way]) -> str:
     return next((name for name in USUAL if name in ways), list(ways)[-1])
 
 
-def refusals(trials: Mapping[str, Trial[Any]]) -> dict[str, str]:
+def refusals(trials: Mapping[str, CandidateTrial[Any]]) -> dict[str, str]:
     """Why each is no better than no rules."""
     return {
         name: _refusal(*both(trial, trials[NONE]))
@@ -37,7 +37,7 @@ def _refusal(own: Totals, none: Totals) -> str:
     return worse(own, none, MARGIN if len(none) < ENOUGH_SEQUENCES else 0.0)
 
 
-def both(one: Trial[Any], other: Trial[Any]) -> tuple[Totals, Totals]:
+def both(one: CandidateTrial[Any], other: CandidateTrial[Any]) -> tuple[Totals, Totals]:
     """The counts of the sequences on which both were tried."""
     if one.places is None or other.places is None:
         return one.scores, other.scores
@@ -45,7 +45,7 @@ def both(one: Trial[Any], other: Trial[Any]) -> tuple[Totals, Totals]:
     return one.scores[mine], other.scores[its]
 
 
-def choose(trials: Mapping[str, Trial[Any]], measure: str, asked: bool = False) -> str:
+def choose(trials: Mapping[str, CandidateTrial[Any]], measure: str, asked: bool = False) -> str:
     """The best way, where it is clearly better than what is usual; of ways that are as good, the first.
 
     One that was tried on some folds only has to be clearly better there than the others. Where an update is asked for, its ways are
@@ -75,13 +75,13 @@ def choose(trials: Mapping[str, Trial[Any]], measure: str, asked: bool = False) 
     return best if _clearly_better(trials[best], trials[first], measure) else first
 
 
-def _gain(one: Trial[Any], none: Trial[Any], measure: str) -> float:
+def _gain(one: CandidateTrial[Any], none: CandidateTrial[Any], measure: str) -> float:
     """By how much a measure is better than without rules, on the sequences on which it was tried."""
     own, other = both(one, none)
     return value(own, measure) - value(other, measure)
 
 
-def _clearly_better(one: Trial[Any], other: Trial[Any], measure: str) -> bool:
+def _clearly_better(one: CandidateTrial[Any], other: CandidateTrial[Any], measure: str) -> bool:
     """Whether one is better by more than two standard errors."""
     own, its = both(one, other)
     gain, error = difference(its, own, measure)

@@ -19,7 +19,7 @@ from ilpinfer.learning.codl_loop import Cycle, Data, Loop, Progress
 from ilpinfer.learning.expectation import E_STEPS
 from ilpinfer.learning.learners import M_STEPS, Model, learner_of
 from ilpinfer.learning.measures import Measures
-from ilpinfer.learning.selection import MARGIN, Trial, Tried, select, tried
+from ilpinfer.learning.selection import MARGIN, CandidateTrial, Tried, select, tried
 from ilpinfer.models.files import record_of, text_of
 from ilpinfer.models.sequences import UNKNOWN, Labelled, PartlyLabelled, check_texts, encode
 from ilpinfer.pipelines.cross_validation import make_folds, without
@@ -276,7 +276,7 @@ class CODL:
         return candidates[selection.chosen], tried(selection.trials), why
 
 
-def clearly_best(trials: Mapping[str, Trial[Any]]) -> str:
+def clearly_best(trials: Mapping[str, CandidateTrial[Any]]) -> str:
     """The candidate of the largest token accuracy plus half the F1 of spans, if by two standard errors; otherwise the first one."""
     worth = {name: shares(trial.scores) @ [1.0, 0.5, 0.0] for name, trial in trials.items()}
     usual, best = next(iter(worth)), max(worth, key=lambda name: float(worth[name].mean()))

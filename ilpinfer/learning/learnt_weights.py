@@ -6,7 +6,7 @@ from typing import Any
 from formulations import RuleSet
 from formulations.plain_values import PlainValues
 from ilpinfer.learning.selection import Tried
-from ilpinfer.learning.verdicts import Verdict
+from ilpinfer.learning.verdicts import RuleVerdict
 from ilpinfer.models.chain import Chain
 from ilpinfer.models.sequence_model import TrainedModel
 
@@ -53,7 +53,7 @@ class LearntWeights(PlainValues):
     rules: RuleSet
     chosen: str
     tried: tuple[Tried, ...]
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[RuleVerdict, ...] = ()
     capped: tuple[str, ...] = ()
     sequences: int = 0
     unlabelled: int = 0

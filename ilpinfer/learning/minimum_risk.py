@@ -7,7 +7,7 @@ import numpy as np
 
 from formulations.dtypes import Floats
 from ilpinfer.evaluation.counts import Totals
-from ilpinfer.learning.task import TOP, WITHIN, Pool, Task
+from ilpinfer.learning.task import TOP, WITHIN, LearningTask, Pool
 
 
 def errors(counts: Totals, measure: str) -> Floats:
@@ -37,7 +37,7 @@ class MinimumRisk:
     rounds: int = 2
     iterations: int = 200
 
-    def fit(self, task: Task, start: Floats, places: Sequence[int]) -> Floats:
+    def fit(self, task: LearningTask, start: Floats, places: Sequence[int]) -> Floats:
         """(W,) weights of a task, learnt from the examples at some places."""
         places = list(places)
         task.add_best(places, self.top, self.within)
@@ -52,7 +52,7 @@ class MinimumRisk:
             weights = np.where(np.abs(weights) < self.least, 0.0, weights)
         return weights
 
-    def _minimum(self, pools: Sequence[Pool], task: Task, start: Floats) -> Floats:
+    def _minimum(self, pools: Sequence[Pool], task: LearningTask, start: Floats) -> Floats:
         from scipy.optimize import minimize
 
         risk = Risk(pools, self.towards)

@@ -18,7 +18,7 @@ RATE, EPOCHS = 0.3, 5
 
 
 @dataclass
-class Scores:
+class ChainScores:
     """Scores of starts and ends (K,), steps (K, K) and attributes (A, K)."""
 
     start: Floats
@@ -27,7 +27,7 @@ class Scores:
     attributes: Floats
 
     @classmethod
-    def of(cls, chain: Chain) -> "Scores":
+    def of(cls, chain: Chain) -> "ChainScores":
         learnt, K = chain.learnt, len(chain.labels)
         attributes = np.zeros((len(learnt.attributes), K))
         attributes[np.repeat(np.arange(len(attributes)), np.diff(learnt.begins)), learnt.targets] = (
@@ -35,8 +35,8 @@ class Scores:
         )
         return cls(chain.start.copy(), chain.end.copy(), learnt.transitions.copy(), attributes)
 
-    def zeros(self) -> "Scores":
-        return Scores(*(np.zeros_like(part) for part in vars(self).values()))
+    def zeros(self) -> "ChainScores":
+        return ChainScores(*(np.zeros_like(part) for part in vars(self).values()))
 
     def add(self, rows: Integers, path: Integers, amount: float) -> None:
         """Add to everything that a labelling counts; `rows` has the attribute of each token."""
@@ -63,7 +63,7 @@ def perceptron(
         for each in estimates
         for path, weight in zip(each.paths, each.weights.tolist(), strict=True)
     ]
-    now = Scores.of(chain)
+    now = ChainScores.of(chain)
     total, done, random = now.zeros(), 0, np.random.default_rng(0)
     for _ in range(EPOCHS):
         for place in random.permutation(len(labelled)).tolist():
@@ -75,12 +75,12 @@ def perceptron(
                     scores.add(own, found, -amount)
             done += 1
     parts = zip(vars(now).values(), vars(total).values(), strict=True)
-    mean = Scores(*(part - sums / done for part, sums in parts))
+    mean = ChainScores(*(part - sums / done for part, sums in parts))
     learnt = Weights.of(chain.labels.names, chain.learnt.attributes, mean.attributes, mean.steps)
     return replace(chain, start=mean.start, end=mean.end, learnt=learnt)
 
 
-def _best(scores: Scores, rows: Integers, chain: Chain) -> Integers | None:
+def _best(scores: ChainScores, rows: Integers, chain: Chain) -> Integers | None:
     """The best labelling of a text by its attributes; None where there is none."""
     trellis = Trellis.from_emissions(
         scores.attributes[rows], scores.steps, start=scores.start, end=scores.end, labels=chain.labels

@@ -29,7 +29,7 @@ Scores = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Trial(Generic[Fitted]):
+class CandidateTrial(Generic[Fitted]):
     """A candidate on the folds: what was fitted without each of them, and the scores of their sequences.
 
     Where its seconds did not suffice for all folds, `stopped` says so, and `places` are those of the sequences that have scores.
@@ -42,7 +42,7 @@ class Trial(Generic[Fitted]):
     stopped: str = ""
 
 
-Choose = Callable[[Mapping[str, Trial[Any]]], str]
+Choose = Callable[[Mapping[str, CandidateTrial[Any]]], str]
 """Names the candidate to take."""
 
 
@@ -51,7 +51,7 @@ class Selection(Generic[Fitted]):
     """The name of the chosen candidate, and the trials of all."""
 
     chosen: str
-    trials: Mapping[str, Trial[Fitted]]
+    trials: Mapping[str, CandidateTrial[Fitted]]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _trial(
     score: Callable[[Fitted, Sequence[int]], Scores],
     folds: Folds,
     seconds: float | None,
-) -> Trial[Fitted]:
+) -> CandidateTrial[Fitted]:
     deadline, fitted, rows = Deadline(seconds, _clock()), list[Fitted](), list[Scores]()
     with contextlib.ExitStack() as limits:
         if seconds is not None:
@@ -150,7 +150,7 @@ def _trial(
     places = np.array([place for fold in folds[: len(rows)] for place in fold], np.int64)
     order = np.argsort(places)
     scores = np.concatenate(rows)[order] if rows else np.zeros((0, 6), np.int64)
-    return Trial(tuple(fitted), scores, deadline.elapsed, places[order], stopped)
+    return CandidateTrial(tuple(fitted), scores, deadline.elapsed, places[order], stopped)
 
 
 def largest(value: Callable[[Scores], float]) -> Choose:
@@ -158,7 +158,9 @@ def largest(value: Callable[[Scores], float]) -> Choose:
     return lambda trials: max(trials, key=lambda name: value(trials[name].scores))
 
 
-def tried(trials: Mapping[str, Trial[Any]], refused: Mapping[str, str] | None = None) -> tuple[Tried, ...]:
+def tried(
+    trials: Mapping[str, CandidateTrial[Any]], refused: Mapping[str, str] | None = None
+) -> tuple[Tried, ...]:
     """Trials whose scores are counts (N, 6), as records."""
     said, none = refused or {}, Measures(math.nan, math.nan, math.nan)
     return tuple(

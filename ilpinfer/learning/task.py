@@ -42,7 +42,7 @@ class Pool:
         )
 
 
-class Task(Protocol):
+class LearningTask(Protocol):
     """W weights and what they stand on: rules alone (`TrainingSet`), or all features of a model and rules (`AllFeatures`)."""
 
     @property

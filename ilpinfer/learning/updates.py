@@ -12,7 +12,7 @@ from formulations.dtypes import Booleans, Floats
 from formulations.time_limits import check
 from ilpinfer.learning.measures import check_measure
 from ilpinfer.learning.minimum_risk import MinimumRisk
-from ilpinfer.learning.task import LARGEST, Move, Task
+from ilpinfer.learning.task import LARGEST, LearningTask, Move
 
 UPDATES: Mapping[str, str] = {
     "counts": "smoothed frequency with which gold labels break each rule, with the given penalty as prior (Learning plus Inference)",
@@ -70,7 +70,7 @@ class Update:
         whole(self.seed, "seed", 0)
         check_measure(self.measure)
 
-    def fit(self, task: Task, places: Sequence[int], start: Floats | None = None) -> FittedWeights:
+    def fit(self, task: LearningTask, places: Sequence[int], start: Floats | None = None) -> FittedWeights:
         """Learn from the examples at some places, from the given weights times `start`, or other ones (W,)."""
         places = list(places)
         if self.name == "counts":
@@ -90,7 +90,7 @@ class Update:
                 break
         return result
 
-    def _epochs(self, task: Task, start: Floats, places: list[int], margin: float) -> FittedWeights:
+    def _epochs(self, task: LearningTask, start: Floats, places: list[int], margin: float) -> FittedWeights:
         """The mean weights of passes over the examples."""
         random = np.random.default_rng(self.seed)
         weights, total, capped = start.copy(), np.zeros_like(start), np.zeros(len(start), bool)

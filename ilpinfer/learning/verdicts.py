@@ -132,7 +132,7 @@ ENOUGH_SEQUENCES = 20
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RuleVerdict:
     """The result of learning for one rule or feature.
 
     Parameters
@@ -168,7 +168,7 @@ def verdicts(
     measure: str,
     prune: bool,
     untried: str = "not tried",
-) -> tuple[Verdict, ...]:
+) -> tuple[RuleVerdict, ...]:
     """The effect of each item on held-out sequences by the weights that were learnt without them, and whether it is kept."""
     ablations: dict[int, Ablation] = {}
     if of_folds is not None and prune:
@@ -185,7 +185,7 @@ def verdicts(
         else:
             reason, leaves = untried if of_folds is None else "kept as it is", False
         learnt = 0.0 if leaves else weight
-        result.append(Verdict(name, float(data.given[j]), learnt, ablations.get(j), reason))
+        result.append(RuleVerdict(name, float(data.given[j]), learnt, ablations.get(j), reason))
     return tuple(result)
 
 

@@ -16,10 +16,10 @@ from ilpinfer.learning.fitting import Fitted, Fitting
 from ilpinfer.learning.held_out import held_out_models
 from ilpinfer.learning.learnt_weights import LearntWeights
 from ilpinfer.learning.measures import check_measure
-from ilpinfer.learning.selection import Selection, Trial, select, tried
+from ilpinfer.learning.selection import CandidateTrial, Selection, select, tried
 from ilpinfer.learning.training_set import TrainingSet, is_learnt
 from ilpinfer.learning.updates import Update
-from ilpinfer.learning.verdicts import Verdict, verdicts
+from ilpinfer.learning.verdicts import RuleVerdict, verdicts
 from ilpinfer.learning.ways import GIVEN, MINED, TOGETHER, WAYS, Way, ways_of
 from ilpinfer.models.labelled_sequences import tokens_and_labels
 from ilpinfer.models.sequence_model import TrainedModel
@@ -238,7 +238,7 @@ class WeightLearner:
         way = ways[chosen]
         made = fitting.fit(way, [])
         advance()
-        rules, items, capped = made.rules, tuple[Verdict, ...](), tuple[str, ...]()
+        rules, items, capped = made.rules, tuple[RuleVerdict, ...](), tuple[str, ...]()
         if rules is None:
             items = self._verdicts(made, trials.get(chosen), chosen, way)
             learnt = np.array([each.learnt for each in items])
@@ -261,8 +261,8 @@ class WeightLearner:
         )
 
     def _verdicts(
-        self, made: Fitted, trial: Trial[Fitted] | None, chosen: str, way: Way
-    ) -> tuple[Verdict, ...]:
+        self, made: Fitted, trial: CandidateTrial[Fitted] | None, chosen: str, way: Way
+    ) -> tuple[RuleVerdict, ...]:
         """The effect of each item on held-out sequences; that of mined rules, of which each fold has others, is not known."""
         of_folds, folds, untried = None, list[list[int]](), "not tried"
         if MINED in way.sources:
@@ -343,7 +343,7 @@ def learnable(rules: Rules) -> RuleSet:
     return result
 
 
-def _reasons(data: TrainingSet, result: Sequence[Verdict]) -> list[str]:
+def _reasons(data: TrainingSet, result: Sequence[RuleVerdict]) -> list[str]:
     said = []
     for item, verdict in zip(data.items, result, strict=True):
         own = f"learnt, {verdict.given:.3g} nats before: {verdict.reason}"

@@ -14,12 +14,12 @@ from formulations.messages import counted
 from formulations.problem.token_scores import TokenScores, empty_trellis
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.templates import read_template, template_source
 from ilpinfer.models.crf.weights import ARRAYS, Weights, array_text, read_array, read_weights, weights_body
 from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm import HMM
-from ilpinfer.models.hmm.vocabulary import Vocabulary
+from ilpinfer.models.hmm.vocabulary import WordClasses
 
 Base = HMM | CRF
 KEYS = ("labels", "scheme", "template", "vocabulary", "attributes", "start", "end", *ARRAYS)
@@ -38,7 +38,7 @@ class Chain(ModelFile):
     start: Floats  # (K,)
     end: Floats  # (K,)
     learnt: Weights
-    reader: Template | Vocabulary
+    reader: FeatureTemplate | WordClasses
 
     FORMAT: ClassVar[str] = "ilpinfer-chain"
     VERSION: ClassVar[int] = 1
@@ -66,7 +66,7 @@ class Chain(ModelFile):
 
     def features(self, tokens: Sequence[str]) -> list[list[str]]:
         """Names of the attributes of each token; a template may also produce unknown ones."""
-        if isinstance(self.reader, Template):
+        if isinstance(self.reader, FeatureTemplate):
             return self.reader.features(tokens)
         names = (self.reader.attributes(token) for token in tokens)
         return [[next(name for name in each if name in self.known)] for each in names]
@@ -88,7 +88,7 @@ class Chain(ModelFile):
     @cached_property
     def token_scores(self) -> TokenScores | None:
         """The scores of `trellis` by token; None with a template, which looks at several tokens."""
-        if isinstance(self.reader, Template):
+        if isinstance(self.reader, FeatureTemplate):
             return None
         return TokenScores(self.labels, self._emissions, self.learnt.transitions, self.start, self.end)
 
@@ -99,11 +99,11 @@ class Chain(ModelFile):
         return Chain.from_body, (self.body(),)
 
     def body(self) -> dict[str, Any]:
-        words = isinstance(self.reader, Vocabulary)
+        words = isinstance(self.reader, WordClasses)
         return {
             "labels": list(self.labels.names),
             "scheme": self.labels.notation,
-            "template": None if isinstance(self.reader, Vocabulary) else template_source(self.reader),
+            "template": None if isinstance(self.reader, WordClasses) else template_source(self.reader),
             "vocabulary": dict(vars(self.reader)) if words else None,
             "attributes": list(self.learnt.attributes),
             "start": array_text(self.start),
@@ -122,7 +122,7 @@ class Chain(ModelFile):
         if (body["template"] is None) == (body["vocabulary"] is None):
             raise ValueError("template and vocabulary: expected one of them")
         words = body["template"] is None
-        reader = Vocabulary.from_body(body["vocabulary"]) if words else read_template(body["template"])
+        reader = WordClasses.from_body(body["vocabulary"]) if words else read_template(body["template"])
         return cls(labels, start, end, read_weights(body, labels, forbids=True), reader)
 
 

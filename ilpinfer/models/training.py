@@ -12,20 +12,20 @@ from ilpinfer.corpus.conversion import convert_all, in_form
 from ilpinfer.corpus.examples import Notify
 from ilpinfer.corpus.helper_labels import without_helpers
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.training import Progress
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
-from ilpinfer.models.hmm.vocabulary import Vocabulary
+from ilpinfer.models.hmm.vocabulary import WordClasses
 from ilpinfer.models.labelled_sequences import partly_labelled, tokens_and_labels
 from ilpinfer.models.sequence_model import TrainedModel
 from ilpinfer.models.sequences import Labelled
 
-HMM_OPTIONS = ("emissions", "transitions", "iterations", *(field.name for field in fields(Vocabulary)))
+HMM_OPTIONS = ("emissions", "transitions", "iterations", *(field.name for field in fields(WordClasses)))
 CRF_OPTIONS = ("template", "algorithm")
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelType:
     """A kind of model: its title, its training function, arguments from options, and whether training is iterative."""
 
     title: str
@@ -57,22 +57,22 @@ def _hmm_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{name} is {method!r}; expected the name of a smoothing")
     own = {**smoothings, **({"iterations": options["iterations"]} if "iterations" in options else {})}
     words = {name: value for name, value in options.items() if name not in own}
-    return {**own, "vocabulary": Vocabulary(**words)}
+    return {**own, "vocabulary": WordClasses(**words)}
 
 
 def _crf_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     own: dict[str, Any] = {
-        name: value if isinstance(value := options[name], Path | Mapping | Template) else str(value)
+        name: value if isinstance(value := options[name], Path | Mapping | FeatureTemplate) else str(value)
         for name in CRF_OPTIONS
         if name in options
     }
     return {**own, "parameters": {name: value for name, value in options.items() if name not in CRF_OPTIONS}}
 
 
-KINDS: Mapping[str, Kind] = {
-    "hmm": Kind("first-order HMM", HMM.train, _hmm_arguments, partly=True),
-    "hmm2": Kind("second-order HMM", SecondOrderHMM.train, _hmm_arguments, partly=True),
-    "crf": Kind("linear-chain CRF", CRF.train, _crf_arguments, iterative=True),
+KINDS: Mapping[str, ModelType] = {
+    "hmm": ModelType("first-order HMM", HMM.train, _hmm_arguments, partly=True),
+    "hmm2": ModelType("second-order HMM", SecondOrderHMM.train, _hmm_arguments, partly=True),
+    "crf": ModelType("linear-chain CRF", CRF.train, _crf_arguments, iterative=True),
 }
 
 
@@ -114,7 +114,7 @@ def train(
         Function that is called after each iteration, for iterative training.
     **options : object
         For hidden Markov models: `emissions` and `transitions` (names of smoothing methods), `iterations` if labels are unknown, and the
-        fields of `Vocabulary`. For conditional random fields: `template` (a name, a file, or a `Template`), `algorithm`, and
+        fields of `WordClasses`. For conditional random fields: `template` (a name, a file, or a `FeatureTemplate`), `algorithm`, and
         parameters of the algorithm, such as `c1`.
 
     Returns

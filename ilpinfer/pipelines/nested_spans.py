@@ -19,7 +19,7 @@ from ilpinfer.core.solution import Solution
 from ilpinfer.core.status import Status
 from ilpinfer.corpus.candidates import Candidate, CandidateSet
 from ilpinfer.pipelines.span_program import span_program
-from ilpinfer.pipelines.span_recursion import Recursion, TooManyStates
+from ilpinfer.pipelines.span_recursion import NoRecursion, Recursion
 from ilpinfer.pipelines.span_rules import NestedSpans, placed, span_rules
 from ilpinfer.search.greedy_spans import choose_greedily
 from ilpinfer.solvers import SOLVERS, solve
@@ -113,7 +113,7 @@ def _search(problem: NestedSpans, found: _Found, method: str, deadline: Deadline
                 bound, chosen = counted or (-math.inf, None)
                 yield _Found(chosen, bound, RECURSION, "auto: interval recursion")
             return
-    except TooManyStates:
+    except NoRecursion:
         if method == "greedy-spans":
             return
     answer = solve(name, span_program(problem), time_limit=deadline.remaining)

@@ -15,7 +15,7 @@ FEW_OUTER = 2
 """Labels of outer spans that rules name, up to which the regions of a place are few."""
 
 
-class TooManyStates(Exception):
+class NoRecursion(Exception):
     """A rule is not about counts alone, or there are too many counts or regions for the recursion."""
 
 
@@ -59,7 +59,7 @@ class Recursion:
     def _count(self, part: Limit | Presence | Order, units: int) -> None:
         """Add the counters of a part that can be broken."""
         if isinstance(part, Order):
-            raise TooManyStates
+            raise NoRecursion
         at = len(self.counters)
         if isinstance(part, Presence):
             self.counters += [(part.one, one), (part.other, one)]
@@ -132,7 +132,7 @@ class Recursion:
         # without counts there is one pair, which counts where a place has many regions
         self.steps += len(inner) * len(rest) - self.few
         if self.steps > MOST_STEPS:
-            raise TooManyStates
+            raise NoRecursion
         for inside, (gain, *_) in inner.items():
             begun = tuple(map(add, own, inside))
             for behind, (later, *_) in rest.items():

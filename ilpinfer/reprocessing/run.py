@@ -40,7 +40,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """The manifest of a run, and the messages of its first rejected record and first failed sequence.
 
     Numbers of shards: `found` in the folder, `checked` against the input, and `decoded` in this run.
@@ -86,7 +86,7 @@ class Run:
     _saved: tuple[float, int] = field(default_factory=lambda: (time.monotonic(), 0), init=False)
     _first_failure: str = field(default="", init=False)
 
-    def over(self, stream: ExampleStream) -> Outcome:
+    def over(self, stream: ExampleStream) -> RunResult:
         """Decode unfinished shards, until the input or the time limit ends."""
         pending = deque[Pending]()
         found = self.folder.shard_count
@@ -114,7 +114,7 @@ class Run:
         self.folder.write(MANIFEST, replace(done, shards=(*self.entries, *rest)).text())
         done = replace(done, shards=tuple(self.entries), finished=self._in_time)
         counts = (found, self._checked, self._decoded)
-        return Outcome(done, "" if lines is None else rejected.first, self._first_failure, *counts)
+        return RunResult(done, "" if lines is None else rejected.first, self._first_failure, *counts)
 
     @property
     def _unread(self) -> Sequence[ShardEntry]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
-from ilpinfer.corpus.slices import Place
+from ilpinfer.corpus.slices import InputPosition
 from ilpinfer.corpus.streams import ExampleStream
 from ilpinfer.decoding.decoder import Decoder
 from ilpinfer.decoding.reporting import failure
@@ -60,7 +60,7 @@ class ShardReader:
     parts: int = 1
     number: int = field(default=0, init=False)
     begin: int = field(default=0, init=False)
-    place: Place | None = field(default=Place(), init=False)
+    place: InputPosition | None = field(default=InputPosition(), init=False)
     rest: InputSlice | None = field(default=None, init=False)
     _records: int = field(default=0, init=False)
     _passed: bool = field(default=False, init=False)

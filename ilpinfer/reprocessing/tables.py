@@ -13,7 +13,7 @@ from formulations.problem.known_labels import plain_given
 from ilpinfer.core.solution import Solution, finite
 from ilpinfer.core.solution_fields import ABOUT
 from ilpinfer.core.status import Status
-from ilpinfer.corpus.slices import Place
+from ilpinfer.corpus.slices import InputPosition
 from ilpinfer.pipelines.trellises import ScoredExample
 from ilpinfer.system.output_paths import OutputError
 from ilpinfer.system.storage import open_bytes
@@ -59,8 +59,8 @@ class InputSlice:
     sha256: str
 
     @property
-    def end(self) -> Place:
-        return Place(self.file, self.offset, self.line)
+    def end(self) -> InputPosition:
+        return InputPosition(self.file, self.offset, self.line)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ilpinfer.corpus.examples import Rejection
-from ilpinfer.corpus.slices import Place, SliceReader
+from ilpinfer.corpus.slices import InputPosition, SliceReader
 from ilpinfer.corpus.streams import CorpusForm, ExampleStream
 
 ROWS = [{"tokens": ["Ada", "é"], "id": n} for n in range(4)]
@@ -99,7 +99,9 @@ def check(files, *, every=1):
         whole = slices(stream)
     ends = [end for _, end, _ in whole]
     with contextlib.closing(SliceReader(files)) as reader:
-        assert [reader.digest(*pair) for pair in pairwise([Place(), *ends])] == [each[2] for each in whole]
+        assert [reader.digest(*pair) for pair in pairwise([InputPosition(), *ends])] == [
+            each[2] for each in whole
+        ]
     for n in range(0, len(ends), every):
         with opened(files) as stream:
             stream.go_to(ends[n])
@@ -125,6 +127,6 @@ def test_a_changed_byte_changes_its_slice_alone(tmp_path):
     changed = Path(tmp_path, "tabs.tsv")
     changed.write_text(changed.read_text().replace("b\tO", "b\tX"))
     with contextlib.closing(SliceReader(files)) as reader:
-        now = [reader.digest(*pair) for pair in pairwise([Place(), *(end for _, end, _ in whole)])]
+        now = [reader.digest(*pair) for pair in pairwise([InputPosition(), *(end for _, end, _ in whole)])]
     odd = [files[end.file] for (_, end, one), two in zip(whole, now, strict=True) if one != two]
     assert odd == [str(changed)]

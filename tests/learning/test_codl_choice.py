@@ -8,7 +8,7 @@ from formulations import constraints as C
 from ilpinfer import Decoder
 from ilpinfer.learning import CODL, E_STEPS
 from ilpinfer.learning.codl import GAMMAS, clearly_best
-from ilpinfer.learning.selection import Trial
+from ilpinfer.learning.selection import CandidateTrial
 from ilpinfer.pipelines.cross_validation import make_folds
 
 WORDS = {
@@ -61,7 +61,7 @@ def test_each_weight_is_tried_on_the_folds_and_one_is_taken(e_step):
 def trial(right):
     """Sequences of ten tokens in one span, of which so many are right; the span is where all are."""
     counts = [[10, n, 1, 1, int(n == 10), int(n == 10)] for n in right]
-    return Trial((), np.array(counts), 0.0)
+    return CandidateTrial((), np.array(counts), 0.0)
 
 
 def test_another_than_the_first_is_taken_if_it_is_clearly_better():

@@ -12,7 +12,7 @@ from ilpinfer.learning import WAYS, ScoredExample, WeightLearner
 from ilpinfer.learning.choice import choose, refusals
 from ilpinfer.learning.fitting import SECONDS_MINED, Fitting
 from ilpinfer.learning.rules_to_learn import LEAST, MOST, keep_scheme, many_rules, run_lengths
-from ilpinfer.learning.selection import Trial, select
+from ilpinfer.learning.selection import CandidateTrial, select
 from ilpinfer.learning.task import SECONDS
 from ilpinfer.learning.ways import GIVEN, MINED, NONE, TOGETHER, ways_of
 from ilpinfer.models.hmm import HMM
@@ -27,7 +27,7 @@ def trial(*right, stopped=""):
     """Of sequences of one token: which of them are right, by place; None where they were not tried."""
     places = np.array([place for place, each in enumerate(right) if each is not None], np.int64)
     counts = np.array([RIGHT if right[place] else WRONG for place in places]).reshape(-1, 6)
-    return Trial((), counts, 0.0, places, stopped)
+    return CandidateTrial((), counts, 0.0, places, stopped)
 
 
 def shares(number, **right):

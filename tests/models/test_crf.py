@@ -13,7 +13,7 @@ import ilpinfer
 from formulations import constraints as C
 from ilpinfer.errors import ModelError
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.templates import load_template
 from ilpinfer.models.crf.training import ALGORITHMS, Iteration, _train_apart
 from ilpinfer.models.forward_backward import sums
@@ -179,7 +179,7 @@ def test_mixed_labels_are_taken_as_they_are_where_that_is_said():
 
 def test_a_template_that_no_file_can_hold_is_not_saved(tmp_path, crf):
     with pytest.raises(ValueError, match="not read by load_template"):
-        CRF(crf.labels, crf.learnt, Template(())).save(tmp_path / "crf.json")
+        CRF(crf.labels, crf.learnt, FeatureTemplate(())).save(tmp_path / "crf.json")
 
 
 @pytest.mark.filterwarnings("ignore::ilpinfer.models.crf.attribute_check.FeatureNotice")

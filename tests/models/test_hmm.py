@@ -9,7 +9,7 @@ from support.places import CORPORA
 import ilpinfer
 from ilpinfer.models.hmm import HMM, SecondOrderHMM
 from ilpinfer.models.hmm.smoothing import AMOUNTS
-from ilpinfer.models.hmm.vocabulary import CLASSES, LADDERS, Vocabulary, shape, token_class
+from ilpinfer.models.hmm.vocabulary import CLASSES, LADDERS, WordClasses, shape, token_class
 
 PAIRS = [
     (("Ada", "wrote", "notes", "1843"), ("author", "O", "title", "date")),
@@ -48,10 +48,10 @@ def test_seen_words_weigh_more_and_unseen_ones_follow_their_class():
 )
 def test_tokens_of_a_class_and_those_that_are_one_word(token, name, alike):
     assert CLASSES[token_class(token)][0] == name
-    vocabulary = Vocabulary(alike=True)
+    vocabulary = WordClasses(alike=True)
     assert vocabulary.word(token) == vocabulary.word(alike) == alike
     assert token_class(token) == token_class(alike) or alike == "January"
-    assert Vocabulary(lower_case=True).word(token) == token.lower()
+    assert WordClasses(lower_case=True).word(token) == token.lower()
 
 
 @pytest.mark.parametrize("transitions", sorted(AMOUNTS))
@@ -71,7 +71,7 @@ def test_every_smoothing_gives_probabilities(emissions, transitions, ends):
 @pytest.mark.parametrize("by", sorted(LADDERS))
 @pytest.mark.parametrize("singletons", [False, True])
 def test_words_and_an_unseen_one_for_each_place_of_the_ladder_add_up(by, singletons):
-    hmm = HMM.train(PAIRS, vocabulary=Vocabulary(by, singletons))
+    hmm = HMM.train(PAIRS, vocabulary=WordClasses(by, singletons))
     words = np.exp(hmm.emissions.log_probabilities)
     assert np.all(words > 0) and np.allclose(words.sum(axis=0), 1)
     assert hmm.emissions.rows(["Ada", "1843"]).max() < len(hmm.words)
@@ -91,7 +91,7 @@ def test_finer_keys_find_the_nearest_place():
 def test_singletons_speak_for_unseen_words():
     """`the` is frequent as a, names are new every time as b, and all start with a capital or not at random."""
     pairs = [(("the", "Kim", "the", "Lee", "the", "lo"), tuple("ababab")), (("Of", "Of", "Bo"), tuple("aab"))]
-    types, singletons = (HMM.train(pairs, vocabulary=Vocabulary(singletons=s)) for s in (False, True))
+    types, singletons = (HMM.train(pairs, vocabulary=WordClasses(singletons=s)) for s in (False, True))
     gap = [np.subtract(*hmm.emissions.scores(["Ann"])[0][::-1]) for hmm in (types, singletons)]
     assert gap[1] > gap[0] > 0
 

@@ -20,7 +20,7 @@ from ilpinfer.models.hmm.emissions import Emissions, words_of
 from ilpinfer.models.hmm.model import of_weights
 from ilpinfer.models.hmm.smoothing import Smoothing
 from ilpinfer.models.hmm.unknown_labels import LEAST_GAIN, expected_counts, maximised
-from ilpinfer.models.hmm.vocabulary import Vocabulary
+from ilpinfer.models.hmm.vocabulary import WordClasses
 from ilpinfer.models.sequences import encode
 from ilpinfer.models.training import rewrite, train
 
@@ -97,7 +97,7 @@ def test_expected_counts_are_those_of_every_completion(kind, pairs):
 def of_counts(kind, expected, smoothing):
     """The model of expected counts of all sequences, by the formulas of counting."""
     names = ("x", "y")
-    words, rows = words_of([tokens for tokens, _ in PAIRS], Vocabulary())
+    words, rows = words_of([tokens for tokens, _ in PAIRS], WordClasses())
     counts = np.zeros((len(words), 2))
     start, end, transitions = np.zeros(2), np.zeros(2), np.zeros(kind.shape(2))
     for row, (nodes, steps) in zip(rows, expected, strict=True):
@@ -109,7 +109,7 @@ def of_counts(kind, expected, smoothing):
         start=start,
         end=end,
         transitions=transitions,
-        emissions=Emissions(words, counts, Smoothing("witten-bell"), Vocabulary()),
+        emissions=Emissions(words, counts, Smoothing("witten-bell"), WordClasses()),
         smoothing=smoothing,
     )
 
@@ -146,8 +146,8 @@ def test_iterations_are_those_of_enumeration(kind, iterations):
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_all_labels_it_is_the_counted_model(kind):
     labels, texts, ids = encode(WHOLE)
-    words, rows = words_of(texts, Vocabulary())
-    empty = Emissions(words, np.zeros((0, 0)), Smoothing("witten-bell"), Vocabulary())
+    words, rows = words_of(texts, WordClasses())
+    empty = Emissions(words, np.zeros((0, 0)), Smoothing("witten-bell"), WordClasses())
     found = maximised(
         lambda weighted: of_weights(kind, labels, empty, weighted, kind.TRANSITIONS),
         kind,

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from ilpinfer.cli.app import GROUPS, load
-from ilpinfer.cli.tree import Group
+from ilpinfer.cli.tree import CommandGroup
 
 ROOT = Path(__file__).parents[2]
 SUFFIXES = (".py", ".pyi", ".cpp", ".hpp", ".html", ".js", ".css")
@@ -32,7 +32,7 @@ def options() -> dict[str, int]:
     commands = {
         f"{name} {inner}".strip(): each
         for name, one in loaded.items()
-        for inner, each in (one.commands.items() if isinstance(one, Group) else [("", one)])
+        for inner, each in (one.commands.items() if isinstance(one, CommandGroup) else [("", one)])
     }
     return {name: len(each.params) for name, each in commands.items()}
 

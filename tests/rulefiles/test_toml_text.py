@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from formulations.rulefiles.toml_text import KEY, NotToml, Place, dumps, loads, locate
+from formulations.rulefiles.toml_text import KEY, NotToml, TextPosition, dumps, loads, locate
 
 DOCUMENT = r'''title = "a # [b]"  # "c
 fields = [  # ], "x"
@@ -59,7 +59,9 @@ SYNTAX = [("a=1\nb= = 2\n", 2, 4), ("\ufeffa=1\r\nb=[1,\r\n\r\n", 2, 6), ("a = '
 @pytest.mark.parametrize("form", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
 @pytest.mark.parametrize("path, place", PLACES)
 def test_a_value_is_found(path, place, form):
-    assert locate(form(DOCUMENT), path) == (place and Place(*place, DOCUMENT.split("\n")[place[0] - 1]))
+    assert locate(form(DOCUMENT), path) == (
+        place and TextPosition(*place, DOCUMENT.split("\n")[place[0] - 1])
+    )
 
 
 @pytest.mark.parametrize("value", STRINGS)
@@ -77,9 +79,11 @@ def test_an_offset_in_a_string_is_found_in_the_text(value, end):
 
 def test_carets():
     for line, column, caret in CARETS:
-        assert Place(1, column, line).caret() == f"{line}\n{caret}"
+        assert TextPosition(1, column, line).caret() == f"{line}\n{caret}"
     for column in (1, 300, 1000):  # a long line is cut around the column
-        line, caret = Place(1, column, "." * (column - 1) + "X" + "." * (1000 - column)).caret().split("\n")
+        line, caret = (
+            TextPosition(1, column, "." * (column - 1) + "X" + "." * (1000 - column)).caret().split("\n")
+        )
         assert line[caret.index("^")] == "X" and len(line) <= 102
 
 

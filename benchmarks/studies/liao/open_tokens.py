@@ -9,7 +9,7 @@ import numpy as np
 from formulations.automata.lattice import Lattice
 from formulations.dtypes import Booleans, Integers
 from formulations.grid import Grid, add
-from ilpinfer.models.crf.features import Features, Template
+from ilpinfer.models.crf.features import Features, FeatureTemplate
 from ilpinfer.models.crf.token_rules import Allowed
 
 
@@ -39,7 +39,7 @@ class OpenTokens:
         fixed = np.array([labels.bit_length() - 1 for labels in together], np.int64)
         return cls(together, fixed, at, first, last, before, after)
 
-    def features(self, template: Template, sequences: Sequence[Sequence[str]]) -> Features:
+    def features(self, template: FeatureTemplate, sequences: Sequence[Sequence[str]]) -> Features:
         """Names of the features of each of the n tokens."""
         result: Features = []
         at, begin, done = self.at.tolist(), 0, 0

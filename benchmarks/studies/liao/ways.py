@@ -17,7 +17,7 @@ from formulations.dtypes import Floats, Integers
 from formulations.grid import FORBIDDEN, Grid, snap_scores
 from ilpinfer.exact.viterbi import viterbi
 from ilpinfer.models.crf import CRF
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.token_rules import Allowed, TokenRules
 
 STAGES = ("rules", "features", "scores", "viterbi")
@@ -37,7 +37,7 @@ class Way:
     after: TokenRules | None = None
 
     @property
-    def template(self) -> Template:
+    def template(self) -> FeatureTemplate:
         assert self.model.template is not None
         return self.model.template
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from formulations.errors import stack_level
 from ilpinfer.errors import ModelError
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.templates import load_template, template_names
 
 LEAST = 0.5
@@ -16,7 +16,7 @@ class FeatureNotice(UserWarning):
     """A notice that features do not match those of a model's training."""
 
 
-def share(attributes: Sequence[str], template: Template) -> float:
+def share(attributes: Sequence[str], template: FeatureTemplate) -> float:
     """The share of a model's attributes that a template can produce, by their names: `lower[-1]=in & class[0]=year`."""
     atoms = {tuple(map(str, conjunction)) for conjunction in template.conjunctions}
     return sum(_has_atoms(name, atoms) for name in attributes) / max(len(attributes), 1)
@@ -29,7 +29,7 @@ def _has_atoms(name: str, atoms: set[tuple[str, ...]]) -> bool:
     return tuple(part.partition("=")[0] for part in name.split(" & ")) in atoms
 
 
-def check_template(path: object, attributes: Sequence[str], template: Template, title: str) -> None:
+def check_template(path: object, attributes: Sequence[str], template: FeatureTemplate, title: str) -> None:
     """Give a notice if a template cannot produce all attributes of a model; ModelError below `LEAST`."""
     result = share(attributes, template)
     if result == 1 or not attributes:

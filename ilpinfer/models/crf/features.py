@@ -17,7 +17,7 @@ ContextAttribute = Callable[[Sequence[str]], Column]
 
 
 @dataclass(frozen=True)
-class Atom:
+class ShiftedAttribute:
     attribute: str
     offset: int = 0
 
@@ -25,12 +25,12 @@ class Atom:
         return f"{self.attribute}[{self.offset}]"
 
 
-Conjunction = tuple[Atom, ...]
+Conjunction = tuple[ShiftedAttribute, ...]
 """One feature for each combination of values of its atoms; none if an atom has no value."""
 
 
 @dataclass(frozen=True)
-class Template:
+class FeatureTemplate:
     """The features of tokens (Fersini et al. 2014, section 2: state feature functions)."""
 
     conjunctions: tuple[Conjunction, ...]
@@ -102,13 +102,13 @@ class Template:
     @cached_property
     def _singles(self) -> dict[int, "_Memo"]:
         """By offset, the names of features of a single atom with a word attribute, by word."""
-        atoms: dict[int, list[Atom]] = {}
+        atoms: dict[int, list[ShiftedAttribute]] = {}
         for conjunction in self.conjunctions:
             if len(conjunction) == 1 and conjunction[0].attribute in self._values:
                 atoms.setdefault(conjunction[0].offset, []).append(conjunction[0])
         return {offset: _Memo(partial(self._names_of, some)) for offset, some in atoms.items()}
 
-    def _names_of(self, atoms: Sequence[Atom], word: str) -> list[str]:
+    def _names_of(self, atoms: Sequence[ShiftedAttribute], word: str) -> list[str]:
         return [name for atom in atoms for name in _names(atom, self._values[atom.attribute][word])]
 
     @cached_property
@@ -117,7 +117,7 @@ class Template:
         return [c for c in self.conjunctions if len(c) > 1 or c[0].attribute in self._context_names]
 
     @cached_property
-    def _looked_up(self) -> dict[Atom, "_Memo"]:
+    def _looked_up(self) -> dict[ShiftedAttribute, "_Memo"]:
         """For each atom of `_others`, the names of its values by word, or by the values of its context attribute."""
         atoms = dict.fromkeys(atom for c in self._others for atom in c)
         return {
@@ -150,7 +150,7 @@ def _at_offset(column: Sequence[Any], offset: int, at: Sequence[int]) -> list[An
     return [column[t + offset] if 0 <= t + offset < T else None for t in at]
 
 
-def _names(atom: Atom, values: Values) -> Sequence[str]:
+def _names(atom: ShiftedAttribute, values: Values) -> Sequence[str]:
     name = str(atom)
     return [f"{name}={value}" if value else name for value in values]
 
@@ -182,5 +182,5 @@ def in_column(name: str) -> ContextAttribute:
     return lambda tokens: [(cell,) if cell else () for cell in column(tokens, name)]
 
 
-def around(name: str, where: str, own: Template) -> ContextAttribute:
+def around(name: str, where: str, own: FeatureTemplate) -> ContextAttribute:
     return lambda tokens: nearby_values(own.column(name, tokens), tokens, where)

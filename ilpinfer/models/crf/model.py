@@ -15,7 +15,7 @@ from ilpinfer.errors import ModelError
 from ilpinfer.models import plain_values
 from ilpinfer.models.crf.attribute_check import check_template, share
 from ilpinfer.models.crf.crfsuite import read_crfsuite
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.items import checked_items
 from ilpinfer.models.crf.templates import load_template, read_template, template_names, template_source
 from ilpinfer.models.crf.training import Progress, check_sequences, learn, observations
@@ -49,7 +49,7 @@ class CRF(ModelFile):
 
     labels: LabelSet
     learnt: Weights
-    template: Template | None = None
+    template: FeatureTemplate | None = None
 
     FORMAT: ClassVar = "ilpinfer-crf"
     VERSION: ClassVar = 2
@@ -58,7 +58,7 @@ class CRF(ModelFile):
     def train(
         cls,
         sequences: Iterable[Labelled],
-        template: str | Path | Mapping[str, Any] | Template = "general",
+        template: str | Path | Mapping[str, Any] | FeatureTemplate = "general",
         *,
         algorithm: str = "lbfgs",
         parameters: Mapping[str, Any] | None = None,
@@ -95,7 +95,7 @@ class CRF(ModelFile):
         ValueError
             For sequences, templates, algorithms and parameters that cannot be used.
         """
-        result = template if isinstance(template, Template) else load_template(template)
+        result = template if isinstance(template, FeatureTemplate) else load_template(template)
         training = check_sequences(sequences, "training", scheme)
         further = check_sequences(held_out, "held-out", scheme)
         weights = learn(
@@ -134,7 +134,7 @@ class CRF(ModelFile):
     def from_crfsuite(
         cls,
         path: str | Path,
-        template: str | Path | Mapping[str, Any] | Template | None = None,
+        template: str | Path | Mapping[str, Any] | FeatureTemplate | None = None,
         *,
         scheme: str = "",
     ) -> "CRF":
@@ -162,7 +162,7 @@ class CRF(ModelFile):
             attributes.
         """
         weights = read_crfsuite(path)
-        result = template if isinstance(template, Template | None) else load_template(template)
+        result = template if isinstance(template, FeatureTemplate | None) else load_template(template)
         if result is not None:
             title = f'template "{template}"' if isinstance(template, str | Path) else "the template"
             check_template(path, weights.attributes, result, title)

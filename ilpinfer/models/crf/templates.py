@@ -23,10 +23,10 @@ from ilpinfer.models import plain_values
 from ilpinfer.models.crf.attributes import NUMBERED_ATTRIBUTES, WORD_ATTRIBUTES, WordAttribute
 from ilpinfer.models.crf.contexts import CONTEXT_ATTRIBUTES, PLACES, Column
 from ilpinfer.models.crf.features import (
-    Atom,
     Conjunction,
     ContextAttribute,
-    Template,
+    FeatureTemplate,
+    ShiftedAttribute,
     around,
     in_column,
     in_phrases,
@@ -55,7 +55,7 @@ def template_names() -> list[str]:
     )
 
 
-def load_template(source: str | Path | Mapping[str, Any]) -> Template:
+def load_template(source: str | Path | Mapping[str, Any]) -> FeatureTemplate:
     """Read a feature template by name, from a TOML file, or from plain values.
 
     A file has `features`, a list of attributes with places such as `lower[-1..1]` or `prefix:1..4`; `&` joins attributes to a
@@ -99,14 +99,14 @@ def load_template(source: str | Path | Mapping[str, Any]) -> Template:
     return _parse(text, path.parent, str(source))
 
 
-def template_source(template: Template) -> dict[str, Any]:
+def template_source(template: FeatureTemplate) -> dict[str, Any]:
     """A template as plain values, for model files; ValueError if it was not read by `load_template`."""
     if not template.source:
         raise ValueError("this template cannot be saved: it was not read by load_template")
     return dict(template.source)
 
 
-def read_template(source: Any) -> Template:
+def read_template(source: Any) -> FeatureTemplate:
     """The template of a model file. It includes its word lists; it may not refer to other files."""
     plain_values.table(source, source if isinstance(source, dict) else (), "the template")
     for section in ("words", "phrases", "rules"):
@@ -118,8 +118,8 @@ def read_template(source: Any) -> Template:
 
 
 def with_rules(
-    template: str | Path | Mapping[str, Any] | Template, rules: Rules, window: str = "[-1..1]"
-) -> Template:
+    template: str | Path | Mapping[str, Any] | FeatureTemplate, rules: Rules, window: str = "[-1..1]"
+) -> FeatureTemplate:
     """A template with additional features: the rules that apply to a token (Liao et al. 2009, section 2).
 
     Training learns weights of the rules, as of other features. The model may break the rules, unless
@@ -151,14 +151,14 @@ def with_rules(
     >>> with_rules({"features": ["lower"]}, [months]).features(["May", "1815"])
     [['lower[0]=may', 'rule[0]=month'], ['lower[0]=1815', 'rule[-1]=month']]
     """
-    source = template_source(template if isinstance(template, Template) else load_template(template))
+    source = template_source(template if isinstance(template, FeatureTemplate) else load_template(template))
     if "rules" in source:
         raise TemplateError("the template has rules already; give all of them at once")
     features = [*source["features"], f"rule{window}"]
     return load_template({**source, "rules": dump_rules(rules), "features": features})
 
 
-def _parse(text: str, folder: Path, name: str) -> Template:
+def _parse(text: str, folder: Path, name: str) -> FeatureTemplate:
     try:
         document = loads(text)
     except NotToml as error:
@@ -166,7 +166,7 @@ def _parse(text: str, folder: Path, name: str) -> Template:
     return _build(document, folder, name, text)
 
 
-def _build(document: Mapping[str, Any], folder: Path, name: str, text: str) -> Template:
+def _build(document: Mapping[str, Any], folder: Path, name: str, text: str) -> FeatureTemplate:
     try:
         return _template(document, folder)
     except ParameterError as error:
@@ -175,7 +175,7 @@ def _build(document: Mapping[str, Any], folder: Path, name: str, text: str) -> T
         raise TemplateError(f"{name}: {error.message}{where}") from None
 
 
-def _template(document: Mapping[str, Any], folder: Path) -> Template:
+def _template(document: Mapping[str, Any], folder: Path) -> FeatureTemplate:
     check_keys(document, TOP)
     plain: dict[str, Any] = dict(document)
     words: dict[str, WordAttribute] = {}
@@ -197,7 +197,7 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
         words[name] = _pattern(value, name, path)
     for name, value, path in _entries(document, "columns", reserved):
         contexts[name] = in_column(_column(value, name, path))
-    template = Template((), words, contexts, plain)
+    template = FeatureTemplate((), words, contexts, plain)
     for name, value, path in _entries(document, "around", reserved):
         contexts[name] = _around(value, name, template, path)
     feature_texts = document.get("features")
@@ -205,7 +205,7 @@ def _template(document: Mapping[str, Any], folder: Path) -> Template:
         raise ParameterError('no features: expected features = ["word[-1..1]", …]', "features")
     known = {*WORD_ATTRIBUTES, *CONTEXT_ATTRIBUTES, *words, *contexts}
     conjunctions = [c for i, text in enumerate(feature_texts) for c in _conjunctions(text, known, i)]
-    return Template(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
+    return FeatureTemplate(tuple(dict.fromkeys(conjunctions)), words, contexts, plain)
 
 
 def _entries(
@@ -290,7 +290,7 @@ def _titles(rules: RuleSet) -> ContextAttribute:
     return column
 
 
-def _around(value: Any, name: str, own: Template, path: tuple[str, ...]) -> ContextAttribute:
+def _around(value: Any, name: str, own: FeatureTemplate, path: tuple[str, ...]) -> ContextAttribute:
     if not isinstance(value, dict) or value.keys() != {"attribute", "in"}:
         raise ParameterError(f'{name}: expected {{ attribute = "year", in = "line" }}', *path)
     if value["in"] not in PLACES:
@@ -327,7 +327,9 @@ def _conjunctions(text: Any, known: set[str], number: int) -> Iterator[Conjuncti
     yield from product(*alternatives)
 
 
-def _atoms(text: str, known: set[str], place_error: Callable[[str], ParameterError]) -> list[Atom]:
+def _atoms(
+    text: str, known: set[str], place_error: Callable[[str], ParameterError]
+) -> list[ShiftedAttribute]:
     match = _ATOM.fullmatch(text)
     if match is None:
         raise place_error(
@@ -349,7 +351,7 @@ def _atoms(text: str, known: set[str], place_error: Callable[[str], ParameterErr
     if lengths[-1] > LONGEST:
         raise place_error(f'"{text}" is longer than {LONGEST} characters')
     ends = [""] if shortest is None else [f":{n}" for n in lengths]
-    return [Atom(name + end, offset) for end in ends for offset in offsets]
+    return [ShiftedAttribute(name + end, offset) for end in ends for offset in offsets]
 
 
 def _range(first: str, last: str | None) -> range:

@@ -18,7 +18,7 @@ from formulations.arguments import items, one_of, texts
 from formulations.messages import counted, suggestion
 from ilpinfer.corpus.helper_labels import check_labelled
 from ilpinfer.models.crf.crfsuite import read_crfsuite
-from ilpinfer.models.crf.features import Template
+from ilpinfer.models.crf.features import FeatureTemplate
 from ilpinfer.models.crf.weights import Weights
 from ilpinfer.models.labelled_sequences import tokens_and_labels, without_empty
 from ilpinfer.models.sequences import Labelled, check_scheme, mixed_scheme, way_out_of_mixture
@@ -202,7 +202,7 @@ def check_sequences(sequences: Iterable[Labelled], what: str, scheme: str) -> li
     return pairs
 
 
-def observations(pairs: Iterable[Labelled], template: Template, what: str) -> list[Observation]:
+def observations(pairs: Iterable[Labelled], template: FeatureTemplate, what: str) -> list[Observation]:
     """The features and labels of sequences."""
     result = list[Observation]()
     for number, (tokens, labels) in enumerate(pairs):

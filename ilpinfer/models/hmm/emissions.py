@@ -11,14 +11,14 @@ from formulations.dtypes import Floats, Integers
 from formulations.messages import counted
 from ilpinfer.models import plain_values
 from ilpinfer.models.hmm.smoothing import Smoothing, read_smoothing, smooth
-from ilpinfer.models.hmm.vocabulary import CLASSES, UNSEEN, Vocabulary, named_place, named_word
+from ilpinfer.models.hmm.vocabulary import CLASSES, UNSEEN, WordClasses, named_place, named_word
 
 _HALF = Smoothing("additive", 0.5)
 _FINER = Smoothing("witten-bell")
 
 
 def words_of(
-    texts: Sequence[Sequence[str]], vocabulary: Vocabulary
+    texts: Sequence[Sequence[str]], vocabulary: WordClasses
 ) -> tuple[tuple[str, ...], list[Integers]]:
     """The distinct words of texts, sorted, and the index of each token's word (T,)."""
     read = [[vocabulary.word(token) for token in text] for text in texts]
@@ -38,7 +38,7 @@ class Emissions:
     words: tuple[str, ...]
     counts: Floats  # (V, K)
     smoothing: Smoothing
-    vocabulary: Vocabulary
+    vocabulary: WordClasses
 
     @classmethod
     def count(
@@ -47,7 +47,7 @@ class Emissions:
         labels: Sequence[Integers],
         K: int,
         smoothing: Smoothing,
-        vocabulary: Vocabulary,
+        vocabulary: WordClasses,
     ) -> "Emissions":
         words, rows = words_of(texts, vocabulary)
         counts = np.zeros((len(words), K))
@@ -99,7 +99,7 @@ class Emissions:
     @classmethod
     def from_body(cls, body: dict[str, Any], K: int) -> "Emissions":
         plain_values.table(body, ("smoothing", "vocabulary", "words"), "emissions")
-        vocabulary = Vocabulary.from_body(body["vocabulary"])
+        vocabulary = WordClasses.from_body(body["vocabulary"])
         words = body["words"]
         if not isinstance(words, dict) or not words:
             raise ValueError("words: expected an object with at least one word")

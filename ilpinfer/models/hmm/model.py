@@ -16,7 +16,7 @@ from ilpinfer.models.files import ModelFile
 from ilpinfer.models.hmm.emissions import Emissions, words_of
 from ilpinfer.models.hmm.smoothing import Smoothing, as_smoothing, read_smoothing
 from ilpinfer.models.hmm.unknown_labels import Weighted, maximised
-from ilpinfer.models.hmm.vocabulary import Vocabulary, as_vocabulary
+from ilpinfer.models.hmm.vocabulary import WordClasses, as_vocabulary
 from ilpinfer.models.sequences import UNKNOWN, PartlyLabelled, encode
 
 KEYS = ("labels", "scheme", "smoothing", "start", "end", "transitions", "emissions")
@@ -47,7 +47,7 @@ class CountedHMM(ModelFile):
         labels: Sequence[str] | None = None,
         emissions: Smoothing | str = "witten-bell",
         transitions: Smoothing | str | None = None,
-        vocabulary: Vocabulary | str = "classes",
+        vocabulary: WordClasses | str = "classes",
         ends: bool = True,
         iterations: int = 3,
     ) -> Self:
@@ -66,7 +66,7 @@ class CountedHMM(ModelFile):
             Smoothing methods or their names. By default, transitions have 0.1 added to each
             count; for second order, they are smoothed by Witten-Bell.
         vocabulary : Vocabulary or str, default "classes"
-            Grouping of tokens into words; a `Vocabulary`, or its parameter `by`.
+            Grouping of tokens into words; a `WordClasses`, or its parameter `by`.
         ends : bool, default True
             Whether the end of the sequence is an outcome of its last label; always true for second order.
         iterations : int, default 3

@@ -17,7 +17,7 @@ Weighted = tuple[Integers, Floats, Floats]
 """Words (T,) of a sequence, weights of its labels (T, K), and of its steps in the shape of a model's transitions."""
 
 
-class Counts(Protocol):
+class CountModel(Protocol):
     """A model of counts, as `CountedHMM`."""
 
     def trellis(self, tokens: Sequence[str]) -> Trellis: ...
@@ -27,12 +27,12 @@ class Counts(Protocol):
     def steps(ids: Integers) -> tuple[Integers, ...]: ...
 
 
-Model = TypeVar("Model", bound=Counts)
+Model = TypeVar("Model", bound=CountModel)
 
 
 def maximised(
     make: Callable[[Iterable[Weighted]], Model],
-    kind: type[Counts],
+    kind: type[CountModel],
     texts: Sequence[Sequence[str]],
     rows: Sequence[Integers],
     ids: Sequence[Integers],
@@ -62,7 +62,7 @@ def maximised(
     return model
 
 
-def counts_of_known(kind: type[Counts], ids: Integers, K: int) -> tuple[Floats, Floats]:
+def counts_of_known(kind: type[CountModel], ids: Integers, K: int) -> tuple[Floats, Floats]:
     """(T, K) counts of known labels, and counts of the steps of which all labels are known."""
     known = np.flatnonzero(ids != UNKNOWN)
     nodes, steps = np.zeros((len(ids), K)), np.zeros(kind.shape(K))
@@ -74,7 +74,7 @@ def counts_of_known(kind: type[Counts], ids: Integers, K: int) -> tuple[Floats, 
 
 
 def expected_counts(
-    model: Counts, tokens: Sequence[str], ids: Integers
+    model: CountModel, tokens: Sequence[str], ids: Integers
 ) -> tuple[tuple[Floats, Floats], float]:
     """Expected counts of labels and steps given the known labels, and the log-likelihood of tokens and known labels, nats."""
     known = {t: int(k) for t, k in enumerate(ids) if k != UNKNOWN}

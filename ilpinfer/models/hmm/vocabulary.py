@@ -78,7 +78,7 @@ _SIGNS = str.maketrans("Xxd", "Aa0")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class WordClasses:
     by: str = "classes"
     singletons: bool = False
     alike: bool = False
@@ -106,7 +106,7 @@ class Vocabulary:
         return [named_word(word), *(named_place(keys[:depth]) for depth in range(len(keys), 0, -1)), UNSEEN]
 
     @classmethod
-    def from_body(cls, body: Any) -> "Vocabulary":
+    def from_body(cls, body: Any) -> "WordClasses":
         known = plain_values.table(body, [each.name for each in fields(cls)], "vocabulary")
         return cls(**{**known, "by": plain_values.text(known["by"], "vocabulary: by")})
 
@@ -124,8 +124,8 @@ def named_place(keys: Sequence[str]) -> str:
     return f"{UNSEEN} {json.dumps(keys, ensure_ascii=False)}"
 
 
-def as_vocabulary(vocabulary: Vocabulary | str) -> Vocabulary:
-    return Vocabulary(vocabulary) if isinstance(vocabulary, str) else vocabulary
+def as_vocabulary(vocabulary: WordClasses | str) -> WordClasses:
+    return WordClasses(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
 @remembered
