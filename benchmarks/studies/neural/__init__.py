@@ -212,7 +212,7 @@ STUDY = Study(
     "otherwise at another scale (smoke: made-up logits)",
     rules="`citations` for Cora, mined rules for UMass (as in the study umass-rules, of the training part), soft rules on each section for résumés (those of the study engine without differences of counts, as learning has no time limit), "
     "`entities` for names; labels keep their scheme beside them, hard. Biases are features of labels, not tried for the 136 labels of UMass, which take too long. Equal capitalised words of a report "
-    "have the same kind of name, with the penalty that the study names chose, or a learnt one",
+    "have the same kind of name, with a penalty of 1 nat, chosen on folds of the training part for a CRF, or a learnt one",
     methods="`auto`. Temperatures by `fit_temperature`, weights by `WeightLearner`, with all that it chooses on folds of its own. "
     "All weights together (`WeightLearner.fit_model`) are left out: it corrects HMMs, CRFs and chains of features, and cannot take logits",
     limits=f"{LIMIT:g} s a sequence; one without a labelling counts as wrong",
