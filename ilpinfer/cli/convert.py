@@ -13,8 +13,8 @@ from ilpinfer.cli.labelled import reading
 from ilpinfer.cli.streams import notice
 from ilpinfer.corpus import brat, parallel
 from ilpinfer.corpus.examples import Example
+from ilpinfer.corpus.input_files import files_of
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import files_of
 from ilpinfer.corpus.writing import WriteOptions, write
 from ilpinfer.evaluation.predictions import check_same
 from ilpinfer.system.output_paths import output_path

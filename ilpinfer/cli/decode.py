@@ -23,7 +23,8 @@ from ilpinfer.cli.streams import json_text, notice, remark
 from ilpinfer.core.rule_compiler import RuleCompiler, compiler_of
 from ilpinfer.core.solution import Solution
 from ilpinfer.corpus.examples import Example, InputError, Rejection, fingerprint
-from ilpinfer.corpus.streams import CorpusForm, ExampleStream, open_stream
+from ilpinfer.corpus.streams import ExampleStream, open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 from ilpinfer.decoding.reporting import OnError, failure
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.pipelines.trellises import ScoredExample, probabilities, questions, score_example, with_spans

@@ -96,7 +96,8 @@ def reprocess(options: ReprocessOptions) -> None:
 
     Invalid records are listed and left out. They, and sequences that cannot be decoded, are reported at the end.
     """
-    from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+    from ilpinfer.corpus.streams import ExampleStream
+    from ilpinfer.corpus.text_formats import CorpusForm
     from ilpinfer.decoding.decoder import Decoder
     from ilpinfer.reprocessing.shards import Work
 
@@ -154,7 +155,7 @@ def _part(options: ReprocessOptions) -> tuple[int, int]:
 
 
 def _files(sources: Sequence[str]) -> list[str]:
-    from ilpinfer.corpus.streams import files_of
+    from ilpinfer.corpus.input_files import files_of
 
     files = [file for source in sources for file in files_of(source)]
     for file in files:

@@ -9,9 +9,11 @@ from formulations.arguments import one_of
 from formulations.score_numbers import OneNotice
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, Rejection
 from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS, check_labelled
+from ilpinfer.corpus.input_files import opened_lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.passages import WORDS
-from ilpinfer.corpus.streams import CorpusForm, open_stream, opened_lines
+from ilpinfer.corpus.streams import open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 from ilpinfer.system.storage import source_name
 
 __all__ = ["Example", "InputError", "InputNotice", "read", "require_labels"]

@@ -1,87 +1,28 @@
 """Sequences of files and folders of any size, one after the other; JSON lists and archives are read whole."""
 
 import contextlib
-import json
-import os
-import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Self
 
-from formulations.arguments import one_of
 from formulations.files import CHUNK_SIZE, plain_name
-from ilpinfer.corpus import brat, crfsuite_data, fasta, labelled_xml, parallel
-from ilpinfer.corpus.column_names import ColumnNames
-from ilpinfer.corpus.columns import LOOK_AHEAD, columns
-from ilpinfer.corpus.conllu import SUFFIXES as CONLLU
-from ilpinfer.corpus.conllu import read_conllu
+from ilpinfer.corpus import brat, parallel
 from ilpinfer.corpus.examples import Example, InputError, Notify, Rejection
-from ilpinfer.corpus.foreign import foreign_format
-from ilpinfer.corpus.json_records import json_array, json_lines
-from ilpinfer.corpus.lines import LONGEST, Lines
+from ilpinfer.corpus.input_files import files_of, opened_lines
+from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.logits import LogitsOptions
 from ilpinfer.corpus.notices import Notices
 from ilpinfer.corpus.passages import Doubts
-from ilpinfer.corpus.records import EXPECTED
 from ilpinfer.corpus.slices import InputPosition, SliceDigest, open_content
-from ilpinfer.corpus.tables import ARROW, PARQUET, TABLES, count_rows, read_table
+from ilpinfer.corpus.tables import PARQUET, TABLES, count_rows, read_table
+from ilpinfer.corpus.text_formats import CorpusForm, Found, sequences_in
 from ilpinfer.errors import ModelError, describe, without_place
-from ilpinfer.system.storage import (
-    file_size,
-    file_system,
-    joined,
-    local_name,
-    open_bytes,
-    source_name,
-    storage_errors,
-)
+from ilpinfer.system.storage import file_size, source_name
 
-JSON = (".jsonl", ".ndjson", ".json")
-SUFFIXES = (
-    *(".tsv", ".txt", ".csv", ".conll", "_conll", *CONLLU, ".bio", ".iob", ".iob2"),
-    *(*JSON, ".npz"),
-    brat.ANNOTATIONS,
-    *TABLES,
-    *(parallel.TOKENS, *labelled_xml.SUFFIXES, *fasta.SUFFIXES, *crfsuite_data.SUFFIXES),
-)
-"""Endings of the files that are read of a folder; `.gz` may follow."""
-ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
-"""Files that `datasets` of Hugging Face writes beside Arrow files."""
 UNPACKED = (".npz", brat.ANNOTATIONS, "seq.in", *TABLES)
 """Endings of files that cannot be read compressed: most are compressed themselves, and BRAT and slots need two files."""
-
-Found = Example | Rejection
-
-
-@dataclass(frozen=True)
-class CorpusForm:
-    logits: LogitsOptions | None = None
-    column: str = ""
-    most: int | None = LOOK_AHEAD
-    longest: int | None = None
-    longest_line: int | None = LONGEST
-    unit: str = "line"
-    slices: bool = False
-    """Whether places and digests of what was read are told."""
-    beside: bool = False
-    """Whether the column is that of another file with the same sequences."""
-
-    def __post_init__(self) -> None:
-        one_of(self.unit, "unit", brat.UNITS, InputError)
-
-    @property
-    def names(self) -> ColumnNames:
-        return ColumnNames.read(self.column, self.beside)
-
-    def check_no_column(self, name: str) -> None:
-        """Raise InputError where a column is named; `name` is that of a file without columns."""
-        if self.column and not self.beside:
-            raise InputError(
-                f"{name}: --column {self.column}: a file of this format has no columns; leave it out"
-            )
 
 
 class ExampleStream:
@@ -291,169 +232,3 @@ class ExampleStream:
 def open_stream(source: str | Path, form: CorpusForm, notify: Notify) -> ExampleStream:
     """Open the sequences of a file, of standard input (`-`), or of all files of a folder or pattern by name, for a `with` statement."""
     return ExampleStream(files_of(source), form, notify)
-
-
-def files_of(source: str | Path) -> list[str]:
-    """The files of a source; InputError where it is a folder or pattern without any, or an address that cannot be listed."""
-    name = local_name(source)
-    if name == "-":
-        return [name]
-    try:
-        system, place = file_system(name)
-        with storage_errors():
-            if system.isfile(place):
-                return [name]
-            if system.isdir(place):
-                return _files_of_folder(name, system.find(place), place)
-            if not any(sign in name for sign in "*?[") or os.path.lexists(name):
-                return [name]
-            found = [str(system.unstrip_protocol(each)) for each in system.glob(place) if system.isfile(each)]
-    except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-    if not found:
-        raise InputError(f"{name}: no file matches this pattern")
-    return sorted(found)
-
-
-def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
-    """Those of the files below a folder that are sequences; `place` is the folder in its file system."""
-    names = [each.removeprefix(place).replace(os.sep, "/").lstrip("/") for each in paths]
-    shards = [each for each in names if "/" not in each and fnmatchcase(each, "part-*.parquet")]
-    if shards and "manifest.json" in names:  # a run of `ilpinfer reprocess`
-        return [joined(folder, each) for each in sorted(shards)]
-    files = [
-        joined(folder, each)
-        for each in names
-        if plain_name(each).endswith(SUFFIXES)
-        and not any(part.startswith((".", "_")) for part in each.split("/"))
-    ]
-    files = [each for each in files if not (each.endswith(brat.TEXT) and brat.is_brat(each))]
-    files = [each for each in files if not each.endswith(parallel.TOKENS) or parallel.is_parallel(each)]
-    if any(each.endswith(ARROW) for each in files):
-        files = [each for each in files if os.path.basename(each) not in ABOUT_DATA_SETS]
-    if not files:
-        raise InputError(
-            f"{folder}: no readable file in this folder; expected names that end in {', '.join(SUFFIXES)}"
-        )
-    return sorted(files)
-
-
-@contextlib.contextmanager
-def opened_lines(
-    source: str | Path,
-    longest: int | None = LONGEST,
-    start: InputPosition | None = None,
-    *,
-    keep: bool = False,
-) -> Iterator[Lines]:
-    """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened.
-
-    `start` and `keep` are those of `Lines`.
-    """
-    with contextlib.ExitStack() as stack:
-        if str(source) == "-":
-            stream: BinaryIO = sys.stdin.buffer
-        else:
-            try:
-                stream = stack.enter_context(open_bytes(source))
-            except OSError as error:
-                raise InputError(f"{source}: cannot be read: {error.strerror}") from None
-        begin = (start.offset, start.line) if start and start.offset else None
-        yield Lines(stream, source_name(source), longest, start=begin, keep=keep)
-
-
-def sequences_in(
-    lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, name: str = ""
-) -> Generator[Found, None, None]:
-    """The sequences of a text: of CoNLL-U or JSON by the name of the file, or of columns or JSON, which its first lines tell apart."""
-    if name.endswith(CONLLU):
-        form.names.check_no_roles(lines.name)
-        yield from read_conllu(lines, form.names, notify, form.most)
-    else:
-        yield from _of_text(lines, form, notify, name)
-
-
-def _of_text(lines: Lines, form: CorpusForm, notify: Notify, name: str) -> Iterator[Found]:
-    head = lines.ahead(form.most, lambda texts: any(map(str.strip, texts)))
-    first = next((line for line in head if line.strip()), "")
-    if not first and lines.ended:
-        faults = [line for _, line in lines if isinstance(line, Rejection)]
-        if not faults:
-            raise InputError(f"{lines.name}: empty; expected token<TAB>label lines or JSON lines")
-        yield from faults
-        return
-    if foreign := foreign_format(head):
-        raise InputError(f"{lines.name}: {foreign}")
-    text = _json_text(lines, first.lstrip(), form)
-    if text is not None or name.endswith(JSON):
-        form.names.check_no_roles(lines.name)
-        if text:
-            after = 0 if lines.start is None else lines.start[1]
-            lines.resume()
-            yield from json_array(text, lines.name, form.logits, notify, form.names, after)
-        else:
-            yield from json_lines(lines, form.logits, notify, form.names)
-    elif name.endswith(labelled_xml.SUFFIXES) or labelled_xml.is_xml(head):
-        form.check_no_column(lines.name)
-        text, after = lines.text(), 0 if lines.start is None else lines.start[1]
-        lines.resume()
-        yield from labelled_xml.read_xml(text, lines.name, after)
-    elif name.endswith(fasta.SUFFIXES) or fasta.is_fasta(head):
-        form.check_no_column(lines.name)
-        yield from fasta.read_fasta(lines, head)
-    elif name.endswith(crfsuite_data.SUFFIXES) or crfsuite_data.is_crfsuite(head, form.names):
-        yield from crfsuite_data.read_crfsuite_data(lines, head, form.names, notify)
-    else:
-        yield from _of_columns(lines, form, notify)
-
-
-def _of_columns(lines: Lines, form: CorpusForm, notify: Notify) -> Iterator[Found]:
-    names = None if form.logits is None else form.logits.names
-    empty = True
-    for each in columns(lines, form.names, notify, form.most, form.longest, names):
-        empty = False
-        yield each
-    if empty and lines.start is None:
-        raise InputError(
-            f"{lines.name}: no sequence, but a header or borders only; expected token<TAB>label lines"
-        )
-
-
-def _json_text(lines: Lines, first: str, form: CorpusForm) -> str | None:
-    """A JSON list as a text, an empty text for JSON lines, and None for another text."""
-    if "\t" in first[:2]:
-        return None
-    if first.startswith("{"):
-        if isinstance(_value(first), dict):
-            return ""
-        head = lines.ahead(form.most)
-        if not lines.ended and any(isinstance(_value(line), dict) for line in head):
-            return ""
-        text = "\n".join(head if lines.ended else lines.ahead(None))
-        return f"[{lines.text()}]" if isinstance(_value(text), dict) else ""
-    if not first.startswith("["):
-        return None
-    head = lines.ahead(form.most)
-    opened = next((line for line in [first[1:], *head[1:]] if line.strip()), "").lstrip()
-    if first[1:].lstrip().startswith("{") or (not lines.ended and opened.startswith("{")):
-        return lines.text()
-    result = _value("\n".join(head)) if lines.ended else None
-    if isinstance(result, list) and not _numbers(result):
-        return lines.text()
-    result = _value(first)
-    if isinstance(result, list) and not _numbers(result):
-        raise InputError(f"{lines.name}: a list on each line; {EXPECTED}")
-    return None
-
-
-def _value(text: str) -> Any:
-    """The value of a JSON text, or None for a text that is not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _numbers(result: list[Any]) -> bool:
-    """Whether a list is a token such as `[12]`."""
-    return bool(result) and all(isinstance(each, int | float) for each in result)

@@ -21,8 +21,8 @@ from ilpinfer.corpus.conversion import convert_all, convertible, in_form, shown_
 from ilpinfer.corpus.examples import Example, InputError, Rejection, input_at
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
-from ilpinfer.corpus.streams import CorpusForm, sequences_in
 from ilpinfer.corpus.tables import parquet_bytes
+from ilpinfer.corpus.text_formats import CorpusForm, sequences_in
 from ilpinfer.corpus.text_spans import text_records
 from ilpinfer.system.files import write_atomically
 

@@ -6,7 +6,8 @@ import pytest
 from support.command_line import TRAIN, rows
 
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
+from ilpinfer.corpus.streams import open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 from ilpinfer.corpus.writing import WriteOptions
 
 FORMATS = {

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
+from ilpinfer.corpus.streams import open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 
 TEXT = "Ada Lovelace wrote Notes.\r\n\nGrace \U0001f600 Hopper lives in New\nYork.\n"
 ANNOTATIONS = """\

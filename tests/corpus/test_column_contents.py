@@ -4,7 +4,8 @@ import pytest
 from support.corpora import pairs, read_with_notices
 
 from ilpinfer.corpus.sequences import InputError, read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
+from ilpinfer.corpus.streams import open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 
 TWO = [(["Ada", "slept"], ["B-PER", "O"]), (["Yes"], ["O"])]
 ROWS = "Ada\tB-PER\nslept\tO\n{}Yes\tO\n"

@@ -13,7 +13,8 @@ import pytest
 from ilpinfer.corpus.examples import Example, InputError, Rejection
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.sequences import read
-from ilpinfer.corpus.streams import CorpusForm, open_stream
+from ilpinfer.corpus.streams import open_stream
+from ilpinfer.corpus.text_formats import CorpusForm
 
 ADA = {"tokens": ["Ada", "."], "labels": ["B-a", "O"]}
 

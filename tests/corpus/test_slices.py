@@ -12,7 +12,8 @@ import pytest
 
 from ilpinfer.corpus.examples import Rejection
 from ilpinfer.corpus.slices import InputPosition, SliceReader
-from ilpinfer.corpus.streams import CorpusForm, ExampleStream
+from ilpinfer.corpus.streams import ExampleStream
+from ilpinfer.corpus.text_formats import CorpusForm
 
 ROWS = [{"tokens": ["Ada", "é"], "id": n} for n in range(4)]
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
