@@ -1,6 +1,7 @@
 """Parts of messages: shortened values and suggestions of similar names."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -8,7 +9,7 @@ LONGEST = 60  # characters of a value in a message
 
 
 def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
-    """The `repr` of a value, shortened if it is long."""
+    """The `repr` of a value in one line, shortened if it is long."""
     if isinstance(value, str):
         text = cut(value, longest)
         return repr(text) if quoted else text
@@ -26,7 +27,7 @@ def brief(value: Any, longest: int = LONGEST, *, quoted: bool = True) -> str:
         return cut("{" + ", ".join(pairs) + "}", 2 * longest)
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length()} bits"
-    return cut(repr(value), 2 * longest)
+    return cut(re.sub(r"\s*\n\s*", " ", repr(value)), 2 * longest)
 
 
 def counted(number: int, noun: str) -> str:

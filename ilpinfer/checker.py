@@ -242,7 +242,8 @@ def main() -> int:
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
             code, kind = 2, "is not JSON" if isinstance(error, ValueError) else "cannot be read"
             kind = f"cannot be read in {most} bytes" if len(text) == most else kind
-            print(f"{name}: reference {number} {kind}: {str(error) or type(error).__name__}", file=sys.stderr)
+            which = f"reference {number} " if number else ""
+            print(f"{name}: {which}{kind}: {str(error) or type(error).__name__}", file=sys.stderr)
     return code
 
 

@@ -23,8 +23,10 @@ class Condition:
         if self.key not in metadata:
             return False
         value = metadata[self.key]
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        return (shown in self.values) != self.negated
+        shown = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}
+        if isinstance(value, float) and value.is_integer():
+            shown.add(str(int(value)))  # tables with gaps have whole numbers as floats
+        return self.values.isdisjoint(shown) == self.negated
 
 
 def condition(text: str) -> Condition:

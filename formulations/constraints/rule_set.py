@@ -218,7 +218,9 @@ class RuleSet:
 
         return self._of_sequences.find(lambda one: one[0] == kept, make)[1]
 
-    def check_unconditional(self, way_out: str = "take the rules of a sequence, rules.of(metadata)") -> None:
+    def check_unconditional(
+        self, way_out: str = "take the rules of a sequence, RuleSet(rules).of(metadata)"
+    ) -> None:
         """Raise ValueError where a rule has a condition.
 
         Parameters

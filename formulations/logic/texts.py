@@ -39,8 +39,10 @@ _COMPOUND = re.compile(r"\w+(?:[-.:/]\w+)+")
 
 
 def in_quotes(text: str, at: int) -> str:
-    """A hint to quote, if the error is inside what looks like a name with a hyphen, a dot or another sign; else empty."""
+    """A hint to quote, if the error is inside what looks like a name with a hyphen, a dot or another sign; one on decimals; else empty."""
     for found in _COMPOUND.finditer(text):
+        if found.start() <= at <= found.end() and re.fullmatch(r"\d+\.\d+", found[0]):
+            return f"; numbers are whole, and {found[0]} is not: multiply both sides of an inequality"
         after = re.split(r"[-.:/]", found[0])[1:]
         if found.start() <= at <= found.end() and not all(part.isdecimal() for part in after):
             return f"; write a name with other characters than letters, digits and _ in quotes: '{found[0]}'"

@@ -72,7 +72,7 @@ def compare(options: CompareOptions) -> None:
         print_json(record)
     else:
         show_comparison(summary)
-    if not summary.optimum_known.any():
+    if not summary.optimum_known.any() and (summary.sequences > 0).any():
         notice("no method proved an optimum, so gaps are unknown; add auto to --methods")
     findings.check()
 

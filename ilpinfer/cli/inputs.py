@@ -26,6 +26,7 @@ from ilpinfer.decoding.reporting import OnError
 from ilpinfer.errors import traceback_wanted
 from ilpinfer.models.files import load_model
 from ilpinfer.models.sequence_model import SequenceModel
+from ilpinfer.models.sequences import mixed_scheme
 from ilpinfer.pipelines.trellises import ScoredExample, fitting_scheme, score
 from ilpinfer.system.storage import open_bytes
 
@@ -176,10 +177,10 @@ def canonical_scheme(scheme: str) -> str:
 
 
 def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """A notice about ambiguous or unusual labels, if their scheme is inferred."""
+    """A notice about ambiguous or unusual labels, if their scheme is inferred; none about mixed schemes, which training refuses."""
     known = [[name for name in labels if name is not None] for labels in labellings]
     names = tuple(dict.fromkeys(name for labels in known for name in labels))
-    if names and not scheme:
+    if names and not scheme and not mixed_scheme(names):
         gaps = [*map(len, known)] != [*map(len, labellings)]
         notice(iob1_remark([] if gaps else known, scheme) or LabelSet(names).notice)
 

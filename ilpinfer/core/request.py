@@ -9,6 +9,7 @@ from typing import Any
 
 from formulations.arguments import number, seconds, whole
 from formulations.grid import snap
+from formulations.messages import misspelt
 from ilpinfer.core.deadline import Deadline
 from ilpinfer.core.methods import WHOLE_PROGRAM, Method
 from ilpinfer.core.registry import method as method_named
@@ -51,9 +52,9 @@ class Request:
             require_posix(f"method {chosen.name}", "choose the method auto")
         unknown = [name for name in options if name not in chosen.all_options]
         if unknown:
-            raise ValueError(
-                f"method {chosen.name} has no option {unknown[0]!r}; it has {', '.join(chosen.all_options) or 'none'}"
-            )
+            near = misspelt(unknown[0], {*chosen.all_options, "time_limit"} - {unknown[0]})
+            hint = f'did you mean "{near}"?' if near else f"it has {', '.join(chosen.all_options) or 'none'}"
+            raise ValueError(f"method {chosen.name} has no option {unknown[0]!r}; {hint}")
         own = {name: value for name, value in options.items() if name not in chosen.options}
         parameters = chosen.record(**own) if chosen.record else None
         return cls(chosen, seconds(time_limit), {"parameters": parameters, **_checked(options)})

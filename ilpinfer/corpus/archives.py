@@ -143,6 +143,11 @@ def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
     `label_names` (K,), and may have `transitions` (K, K) with `start` and `end` (K,), also under the names of pytorch-crf.
     """
     arrays = read_archive(path)
+    if "logits" in arrays and arrays["logits"].ndim == 3:
+        raise InputError(
+            f"{path}: logits has shape {arrays['logits'].shape}; expected (T, K); save those of each sequence, "
+            "without padding, as logits_0, logits_1, …"
+        )
     shared: dict[str, Any] = {}
     sequences: dict[int, dict[str, Any]] = {}
     for key, array in arrays.items():

@@ -87,7 +87,7 @@ def fault_of(key: str, options: Iterable[str] = ()) -> str:
     )
     if not near:
         return ""
-    way = "the option --column names another key; " if near in ("tokens", "labels") else ""
+    way = "the option --column names another key; " if near in ("tokens", "labels") and not options else ""
     return f'; did you mean "{near}"? {way}put other values under "metadata"'
 
 

@@ -1,11 +1,13 @@
 """Reading sequences of all formats, and plain text, from files or standard input."""
 
+import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from formulations.arguments import one_of
+from formulations.messages import brief
 from formulations.score_numbers import OneNotice
 from ilpinfer.corpus.examples import Example, InputError, InputNotice, Notify, Rejection
 from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS, check_labelled
@@ -55,6 +57,8 @@ def read(
     ------
     InputError
         For a file that is missing, empty, not UTF-8, or of another form; the message gives a remedy.
+    ValueError
+        For a source that is no path.
 
     Examples
     --------
@@ -65,6 +69,10 @@ def read(
     ...     [(example.tokens, example.labels) for example in read(path)]
     [(('Ada', '1815'), ('name', 'year'))]
     """
+    if not isinstance(source, str | os.PathLike):
+        raise ValueError(
+            f"source is {brief(source)}; expected a path; data frames are read by sequences_of of ilpinfer.adapters.frames"
+        )
     notices = list[str]()
     form = CorpusForm(reading, column, most=None, longest_line=None, unit=unit)
     examples = _all(source, form, notify or notices.append)

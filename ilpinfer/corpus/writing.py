@@ -19,6 +19,7 @@ from ilpinfer.corpus.column_form import is_border, split
 from ilpinfer.corpus.conllu import conllu_text
 from ilpinfer.corpus.conversion import convert_all, convertible, in_form, shown_scheme, sound
 from ilpinfer.corpus.examples import Example, InputError, Rejection, input_at
+from ilpinfer.corpus.helper_labels import UNKNOWN_LABELS
 from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.passages import Passage, Span
 from ilpinfer.corpus.tables import parquet_bytes
@@ -211,7 +212,9 @@ def _in_scheme(examples: list[Example], scheme: str, *, runs: bool) -> tuple[lis
 def _check_scheme(labellings: list[tuple[str, ...]], scheme: str, source: str) -> None:
     """Raise InputError for labels that cannot be written in a scheme, or as runs where none is named."""
     names = sorted({name for labels in labellings for name in labels})
-    odd = schemes.helpers(names)
+    unknown = [name for name in names if name in UNKNOWN_LABELS]
+    scheme_of_known = schemes.infer([name for name in names if name not in unknown])
+    odd = (scheme_of_known, unknown) if unknown and scheme_of_known != "plain" else schemes.helpers(names)
     if odd is not None:
         listed = ", ".join(map(brief, odd[1]))
         raise InputError(

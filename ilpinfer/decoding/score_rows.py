@@ -201,7 +201,7 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
         counts = floats(lengths, "lengths")
         if counts.shape != (N,) or not ((counts >= 0) & (counts <= T) & (counts == np.rint(counts))).all():
             raise ValueError(
-                f"lengths is {brief(counts.tolist())}; expected {counted(N, 'whole number')} from 0 to {T}"
+                f"lengths is {brief(np.asarray(in_memory(lengths)).tolist())}; expected {counted(N, 'whole number')} from 0 to {T}"
             )
         return np.arange(T) < counts[:, None]
     if mask is None:

@@ -12,7 +12,7 @@ from formulations import Trellis
 from formulations.arguments import whole
 from formulations.automata.lattice import Lattice
 from formulations.automata.machine import Machine, TooManyStates
-from formulations.dtypes import Floats, Integers
+from formulations.dtypes import Floats, Integers, LabelIds
 from formulations.errors import InferenceError
 from formulations.grid import FORBIDDEN, HARD, nats
 from formulations.labels.label_set import Field
@@ -138,6 +138,11 @@ class Marginals:
         list of tuple of (str, int, int, float)
             Field, first token, the token after the last one, and the probability.
 
+        Raises
+        ------
+        ValueError
+            For unknown labels, and another number of labels.
+
         Examples
         --------
         >>> from ilpinfer import Trellis, constraints as C
@@ -145,8 +150,7 @@ class Marginals:
         >>> marginals(trellis).entities(["a", "O"])
         [('a', 0, 1, 0.25)]
         """
-        labels = self.problem.labels
-        runs = labels.runs(labels.ids(labelling))
+        runs = self.problem.labels.runs(self._ids(labelling))
         return [(name, begin, end, self.run_probability(name, begin, end)) for name, begin, end in runs]
 
     def probability(self, labelling: Iterable[object]) -> float:
@@ -167,10 +171,14 @@ class Marginals:
         ValueError
             For unknown labels, and another number of labels.
         """
+        ids = self._ids(labelling)
+        return self._share(nats(self.problem.value(ids).score)) if len(ids) else 1.0
+
+    def _ids(self, labelling: Iterable[object]) -> LabelIds:
         ids, T = self.problem.labels.ids(labelling), len(self.labels)
         if len(ids) != T:
             raise ValueError(f"{counted(len(ids), 'label')} for {counted(T, 'token')}")
-        return self._share(nats(self.problem.value(ids).score)) if T else 1.0
+        return ids
 
     def _share(self, log_sum: float) -> float:
         return min(1.0, math.exp(log_sum - self.log_partition))

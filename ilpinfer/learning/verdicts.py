@@ -19,7 +19,7 @@ def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:
     for measure in ("tokens", "spans", "sequences"):
         loss, error = difference(counts, other, measure)
         if loss > margin * error:
-            return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}"
+            return f"{measure} worse than without rules by {100 * loss:.2f} ± {100 * error:.2f}, mean over sequences"
     return ""
 
 

@@ -128,9 +128,8 @@ def _solution(problem: NestedSpans, found: _Found, tokens: int, seconds: float) 
     if found.chosen is None:
         hard = "; ".join(rule.name for rule in problem.rules if rule.units == HARD)
         reason = cut(f"no set of the candidates keeps the hard rules: {hard}", LONGEST_REASON)
-        none = dict.fromkeys((rule.name for rule in problem.rules), 0)
         return Solution(
-            Status.INFEASIBLE, low, low, 0.0, 0.0, none, low, found.method, found.source, seconds, reason
+            Status.INFEASIBLE, low, low, 0.0, 0.0, {}, low, found.method, found.source, seconds, reason
         )
     model, penalty, broken = worth(problem, found.chosen)
     score, status = model - penalty, Status.UNKNOWN

@@ -46,6 +46,14 @@ def test_decoders_of_other_packages_are_methods(folder, cli, monkeypatch):
     assert all(name in out for name in methods.split(","))
 
 
+def test_where_all_sequences_are_infeasible_no_optimum_is_missed(here, cli):
+    never = {"label_names": ["B-a", "O"], "emissions": [[None, None]], "transitions": [[0, 0], [0, 0]]}
+    Path("in.jsonl").write_text(json.dumps(never) + "\n")
+    code, out, err = cli("compare in.jsonl --rules bio --methods auto --output out")
+    assert code == 2 and "left out: 1 sequence proved infeasible" in out
+    assert err.startswith("ilpinfer: in.jsonl, line 1: infeasible: ") and err.count("\n") == 1
+
+
 def test_one_that_fails_costs_its_own_rows(folder, cli):
     code, out, err = cli(f"{BASE} --methods auto,outside_decoders:raising")
     assert code == 1

@@ -229,7 +229,7 @@ NAN = np.array([[[0.0, np.nan], [0.0, 0.0]]])
         ({"emissions": []}, "no array of scores"),
         ({"emissions": [np.zeros((1, 2)), np.zeros((1, 3))]}, r"emissions\[1\] has shape \(1, 3\)"),
         ({"emissions": [NAN[0]], "lengths": [1]}, "lengths and mask are for padded emissions"),
-        ({"lengths": [3]}, "lengths is .3.0.; expected 1 whole number from 0 to 2"),
+        ({"lengths": [3]}, "lengths is .3.; expected 1 whole number from 0 to 2"),
         ({"lengths": [1, 1]}, "lengths is"),
         ({"lengths": [1], "mask": [[1, 1]]}, "not both"),
         ({"mask": [[1]]}, r"mask has shape \(1, 1\); expected \(1, 2\)"),

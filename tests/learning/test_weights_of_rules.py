@@ -193,7 +193,7 @@ def test_indispensable_items_are_those_that_others_hid():
 def test_worse_by_hand():
     better, same = np.array([[2, 2, 1, 1, 1, 1]] * 10), np.array([[2, 1, 2, 1, 0, 0]] * 10)
     assert worse(better, better) == "" and worse(better, same) == ""
-    assert worse(same, better) == "tokens worse than without rules by 50.00 ± 0.00"
+    assert worse(same, better) == "tokens worse than without rules by 50.00 ± 0.00, mean over sequences"
     mixed = np.concatenate([same[:1], better[1:]])
     assert difference(mixed, better, "sequences") == (pytest.approx(0.1), pytest.approx(0.3 / np.sqrt(10)))
     assert worse(mixed, better) == ""

@@ -155,7 +155,11 @@ def check(found, candidates, rules, depth):
     best = max(worth.values())
     solution = found.solution
     if best == -math.inf:
-        assert solution.status == "infeasible" and solution.bound == -math.inf and not found.spans
+        assert (solution.status, solution.bound, solution.violations) == (
+            "infeasible",
+            -math.inf,
+            {},
+        ) and not found.spans
         assert "no set of the candidates keeps the hard rules" in solution.reason
         return
     assert solution.status == "optimal" and solution.gap == 0 and solution.bound == solution.score

@@ -92,7 +92,7 @@ def test_a_line_that_is_no_json_is_named_so(tmp_path, checked):
         ("a.jsonl", "what is this\n", "reference 1 is not JSON: Expecting value"),
         ("b.json", '{"format": "x', "reference 1 is not JSON: Unterminated string"),
         ("c.json", " " * 40, "reference 1 cannot be read in 25 bytes: Expecting value"),
-        ("d.json", None, "reference 0 cannot be read: "),
+        ("d.json", None, "cannot be read: "),
     ):
         if text is not None:
             (tmp_path / name).write_text(text)
