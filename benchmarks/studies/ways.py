@@ -184,7 +184,7 @@ STUDY = Study(
     rules="`citations` for Cora; for résumés the soft rules of the study `engine`; none for UMass and names, where only mined rules are tried",
     methods="`WeightLearner` as `ilpinfer learn` calls it: everything is learnt on folds of the sequences alone. By hand: of the ways of each kind "
     "the one that is best on folds",
-    limits=f"60 s for each way on all folds; {LIMIT:g} s to decode a sequence",
+    limits=f"60 s for each way on all folds, and what earlier ways have left; {LIMIT:g} s to decode a sequence",
     seeds="the number of the draw, for sequences, folds and learner",
     measures="right tokens, F1 of exact spans and whole sequences in per cent, on sequences that were not learnt from. Seconds of processor time: models, "
     "trials of all ways and the chosen one; without those of CRFsuite, which trains CRFs in a process of its own",

@@ -75,7 +75,8 @@ class LearnOptions:
     )
     seconds: float = OPTIONS.option(
         60.0,
-        "NUMBER: Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds.",
+        "NUMBER: Seconds of processor time for each way on all folds, and what earlier ways have left of theirs; one that needs more is "
+        "tried on fewer folds.",
     )
     rate: float | None = OPTIONS.option(
         None,

@@ -110,14 +110,15 @@ def select(
 ) -> Selection[Fitted]:
     """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all.
 
-    A candidate that needs more than `seconds` of processor time is tried on fewer folds, as many as it has time for; but the first
-    one, with which the others are compared, on all. OutOfTime where a limit of the caller passes in this one.
+    Each candidate has `seconds` of processor time, and what earlier ones have left of theirs; one that needs more is tried on fewer
+    folds, as many as it has time for. The first one, with which the others are compared, is tried on all; OutOfTime where a limit
+    of the caller passes in this one.
     """
-    first = next(iter(candidates), None)
-    trials = {
-        name: _trial(partial(fit, candidate), score, folds, None if name == first else seconds)
-        for name, candidate in candidates.items()
-    }
+    trials, left = dict[str, CandidateTrial[Fitted]](), 0.0
+    for name, candidate in candidates.items():
+        limit = None if seconds is None or not trials else seconds + left
+        trials[name] = _trial(partial(fit, candidate), score, folds, limit)
+        left = 0.0 if limit is None else max(0.0, limit - trials[name].seconds)
     return Selection(choose(trials), trials)
 
 
@@ -146,7 +147,7 @@ def _trial(
             fitted.append(made)
     stopped = ""
     if len(rows) < len(folds):
-        stopped = f"{len(rows)} of {len(folds)} folds in {seconds:g} s"
+        stopped = f"{len(rows)} of {len(folds)} folds in {seconds:.3g} s"
     places = np.array([place for fold in folds[: len(rows)] for place in fold], np.int64)
     order = np.argsort(places)
     scores = np.concatenate(rows)[order] if rows else np.zeros((0, 6), np.int64)

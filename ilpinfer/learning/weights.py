@@ -58,7 +58,8 @@ class WeightLearner:
     quick : bool, default False
         Whether one update of each is tried, and neither mined rules nor all weights.
     seconds : float or None, default 60.0
-        Seconds of processor time for each way on all folds; one that needs more is tried on fewer folds. None for no limit.
+        Seconds of processor time for each way on all folds, and what earlier ways have left of theirs; one that needs more is tried on
+        fewer folds. None for no limit.
     rate, epochs : float or int, optional
         Largest step in nats, and number of passes of "perceptron" and "margin": 0.3 and 20 for rules alone, 0.1 and 10 for all
         weights.

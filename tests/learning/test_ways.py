@@ -102,7 +102,7 @@ def test_seconds_decide_on_how_many_folds_all_but_the_first_are_tried():
     )
     slow = selection.trials["slow"]
     assert len(slow.fitted) == len(slow.places) == len(slow.scores) < 3
-    assert slow.stopped == f"{len(slow.fitted)} of 3 folds in 0.02 s"
+    assert slow.stopped.startswith(f"{len(slow.fitted)} of 3 folds in 0.0")
     assert not selection.trials["first"].stopped and not selection.trials["quick"].stopped
     assert selection.trials["quick"].places.tolist() == [0, 1, 2]
 
