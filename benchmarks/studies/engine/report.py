@@ -96,7 +96,7 @@ def _main_table(frame: DataFrame, report: Report) -> None:
         "Times are in bare Viterbi passes: the median over sequences of the time of a call as a multiple of a bare compiled "
         "Viterbi pass over the same scores without rules, in the same run. The method `viterbi` ignores the rules in its search "
         "and counts what its labelling breaks. The rules are compiled, "
-        "but meet the words of each 25 sequences anew; a second call on the same "
+        "but the words of each 25 sequences are new to them; a second call on the same "
         f"words takes {fixed(multiple(again), 2)} times what the first one takes.\n\n"
         f"The engine proves {auto.proved.sum()} of {len(auto)} optima, and every proof is rechecked. The Viterbi labelling breaks a "
         f"rule in {viterbi.breaks.sum()} of {len(viterbi)} sequences. In all, the beam of 50 takes "
