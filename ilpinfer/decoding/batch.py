@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,6 +98,8 @@ class Batch:
 
     def __getitem__(self, n: int) -> Solution:
         """The solution of a sequence, with its proof."""
+        if not -len(self) <= index(n) < len(self):
+            raise IndexError(f"sequence {n}: the batch has {counted(len(self), 'sequence')}")
         n = range(len(self))[n]
         if n not in self._solutions:
             self._solutions[n] = self._calls[self._call[n]]._replace(n=int(self._at[n])).best()

@@ -94,7 +94,7 @@ def check_same(result: list[Example], gold: list[Example], path: str, gold_path:
         raise DifferentSequences(f"{source_name(path)} has {counted(len(result), 'sequence')}, but {other}")
     if all(each.labels is None for each in result):
         raise DifferentSequences(
-            f"{source_name(path)}: no labels; expected the output of `ilpinfer decode`, or token<TAB>label lines"
+            f"{source_name(path)}: no sequence has labels; give predictions with labels, from `ilpinfer decode` or as token<TAB>label lines"
         )
     for one, two in zip(result, gold, strict=True):
         lengths = {len(x) for x in (one.tokens, one.labels, two.tokens, two.labels) if x}

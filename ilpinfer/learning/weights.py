@@ -133,9 +133,9 @@ class WeightLearner:
         if len(result) == 1:
             lacking = {"rules with a penalty": given, "a model whose scores can be corrected": together}
             without = " and ".join(name for name, there in lacking.items() if not there)
+            chosen = " or ".join(name for name in ("update", "ways", "quick") if getattr(self, name))
             raise ValueError(
-                f"nothing to try{f' without {without}' if without else ''}: update, ways and quick exclude all else; leave one of them "
-                f"out{f', or give {without}' if without else ''}"
+                f"nothing to try{f' without {without}' if without else ''}: leave {chosen} out{f', or give {without}' if without else ''}"
             )
         return result
 

@@ -203,7 +203,7 @@ def test_a_batch_is_pickled_and_becomes_a_frame():
         *("sequence", "position", "token", "label", "score", "status")
     ]
     assert frame.values.tolist()[2] == [1, 0, "z", "0", 0.0, "optimal"]
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="the batch has"):
         batch[2]
     assert batch[-1] == batch[1]
 
