@@ -222,7 +222,6 @@ def check(record: Any, max_steps: int = MAX_STEPS) -> None:
 
 
 def main() -> int:
-    """Check the references of files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON, or .jsonl; either may be .gz")
     parser.add_argument("--max-steps", type=int, default=MAX_STEPS, help="per reference; about a minute")
@@ -242,8 +241,8 @@ def main() -> int:
         except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
             code, kind = 2, "is not JSON" if isinstance(error, ValueError) else "cannot be read"
             kind = f"cannot be read in {most} bytes" if len(text) == most else kind
-            which = f"reference {number} " if number else ""
-            print(f"{name}: {which}{kind}: {str(error) or type(error).__name__}", file=sys.stderr)
+            where = f"{name}: reference {number}" if number else f"{name}:"
+            print(f"{where} {kind}: {str(error) or type(error).__name__}", file=sys.stderr)
     return code
 
 

@@ -1,7 +1,9 @@
 """The steps of the checker bound its time and its memory."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from support.hostile_references import EMPTY, hostile, level, machine, record
@@ -99,3 +101,9 @@ def test_a_line_that_is_no_json_is_named_so(tmp_path, checked):
         limit = ("--max-steps", "100") if name == "c.json" else ()
         code, _, err = checked(*limit, tmp_path / name)
         assert (code, said in err) == (2, True), err
+
+
+def test_the_checker_has_at_most_250_lines_of_the_standard_library():
+    text = Path(checker.__file__).read_text("utf-8")
+    imported = re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)
+    assert text.count("\n") <= 250 and {*imported} <= sys.stdlib_module_names
