@@ -149,7 +149,7 @@ class _Reader(Declarations):
         if scope not in list(SCOPES):
             raise ParameterError(f"no scope {brief(scope)}; choose from each label, each pair", "scope")
         self.placeholders, penalty = SCOPES[scope], common.pop("penalty", "hard")
-        number = math.inf if penalty == "hard" else _number(penalty, "penalty")
+        number = math.inf if penalty in ("hard", math.inf) else _number(penalty, "penalty")
         rule = Rule(self._statement(table, forms[0]), number, **common)
         self._check_names(rule.statement)
         return rule

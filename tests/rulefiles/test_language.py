@@ -179,6 +179,7 @@ def test_a_formula_of_two_quantifiers_grows_with_the_square():
 def test_penalties_are_nats_or_hard():
     text = 'fields = ["a"]\n[[rule]]\nlinear = "runs(a) <= 1"\npenalty = {}\n'
     assert parse_rules(text.format('"hard"')).rules[0].penalty == math.inf
+    assert parse_rules(text.format("inf")).rules[0].penalty == math.inf
     assert parse_rules(text.format("2.5")).rules[0].penalty == 2.5
 
 
