@@ -82,7 +82,7 @@ def share(true: int, frame: DataFrame) -> str:
 
 
 def _main_table(frame: DataFrame, report: Report) -> None:
-    report.heading("What it beats, and by how much")
+    report.heading("How fast is it?")
     cells: Cells = {
         "`auto` proves, proof rechecked": lambda x: share(of(x, "auto").proved.sum(), of(x, "auto")),
         tuple(METHODS[name] for name in IN_PASSES): lambda x: [
