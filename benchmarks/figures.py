@@ -154,7 +154,7 @@ def _with_cells(match: re.Match[str]) -> str:
 
 
 def main(pages: Sequence[str] = WRITTEN) -> None:
-    """Write figures and tables anew."""
+    """Write figures and tables again."""
     for name in pages:
         path = ROOT / name
         before = path.read_text("utf-8")
