@@ -1,4 +1,4 @@
-"""Activations of rules and features in labellings: minus the violations of a rule, and the number of places of a feature."""
+"""Activations of labellings: minus the number of violations of a rule, the number of places of a feature."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ from ilpinfer.learning.labellings import LabelArrays
 from ilpinfer.learning.rule_trials import is_counted, violations
 
 MOST_GROUND = 500_000
-"""Ground rules that are kept; beyond, they are stated again for each new labelling."""
+"""Largest number of ground rules in memory; above it, rules are grounded again for each new labelling."""
 
 
 class Activations:
     """Counts the activations of R items of a rule set in labellings of N trellises, by arrays where a rule allows it.
 
-    `labels` are those of all trellises, and of gold.
+    `labels` are the labels of all trellises and of gold.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Activations:
         self._problems: dict[int, tuple[Problem, list[Problem]]] = {}
 
     def of(self, labellings: Sequence[tuple[int, Integers]]) -> Floats:
-        """(n, R) activations in labellings, each with the place of its trellis."""
+        """(n, R) activations of labellings, each given with the index of its trellis."""
         trellises = [self.trellises[place] for place, _ in labellings]
         named = zip(trellises, labellings, strict=True)
         own = [self.labels.ids([trellis.labels.names[k] for k in ids]) for trellis, (_, ids) in named]
@@ -45,7 +45,7 @@ class Activations:
         return result
 
     def of_gold(self, labellings: Sequence[Integers]) -> Floats:
-        """(N, R) activations in a labelling of each trellis, of ids in `labels`."""
+        """(N, R) activations of one labelling per trellis, as ids in `labels`."""
         result = self._in_arrays(range(len(self.trellises)), labellings)
         if self._slow:
             counter, K = self._counter(self.labels), len(self.labels)
@@ -56,7 +56,7 @@ class Activations:
         return result
 
     def _in_arrays(self, places: Sequence[int], labellings: Sequence[Integers]) -> Floats:
-        """(n, R) activations of the items that arrays count, of ids in `labels`; 0 for the others."""
+        """(n, R) activations of the items that arrays count, 0 for the others; labellings are ids in `labels`."""
         result = np.zeros((len(places), len(self.items)))
         if places:
             texts = [self.trellises[place].tokens for place in places]
@@ -93,13 +93,13 @@ class Counter:
         self.features = [compile_rules(replace(rules, items=(each,)), labels) for each in features]
 
     def problems(self, trellis: Trellis) -> tuple[Problem, list[Problem]]:
-        """The problem of all rules, and that of each feature alone."""
+        """The problem with all rules, and one problem per feature."""
         compiled = [self.rules, *self.features]
         rules, *features = [each.problem(trellis, quiet=True) for each in compiled]
         return rules, features
 
     def count(self, ids: Integers, problems: tuple[Problem, list[Problem]]) -> Floats:
-        """(R,) activations in a labelling of the trellis of the problems."""
+        """(R,) activations of a labelling of the trellis that the problems were made for."""
         rules, features = problems
         ground, each_feature = iter(rules.rules), iter(features)
         result = list[float]()
@@ -113,7 +113,7 @@ class Counter:
 
 
 def _is_in_arrays(item: Rule | Feature, labels: LabelSet) -> bool:
-    """Whether arrays count a rule: one of the templates that are mined, which stands for itself alone."""
+    """Whether arrays count a rule: a mined template that does not expand to other rules."""
     if isinstance(item, Feature) or item.distance == "hamming" or not is_counted(item.statement):
         return False
     return item.statements(labels.field_names) == [item.statement]

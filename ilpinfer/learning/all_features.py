@@ -1,4 +1,4 @@
-"""All features of a model and of rules: corrections of its scores, and penalties, that are learnt together under inference."""
+"""Score corrections of a model and penalties of rules, learnt together under inference."""
 
 from collections.abc import Sequence
 
@@ -22,9 +22,9 @@ from ilpinfer.pipelines.trellises import ScoredExample
 class AllFeatures:
     """Weights of starts, ends, steps, attributes and items of the rules, in one vector (Stokman 2011, section 7.1).
 
-    Each sequence is scored by a model of its own, such as one that was trained without it: a model makes few mistakes on sequences
-    that it was trained on, and corrections are then learnt from these few. Sequences with labels that their scorer lacks are left
-    out. The best labellings are proved optima. Words that are unknown to a scorer or the model have no weight of their own.
+    Each sequence has its own scorer, such as a model trained without it: a model makes few mistakes on its training sequences, which
+    leaves few to learn corrections from. Sequences with labels that their scorer lacks are left out. The best labellings are proved
+    optima. Words that the scorer or the model does not know have no weight.
     """
 
     def __init__(
@@ -69,13 +69,13 @@ class AllFeatures:
         return np.concatenate([np.zeros(self.size), self.data.counted(places)])
 
     def prepare(self, start: Floats, places: Sequence[int], margin: float) -> None:
-        """Nothing: each move decodes."""
+        """Does nothing: each move decodes."""
 
     def grow(self, weights: Floats, places: Sequence[int]) -> bool:
         return False
 
     def move(self, place: int, weights: Floats, margin: float) -> Move | None:
-        """From a proved optimum to gold; without one, the sequence is counted as unproved. None where it has all known labels."""
+        """From a proved optimum to gold, None if it has all known labels; a sequence without one counts as unproved."""
         gold, known, wrong = self.gold[place], self.data.known[place], None
         if margin:
             wrong = np.full((len(gold), self.K), margin)
@@ -99,7 +99,7 @@ class AllFeatures:
         self.data.add_best(places, top, within)
 
     def decode(self, weights: Floats, places: Sequence[int]) -> None:
-        """Add the best labelling of each sequence to its pool, where there is one."""
+        """Add the best labelling of each sequence, if it has one, to its pool."""
         decoder = self._rules_decoder(weights)
         for place in places:
             solution = decoder.decode(self._corrected(place, weights))
@@ -154,14 +154,14 @@ class AllFeatures:
         return combine([trellis, own])
 
     def _rules_decoder(self, weights: Floats) -> Decoder:
-        """The last one where the weights of rules are still the same."""
+        """The previous decoder if the rule weights are unchanged."""
         own = weights[self.size :].tobytes()
         if own != self._decoder[0]:
             self._decoder = own, Decoder(self.rules(weights), time_limit=SECONDS)
         return self._decoder[1]
 
     def _counts(self, place: int, ids: Integers) -> tuple[Integers, Floats]:
-        """The places of what a labelling counts, some of them several times, and by how much."""
+        """Indices of the weights that a labelling activates, repeated for repeated features, and their activations."""
         K, rows = self.K, self.rows[place]
         tokens = np.repeat(ids, [len(each) for each in rows])
         attributes = 2 * K + K * K + K * np.concatenate(rows) + tokens

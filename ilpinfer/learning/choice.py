@@ -1,4 +1,4 @@
-"""The choice of a way by the trials of all."""
+"""Selection of a way to use rules by held-out trials."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,20 +12,20 @@ from ilpinfer.learning.verdicts import difference, worse
 from ilpinfer.learning.ways import NONE, Way
 
 USUAL = ("given: perceptron, start 2", "given")
-"""What few labels get, unless another way is clearly better: given penalties hold knowledge that few labels lack."""
+"""Default ways with few labels, the first available one: given penalties carry knowledge that few labels lack."""
 FEW_SEQUENCES = 100
-"""Sequences below which that is so."""
+"""Below this number of sequences, `USUAL` may be the default."""
 ENOUGH_SEQUENCES = 50
-"""Sequences from which on rules must be clearly better than no rules, and worse by no measure; with fewer, not clearly worse."""
+"""From this number of sequences on, rules must be clearly better than no rules, and worse by no measure; below, not clearly worse."""
 
 
 def usual(ways: Mapping[str, Way]) -> str:
-    """The way where nothing can be tried."""
+    """The way for data on which nothing can be tried."""
     return next((name for name in USUAL if name in ways), list(ways)[-1])
 
 
 def refusals(trials: Mapping[str, CandidateTrial[Any]]) -> dict[str, str]:
-    """Why each is no better than no rules."""
+    """Reason why each candidate is refused in comparison with no rules; empty if it is accepted."""
     return {
         name: _refusal(*both(trial, trials[NONE]))
         for name, trial in trials.items()
@@ -38,7 +38,7 @@ def _refusal(own: Totals, none: Totals) -> str:
 
 
 def both(one: CandidateTrial[Any], other: CandidateTrial[Any]) -> tuple[Totals, Totals]:
-    """The counts of the sequences on which both were tried."""
+    """The counts on the sequences on which both candidates were tried."""
     if one.places is None or other.places is None:
         return one.scores, other.scores
     _, mine, its = np.intersect1d(one.places, other.places, return_indices=True)
@@ -46,10 +46,10 @@ def both(one: CandidateTrial[Any], other: CandidateTrial[Any]) -> tuple[Totals, 
 
 
 def choose(trials: Mapping[str, CandidateTrial[Any]], measure: str, asked: bool = False) -> str:
-    """The best way, where it is clearly better than what is usual; of ways that are as good, the first.
+    """The best way if it is clearly better than the default, otherwise the default; the first of equally good ways.
 
-    One that was tried on some folds only has to be clearly better there than the others. Where an update is asked for, its ways are
-    compared with each other alone, and not with no rules.
+    A way tried on some of the folds has to be clearly better on them than the best one. If an update is requested, its ways are
+    compared with each other only, not with no rules.
     """
     refused = {} if asked else refusals(trials)
     allowed = {
@@ -76,13 +76,13 @@ def choose(trials: Mapping[str, CandidateTrial[Any]], measure: str, asked: bool 
 
 
 def _gain(one: CandidateTrial[Any], none: CandidateTrial[Any], measure: str) -> float:
-    """By how much a measure is better than without rules, on the sequences on which it was tried."""
+    """Gain in a measure over no rules, on the sequences on which the way was tried."""
     own, other = both(one, none)
     return value(own, measure) - value(other, measure)
 
 
 def _clearly_better(one: CandidateTrial[Any], other: CandidateTrial[Any], measure: str) -> bool:
-    """Whether one is better by more than two standard errors."""
+    """Whether the first candidate is better by more than two standard errors."""
     own, its = both(one, other)
     gain, error = difference(its, own, measure)
     return gain > MARGIN * error

@@ -26,9 +26,9 @@ from ilpinfer.pipelines.cross_validation import make_folds, without
 from ilpinfer.system.files import digest, write_atomically
 
 GAMMAS = (0.6, 0.9, 0.3)
-"""Weights of the supervised model that are tried on folds; the first one is taken without folds, and unless another is clearly better."""
+"""Weights of the supervised model tried on folds; the default is the first, replaced only by a clearly better one."""
 FOLDS, CYCLES, POOL = 5, 2, 100
-"""Folds, and the most cycles and sequences of the pool in a trial."""
+"""Number of folds, and largest numbers of cycles and of pool sequences in a trial."""
 LEAST = 10
 """The fewest labelled sequences on which γ is chosen."""
 
@@ -93,15 +93,15 @@ class CODL:
     Parameters
     ----------
     k : int, default 1
-        Number K of labellings of each sequence.
+        Number K of labellings per sequence.
     gamma : float, optional
-        Weight γ of the supervised model, from 0 to 1. If not given, it is 0.6, or what is clearly better on folds of the
-        labelled sequences. The paper has 0.1 and does not say which model it multiplies.
+        Weight γ of the supervised model, from 0 to 1. If not given, 0.6, or another value that is clearly better on folds of the
+        labelled sequences. The paper uses 0.1 and does not say which model it multiplies.
     cycles : int, default 5
         Number of cycles; 0 for the supervised model.
     e_step : str, default "top-k"
-        A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules take more than 200 000 joint states,
-        and others as long, get 100 sampled labellings; the trace counts them.
+        A name from `ilpinfer.learning.E_STEPS`. With "posterior", sequences whose rules need more than 200 000 joint states,
+        and all sequences at least as long, get 100 sampled labellings; the trace counts them.
     m_step : str, default "likelihood"
         How models are learnt from labellings, λ0 too, a name from `ilpinfer.learning.M_STEPS`. "perceptron" takes steps towards each
         labelling and away from the best one without rules, the mean of which counts (Collins 2002); it learns from labellings only.
@@ -151,7 +151,7 @@ class CODL:
     ) -> CODLResult:
         """Learn a model from labelled and unlabelled sequences.
 
-        Labellings always obey schemes that mark ends, such as IOBES.
+        Labellings always keep schemes that mark the ends of spans, such as IOBES.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class CODL:
         return CODLResult(loop.model, loop.supervised, loop.before, trace, trials, made | {"choice": choice})
 
     def _pool(self, unlabelled: Iterable[Sequence[str]], *, others: bool) -> list[tuple[str, ...]]:
-        """The unlabelled texts; `others` says whether there are sequences with some labels, which may stand alone."""
+        """The unlabelled texts; `others` says whether there are partly labelled sequences, without which the pool may not be empty."""
         texts = list[tuple[str, ...]]()
         for place, text in enumerate(unlabelled):
             if isinstance(text, str):
@@ -238,7 +238,7 @@ class CODL:
         return Loop(data, self.e_step, self.k, self.gamma, held_out, progress)
 
     def _choose(self, data: Data, progress: Progress | None) -> tuple["CODL", tuple[Tried, ...], str]:
-        """With a γ that is given or the best on folds; all that were tried, and the reason."""
+        """CODL with the given γ or the best γ on folds, all values tried, and the reason."""
         usual, sequences = replace(self, gamma=GAMMAS[0]), len(data.texts)
         if self.gamma is not None:
             return self, (), "given"
@@ -277,7 +277,7 @@ class CODL:
 
 
 def clearly_best(trials: Mapping[str, CandidateTrial[Any]]) -> str:
-    """The candidate of the largest token accuracy plus half the F1 of spans, if by two standard errors; otherwise the first one."""
+    """The candidate with the largest token accuracy plus half the span F1, if ahead by two standard errors; otherwise the first."""
     worth = {name: shares(trial.scores) @ [1.0, 0.5, 0.0] for name, trial in trials.items()}
     usual, best = next(iter(worth)), max(worth, key=lambda name: float(worth[name].mean()))
     gain = worth[best] - worth[usual]
@@ -285,7 +285,7 @@ def clearly_best(trials: Mapping[str, CandidateTrial[Any]]) -> str:
 
 
 def provenance(settings: Mapping[str, Any], labelled: Any, pool: Any, rules: RuleSet) -> dict[str, Any]:
-    """How a model is made, as plain values without date or place."""
+    """How a model was made, as plain values without date or path."""
     return {
         "by": "CODL",
         "settings": dict(settings),

@@ -21,7 +21,7 @@ from ilpinfer.models.sequences import Labelled
 from ilpinfer.pipelines.cross_validation import predict
 
 Progress = Callable[[int, int, int], None]
-"""Receives the cycle, from 1, how many sequences are labelled in it, and how many there are; or 0 and the same for trials on folds."""
+"""Receives the cycle (from 1), the sequences labelled in it and their total; or 0, the models of the trials on folds and their total."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Cycle:
     number : int
         Number of the cycle, from 1.
     changed : float
-        Share of the unlabelled sequences whose labels differ from those of the cycle before.
+        Share of the unlabelled sequences whose labels differ from their labels in the previous cycle.
     violations : dict of str to int
         Number of violations of each rule by the labels of the unlabelled sequences.
     left_out : int
@@ -58,7 +58,7 @@ class Cycle:
 
 
 class Data(NamedTuple):
-    """Labelled texts with the ids of their labels, the unlabelled ones, rules, how models are learnt, and the seed of samples."""
+    """Labelled texts with label ids, unlabelled texts, rules, learner of models, and seed of samples."""
 
     labels: LabelSet
     texts: list[tuple[str, ...]]
@@ -68,7 +68,7 @@ class Data(NamedTuple):
     learner: Learner
     seed: int
     known: list[dict[int, int]]
-    """For each unlabelled text the ids of known labels by position."""
+    """Known label ids of each unlabelled text, by position."""
 
     def named(self, ids: Integers) -> list[str]:
         return [self.labels.names[k] for k in ids]
@@ -135,7 +135,7 @@ class Loop:
         )
 
     def _violations(self, changed: Collection[int]) -> dict[str, int]:
-        """How often the labels of the pool break each rule; only changed labels are counted again."""
+        """Number of violations of each rule by the labels of the pool; only changed labels are counted again."""
         result = dict[str, int]()
         for place, path in self.best.items():
             if place in changed:

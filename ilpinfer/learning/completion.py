@@ -1,4 +1,4 @@
-"""Scored examples of which some labels are unknown: completed by the best labelling that has the known ones."""
+"""Completion of partly labelled scored examples by the best labelling with the known labels."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def completed(
 ) -> tuple[list[ScoredExample], list[Booleans]]:
     """Examples with gold labels at all tokens, and which of these labels are known (T,).
 
-    Unknown ones are those of the best labelling under the rules that has the known labels, and that keeps the scheme as far as these do.
+    Unknown labels come from the best labelling under the rules that has the known labels and keeps the scheme if they do.
     """
     read = _checked(examples)
     trellises = [trellis for trellis, _, unknown in read if unknown]
@@ -42,7 +42,7 @@ def completed(
 
 
 def _checked(examples: Sequence[ScoredExample]) -> list[tuple[Trellis, tuple[str, ...], frozenset[int]]]:
-    """Scores, gold labels and which are unknown; ValueError where there are none, or they do not fit together."""
+    """Scores, gold labels and positions of unknown labels; ValueError for no examples, or if these do not fit together."""
     given = instances(examples, ScoredExample, "examples", EXPECTED)
     if not given:
         raise ValueError("no labelled sequences to learn from: expected at least one")
@@ -67,7 +67,7 @@ def _checked(examples: Sequence[ScoredExample]) -> list[tuple[Trellis, tuple[str
 def _completed(
     decoder: Decoder, trellis: Trellis, gold: tuple[str, ...], unknown: frozenset[int], place: int
 ) -> tuple[str, ...]:
-    """The labels with those that are unknown; a known one that the trellis lacks has no part in the choice of the others."""
+    """The labels, completed; a known label that the trellis lacks does not constrain the others."""
     names = {*trellis.labels.names}
     given = {t: name for t, name in enumerate(gold) if t not in unknown and name in names}
     found = decoder.decode(trellis, given=given)

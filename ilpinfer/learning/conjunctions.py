@@ -13,10 +13,10 @@ from formulations.dtypes import Booleans
 from ilpinfer.learning.sample import SHAPES, Candidates, Sample
 
 OFFSETS = (0, -1, 1)
-"""Places of literals: the token, the one before it, the one after it."""
+"""Offsets of literals: the token, the previous token, the next token."""
 WORDS = "words"
 Literal = tuple[int, str]
-"""A place of `OFFSETS`, and a class of tokens, or `WORDS` for one of several words."""
+"""An offset, and a token class, or `WORDS` for one of several words."""
 Clause = tuple[Literal, ...]
 RIGHT_BEFORE: Clause = ((1, WORDS),)
 NEXT_WORDS: Sequence[Clause] = [RIGHT_BEFORE, *(((0, shape), (1, WORDS)) for shape in SHAPES)]
@@ -24,7 +24,7 @@ NEXT_WORDS: Sequence[Clause] = [RIGHT_BEFORE, *(((0, shape), (1, WORDS)) for sha
 
 
 def clauses() -> Iterator[Clause]:
-    """The clauses of one to three literals that families state, at most one of them of words, the shorter ones first."""
+    """Clauses of one to three literals, at most one of them of words, shorter clauses first."""
     yield RIGHT_BEFORE
     for number in range(1, len(OFFSETS) + 1):
         for places in (each for each in combinations(OFFSETS, number) if each[0] == OFFSETS[0]):
@@ -35,7 +35,7 @@ def clauses() -> Iterator[Clause]:
 
 @dataclass(frozen=True, eq=False)
 class Clauses:
-    """The places where clauses hold, and the words and fields that each shows."""
+    """Positions at which clauses hold, and the words and fields that each clause indicates."""
 
     sample: Sample
     holds: dict[Literal, Booleans]  # (N,) each
@@ -61,7 +61,7 @@ class Clauses:
         return result
 
     def candidates(self) -> Candidates:
-        """Base: the largest share of the field where the clause without one of its literals holds."""
+        """Base: the largest share of the field at positions where the clause holds with one literal removed."""
         for clause in clauses():
             where = np.flatnonzero(self.places(clause))
             if len(where) < self.sample.thresholds.word_support:
@@ -80,7 +80,7 @@ class Clauses:
                         yield self._rule(clause, field, more), base
 
     def _unseen(self, clause: Clause, field: str, numbers: list[int]) -> list[int]:
-        """The words, or the number of a clause of classes, for which no shorter clause shows the field."""
+        """The words (or the number of a clause of classes) for which no shorter clause indicates the field."""
         for size in range(1, len(clause)):
             for part in combinations(clause, size):
                 seen = self.shown.get(part, {}).get(field, [])

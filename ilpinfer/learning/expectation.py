@@ -20,7 +20,7 @@ from ilpinfer.models.forward_backward import by_label, sums
 from ilpinfer.models.sequence_model import SequenceModel
 
 Places = Callable[[Integers], tuple[Integers, ...]]
-"""Where the steps of a labelling (T,) are in a model's transitions, such as `HMM.steps`."""
+"""Indices of the steps of a labelling (T,) in a model's transitions, such as `HMM.steps`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class WeightedLabellings:
 
     @property
     def best(self) -> Integers:
-        """(T,) the label ids that stand for the estimate."""
+        """(T,) label ids that represent the estimate."""
         return np.asarray(self.paths[0])
 
     def nodes(self, K: int) -> Floats:
@@ -79,7 +79,7 @@ E_STEPS: Mapping[str, str] = {
 }
 NO_LABELLING = "no labelling"
 WEIGHTED = "weighted-top-k"
-"""Stands in for the posterior where it can neither be summed nor sampled: the best labellings with weights in proportion to exp(score)."""
+"""Replaces a posterior that can neither be summed nor sampled: the best labellings, weighted in proportion to exp(score)."""
 MOST_WEIGHTED = 10
 
 
@@ -90,15 +90,15 @@ class Expectation:
     rules: RuleCompiler
     seed: tuple[int, ...] = (0,)
     known: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
-    """Known labels of some texts, by their places: ids by position."""
+    """Known label ids by position, for some of the texts."""
     budget: int = 200_000
-    """Limit on the joint states of a sequence; those with more, and others as long, get sampled labellings."""
+    """Limit on the joint states of a sequence; sequences above it, and all at least as long, get sampled labellings."""
     samples: int = 100
 
     def estimates(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]], advance: Callable[[], None]
     ) -> tuple[dict[int, Estimate], Counter[str]]:
-        """Estimates of the texts that have a labelling, by their places, and how many were made in which way."""
+        """Estimates of the texts that have a labelling, by index, and the number of estimates by method."""
         made = dict[int, Estimate]()
         ways = Counter[str]()
         steps = self._posterior(model, texts) if self.name == "posterior" else self._best(model, texts)
@@ -137,7 +137,7 @@ class Expectation:
     def _posterior(
         self, model: SequenceModel, texts: Mapping[int, Sequence[str]]
     ) -> Iterator[tuple[str, Estimate | None]]:
-        """Probabilities where the rules fit the budget of joint states, else sampled or weighted best labellings."""
+        """Probabilities if the rules fit the budget of joint states, else sampled or weighted best labellings."""
         decoder = Decoder(self.rules, model=model)
         longest = inf
         for place, text in sorted(texts.items(), key=lambda item: (len(item[1]), item[0])):
@@ -172,7 +172,7 @@ class Expectation:
         return WeightedLabellings(place, paths[order], _shares(scores[order]))
 
     def _probabilities(self, place: int, trellis: Trellis) -> Expectations | None:
-        """Exact probabilities; None where no labelling keeps the hard rules."""
+        """Exact probabilities; None if no labelling keeps the hard rules."""
         K = len(trellis.labels)
         if trellis.order > 1:
             if self.rules.rules.items:
@@ -192,7 +192,7 @@ class Expectation:
 
 
 def _cost(rules: Sequence[GroundRule], path: Integers) -> float:
-    """Penalties that a labelling pays, nats; inf where it breaks a hard rule."""
+    """Penalties of a labelling, nats; inf if it breaks a hard rule."""
     result = 0.0
     for rule in rules:
         if count := rule.violations(path):

@@ -1,4 +1,4 @@
-"""Ways fitted to labelled sequences without those of a fold, and the labellings of the fold by what was fitted."""
+"""Fits ways to the labelled sequences outside a fold, and scores the labellings of the fold."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from ilpinfer.pipelines.cross_validation import without
 from ilpinfer.pipelines.trellises import ScoredExample
 
 SECONDS_MINED = 1.0
-"""Seconds in which a sequence is decoded under mined rules, of which there may be hundreds."""
+"""Time limit per sequence under mined rules, of which there may be hundreds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Weights of the rules of a training set; or a corrected model and its rules, beside what its learning left out."""
+    """Rule weights of a training set; or a corrected model, its rules, and the sequences and moves that its learning left out."""
 
     data: TrainingSet
     weights: FittedWeights
@@ -43,7 +43,7 @@ class Fitted:
 
 
 class Fitting:
-    """Fits ways to sequences that models score which have not seen them; `scorers` are these models, and `train` makes one of them."""
+    """Fits ways to sequences scored by models that have not seen them; `scorers` are these models, and `train` makes a model."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Fitting:
         ]
         self.scheme = self.data.labels.notation
         self._known: dict[tuple[bool, tuple[int, ...]], RuleSet] = {}
-        """Mined rules: those of the usual miner or many, by the sequences that they are mined from."""
+        """Mined rules, of the usual miner or many, by the sequences that they were mined from."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -76,7 +76,7 @@ class Fitting:
         return bool(self.scorers) and all(can_be_corrected(scorer) for scorer in self.scorers)
 
     def fit(self, way: Way, fold: Sequence[int]) -> Fitted:
-        """Learn from the sequences that are not in a fold; from all where it is empty."""
+        """Learn from the sequences outside a fold; from all if it is empty."""
         seen = without(fold, len(self))
         if way.together:
             return self._together(way, fold, seen)
@@ -89,7 +89,7 @@ class Fitting:
         return Fitted(data, fitted)
 
     def score(self, fitted: Fitted, fold: Sequence[int]) -> Totals:
-        """(n, 6) the counts of the best labellings of the n sequences of a fold."""
+        """(n, 6) counts of the best labellings of the n sequences of a fold."""
         if fitted.model is None:
             return fitted.data.measure(fitted.weights.weights, fold)
         assert fitted.rules is not None
@@ -106,7 +106,7 @@ class Fitting:
         assert self.train is not None
         assert way.update is not None
         base = cast(Base, self.scorers[fold[0]] if fold else self.train(self.labelled))
-        # A completion may have a label that occurs in the fold alone.
+        # A completion may have a label that occurs only in the fold.
         names, gold, all_seen = {*base.labels.names}, self.data.gold, len(seen)
         seen = [place for place in seen if {*gold[place]} <= names]
         scorers = cast(list[Base], [self.scorers[place] for place in seen])
@@ -117,7 +117,7 @@ class Fitting:
         return Fitted(self.data, learnt, model, rules, task.unproved, all_seen - len(task.places))
 
     def _mined(self, way: Way, seen: Sequence[int]) -> Fitted:
-        """Weights of rules that are mined from the sequences that are seen, beside the given ones where these are a source."""
+        """Weights of rules mined from the sequences outside the fold, with the given rules if these are a source."""
         rules, update = self._rules(way.many, seen), way.update
         if way.many:
             self._base.add_best(seen, TOP, WITHIN)
@@ -148,10 +148,10 @@ class Fitting:
 
     @cached_property
     def _base(self) -> TrainingSet:
-        """Under hard rules alone, with the best labellings of the sequences that were learnt from so far."""
+        """Training set under hard rules alone, with the best labellings of the sequences learnt from so far."""
         return self.data.with_rules(join_rules([self._hard, self._valid]))
 
 
 def can_be_corrected(model: SequenceModel) -> bool:
-    """HMMs of first order, and CRFs with a template."""
+    """Whether a model is a first-order HMM or a CRF with a template."""
     return isinstance(model, HMM) or (isinstance(model, CRF) and model.template is not None)

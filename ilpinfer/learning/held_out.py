@@ -1,4 +1,4 @@
-"""Models that have not seen a labelled sequence, and its scores by them."""
+"""Models that have not seen a labelled sequence, and their scores of it."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -20,7 +20,7 @@ def held_out_models(
     seed: int = 0,
     advance: Callable[[], None] = lambda: None,
 ) -> list[Model]:
-    """Train a model on the other folds of each fold.
+    """Train one model per fold, on the other folds.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def held_out_models(
     Returns
     -------
     list of SequenceModel
-        For each sequence the model that has not seen it; those of a fold have the same.
+        For each sequence the model that has not seen it; the sequences of a fold share a model.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Labelled sequences as arrays: where each field is, and which tokens match."""
+"""Labelled sequences as arrays: positions of fields, and tokens that match patterns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ PERCEPTRON = "averaged-perceptron"
 Model = HMM | SecondOrderHMM | CRF | Chain
 Texts = Sequence[Sequence[str]]
 Learn = Callable[[Iterable[Estimate]], Model]
-"""Makes a model of estimates of the texts that the learner was prepared with."""
+"""Makes a model from estimates of the texts that the learner was prepared for."""
 M_STEPS: Mapping[str, str] = {
     "likelihood": "smoothed counts; for a crf, the algorithm of its options",
     "perceptron": "the averaged perceptron, for an hmm from the scores of its counts on",
@@ -43,11 +43,11 @@ class Learner(Protocol):
         ...
 
     def prepare(self, labels: LabelSet, texts: Texts) -> Learn:
-        """A function that learns from estimates, whose places are those of the texts."""
+        """A function that learns from estimates; their `place` is an index into the texts."""
         ...
 
     def mix(self, supervised: Any, pool: Any, gamma: float) -> Model:
-        """γ times the supervised model and 1 - γ times the pool's, for γ strictly between 0 and 1."""
+        """γ times the supervised model plus 1 - γ times the pool model, for γ strictly between 0 and 1."""
         ...
 
 
@@ -100,7 +100,7 @@ class CountingLearner:
 
 @dataclass(frozen=True)
 class PerceptronLearner:
-    """The averaged perceptron, from the scores of a hidden Markov model that was counted on the same labellings on."""
+    """The averaged perceptron, started from the scores of a hidden Markov model counted on the same labellings."""
 
     counting: CountingLearner
     fractions: bool = False
@@ -121,7 +121,7 @@ class PerceptronLearner:
 
 @dataclass(frozen=True)
 class DiscriminativeLearner:
-    """Conditional random fields by CRFsuite, which has no weights of sequences: labellings are repeated in proportion instead."""
+    """Conditional random fields by CRFsuite, which has no sequence weights: labellings are repeated in proportion instead."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     copies: int = 10

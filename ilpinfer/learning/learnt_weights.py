@@ -20,21 +20,21 @@ class LearntWeights(PlainValues):
     rules : RuleSet
         Rule set with learnt penalties and weights. Useless rules are removed, hard ones stay.
     chosen : str
-        Name of the chosen way.
+        Name of the selected way.
     tried : tuple of Tried
-        What was tried on held-out folds.
+        Ways that were tried on held-out folds.
     verdicts : tuple of Verdict
-        Result for each soft rule and feature; empty where the scores of the model were corrected.
+        Result for each soft rule and feature; empty if the scores of the model were corrected.
     capped : tuple of str
-        Names of items whose weight reached the cap, such as rules that every labelling breaks and gold keeps.
+        Names of items whose weight reached the cap, such as rules that gold keeps and all other labellings break.
     sequences : int
         Number of examples.
     unlabelled : int, default 0
         Number of examples for which no labelling keeps the hard rules.
     model : HMM, CRF or Chain, optional
-        Model of all sequences, of `fit_model`.
+        Model of all sequences, from `fit_model`.
     corrected : bool, default False
-        Whether its scores were corrected.
+        Whether the scores of the model were corrected.
     unproved : int, default 0
         Number of moves that were left out because a sequence had no proved optimum.
     unscored : int, default 0

@@ -1,4 +1,4 @@
-"""Measures that learning maximises: tokens, spans and whole sequences, on fields."""
+"""Measures that learning maximises: field accuracy of tokens, span F1 and whole sequences."""
 
 import re
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class Measures(NamedTuple):
     f1 : float
         F1 of spans.
     whole : float
-        Share of sequences in which all spans are those of gold.
+        Share of sequences whose spans all equal the gold spans.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Measures(NamedTuple):
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Measures":
-        """The measures of an evaluation; F1 is that of all fields.
+        """The measures of an evaluation, with F1 of all fields together.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ def value(counts: Totals, measure: str) -> float:
 
 
 def losses(counts: Totals, measure: str) -> Floats:
-    """(N,) loss of each sequence in a measure, from 0 to 1, by its counts (N, 6)."""
+    """(N,) loss of each sequence in a measure, from 0 to 1, from counts (N, 6)."""
     return 1 - _measured(counts, 1, measure)
 
 

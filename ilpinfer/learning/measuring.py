@@ -1,4 +1,4 @@
-"""Counts of candidates, removal of those below the thresholds or in contradiction, and choice of the least confidence."""
+"""Counts of candidate rules, removal of candidates that miss thresholds or contradict others, and choice of the least confidence."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class CandidateCounts:
 
     @property
     def complexity(self) -> int:
-        """How many fields and patterns the statement names."""
+        """Number of fields and patterns that the statement names."""
         fields = sum(len(alternatives(selector)) for selector in self.statement.selectors)
         return fields + len(_patterns(self.statement))
 
@@ -72,7 +72,7 @@ class CandidateCounts:
 
     @property
     def held_out(self) -> tuple[Integers, Integers]:
-        """In how many folds it holds on held-out sequences, and in how many it applies."""
+        """Number of folds in which it holds on held-out sequences, and in which it applies."""
         return self.counts.held_out(self.thresholds.support, self.thresholds.confidence)
 
 
@@ -95,7 +95,7 @@ def count(table: LabelArrays, statement: Template, fold: Integers) -> FoldCounts
 def measure(
     sample: Sample, families: Sequence[str], smoothing: float, step: Callable[[str], None]
 ) -> tuple[list[CandidateCounts], list[DroppedCandidates]]:
-    """The candidates that reach the thresholds and hold in folds, and the others by reason."""
+    """Candidates that reach the thresholds and hold in folds, and the dropped candidates by reason."""
     t = sample.thresholds
     kept: list[CandidateCounts] = []
     numbers = dict.fromkeys(("below the support", "below the confidence", "below the gain"), 0)
@@ -125,7 +125,7 @@ def measure(
 def without_contradictions(
     measured: Sequence[CandidateCounts], nested: bool
 ) -> tuple[list[CandidateCounts], list[DroppedCandidates]]:
-    """The candidates without those that contradict another one with a larger gain."""
+    """The candidates that contradict no candidate of larger gain, and the dropped ones."""
     dropped: list[MinedRule] = []
     known = {m: claims(m.statement) for m in measured}
     speaking = [m for m in measured if known[m].holds or known[m].denied or known[m].exclusive]
@@ -149,7 +149,7 @@ def without_contradictions(
 
 
 GRID = (0.98, 0.95, 0.9, 0.8, 0.7, 0.6)
-"""Least confidences that are tried; of equally good ones the highest is taken."""
+"""Least confidences tried; the highest of equally good ones is taken."""
 
 
 def choose_confidence(
@@ -159,7 +159,7 @@ def choose_confidence(
     wrong: WrongLabellings,
     wrong_table: LabelArrays,
 ) -> str:
-    """The name of the sample whose rules rank most wrong labellings of each fold below the right ones, ties a half."""
+    """Name of the sample whose rules rank most held-out wrong labellings below the right ones; a tie counts a half."""
     first = next(iter(samples.values()))
     table, fold_of = first.table, first.fold
     counts = cache(lambda statement: count(table, statement, fold_of))
@@ -171,7 +171,7 @@ def choose_confidence(
         return list(_taught(proposed(name), counts, samples[name].thresholds, smoothing, fold_of[fold[0]]))
 
     def score(rules: Taught, fold: Sequence[int]) -> Floats:
-        """(n, 2) for each sequence the wrong labellings that rules rank below the right one, and all of them."""
+        """(n, 2) per sequence: wrong labellings that rules rank below the right one, and all wrong labellings."""
         chosen = np.flatnonzero(np.isin(wrong.sequence, fold))
         excess = np.zeros(len(chosen))
         for statement, penalty in rules:
@@ -199,7 +199,7 @@ def _taught(
     smoothing: float,
     fold: int,
 ) -> Iterator[tuple[Template, float]]:
-    """The rules that reach the thresholds on the sequences of the other folds, with the penalties that these teach."""
+    """Rules that reach the thresholds on the other folds, with penalties from the counts of these folds."""
     for rule, base in proposed:
         counts = counts_of(rule.statement)
         held, broken = (int(side.sum() - side[fold]) for side in (counts.held, counts.broken))
@@ -221,6 +221,6 @@ def _name(statement: Template) -> str:
 def _more_violations(
     table: LabelArrays, wrong: WrongLabellings, wrong_table: LabelArrays, statement: Template
 ) -> NDArray[np.int16]:
-    """(S,) violations that each wrong labelling has more than the right one."""
+    """(S,) violations of each wrong labelling minus the violations of the right one."""
     right = violations(table, statement)[wrong.sequence]
     return (violations(wrong_table, statement) - right).astype(np.int16)

@@ -20,16 +20,15 @@ class MinedRule(PlainValues):
     family : str
         One of `FAMILIES`.
     held, broken : int
-        Number of trials at which it holds and at which it is broken.
+        Number of trials that keep it and that break it.
     base : float
-        Share of the trials at which it would hold by chance.
+        Share of the trials that would keep it by chance.
     gain : float
-        Gain in log likelihood of the trials, nats, of its confidence over chance.
+        Log-likelihood gain of its confidence over chance on the trials, nats.
     folds_held, folds_applied : int, default 0
-        Number of folds in which it holds on sequences that it was not mined from, and in which it applies; 0
-        without folds.
+        Number of folds in which it holds on sequences that it was not mined from, and in which it applies; 0 without folds.
     discrimination : int, default 0
-        Number of wrong labellings that it detects and no earlier rule does; 0 without pruning.
+        Number of wrong labellings that it detects and no earlier rule detects; 0 without pruning.
 
     Examples
     --------
@@ -50,12 +49,12 @@ class MinedRule(PlainValues):
 
     @property
     def support(self) -> int:
-        """Trials in all."""
+        """Number of trials."""
         return self.held + self.broken
 
     @property
     def confidence(self) -> float:
-        """The share of trials at which the rule holds."""
+        """The share of trials that keep the rule."""
         return self.held / self.support if self.support else 0.0
 
     @property
@@ -176,4 +175,4 @@ _WAYS = {
     "redundant": "lower the power",
     "too little power": "lower the power",
 }
-"""The way out, by the reason for which most candidates were dropped."""
+"""The remedy, by the most frequent reason for dropping a candidate."""

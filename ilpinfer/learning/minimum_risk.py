@@ -1,4 +1,4 @@
-"""Penalties that make the expected number of wrong spans small."""
+"""Penalties that minimise the expected number of errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ilpinfer.learning.task import TOP, WITHIN, LearningTask, Pool
 
 
 def errors(counts: Totals, measure: str) -> Floats:
-    """(N,) wrong tokens, wrong sequences, or spans that are wrong or missing, by counts (N, 6)."""
+    """(N,) numbers of wrong tokens, wrong sequences, or wrong and missing spans, from counts (N, 6)."""
     tokens, right, predicted, gold, both, whole = np.asarray(counts, float).T
     result: Floats = predicted + gold - 2 * both
     if measure in ("tokens", "sequences"):
@@ -21,19 +21,19 @@ def errors(counts: Totals, measure: str) -> Floats:
 
 @dataclass(frozen=True)
 class MinimumRisk:
-    """Minimum-risk training (Smith and Eisner 2006) with a Gaussian prior around the weights to start with.
+    """Minimum-risk training (Smith and Eisner 2006) with a Gaussian prior around the start weights.
 
     w minimises the mean of Σ_y p(y) · errors(y) over sequences, plus strength / 2 · ‖w - start‖², where p(y) is proportional to
-    exp(score + w · activations) over the best labellings without soft rules, and those that other w have led to.
+    exp(score + w · activations) over the best labellings without soft rules and the best labellings under earlier w.
     """
 
     towards: str = "spans"
     strength: float = 0.01
     top: int = TOP
     within: float = WITHIN
-    """Nats: labellings that score less than the best one by more are left out."""
+    """Nats: labellings further below the best score are left out."""
     least: float = 0.1
-    """Nats: smaller weights are 0 in the end, as hundreds of them change little and make decoding slow."""
+    """Nats: smaller final weights become 0, as hundreds of them change little and slow decoding down."""
     rounds: int = 2
     iterations: int = 200
 
@@ -70,7 +70,7 @@ class MinimumRisk:
 
 
 class Risk:
-    """The mean expected number of errors of sequences, of which each has a pool with a labelling at least."""
+    """The mean expected number of errors of sequences; each pool has at least one labelling."""
 
     def __init__(self, pools: Sequence[Pool], measure: str) -> None:
         from scipy.sparse import csr_array, vstack

@@ -31,46 +31,46 @@ from ilpinfer.system.files import digest
 
 FAMILIES = tuple(PROPOSERS)
 OTHER = ("conjunctions", "maximum-length", "alternation", "spacing")
-"""Families that are mined where they are named: of few fields of application, or slow."""
+"""Families that are mined only if named: useful for few kinds of data, or slow."""
 USUAL = tuple(name for name in FAMILIES if name not in OTHER)
 BLOCKS = 10
-"""Stretches of neighbouring sequences in a fold."""
+"""Number of blocks of neighbouring sequences per fold."""
 PRUNING = ("cover", "none")
 Watch = Callable[[str], None]
-"""Receives the name of each step as it is done."""
+"""Receives the name of each finished step."""
 
 
 @dataclass(frozen=True)
 class RuleMiner:
     """Mine soft rules from labelled sequences (Fersini et al. 2014, section 3.1).
 
-    Candidates whose trials, the places where their premises hold, show enough support, confidence and gain, also on held-out
-    sequences, are pruned to the cheapest set that separates right labellings from wrong ones as well as all of them do.
+    The trials of a candidate are the places where its premise holds. Candidates with enough support, confidence and gain, also on
+    held-out sequences, are pruned to the cheapest subset that separates right from wrong labellings as well as all of them.
 
     Parameters
     ----------
     families : sequence of str, optional
-        Names from `FAMILIES`; if not given, all but "conjunctions", which takes several times as long, and "maximum-length",
+        Names from `FAMILIES`; if not given, all except "conjunctions", which takes several times as long, and "maximum-length",
         "alternation" and "spacing", which few fields need.
     support : int, default 10
         Least number of trials.
     confidence : float or {"cross-validated"}, default 0.95
-        Least share of trials at which a rule holds, above 0; or chosen by the number of wrong labellings of held-out
-        sequences that cost more than the right ones.
+        Least share of trials that keep a rule, above 0; or chosen by the number of wrong labellings of held-out sequences
+        with a larger cost than the right ones.
     gain : float, default 5.0
-        Least gain in log likelihood of the trials, nats, over independent fields and overall frequencies of labels.
+        Least log-likelihood gain on the trials, nats, over independent fields and overall label frequencies.
     word_support : int, default 5
         Least number of trials of each word.
     smoothing : float, default 1.0
-        Number added to broken and to held trials in penalties.
+        Pseudo-count added to broken and to held trials in penalties.
     folds : int, default 5
-        Number of folds, of which a rule has to hold in half of those in which it applies, and in one; 0 for none.
+        Number of folds; a rule has to hold in half of the folds in which it applies, and in at least one. 0 for none.
     pruning : {"cover", "none"}, default "cover"
         Whether redundant rules are left out.
     power : int, default 1
-        Least number of wrong labellings that a rule detects and no earlier rule does.
+        Least number of wrong labellings that a rule detects and no earlier rule detects.
     most : int, optional
-        Largest number of rules, the first in order; None for all.
+        Largest number of rules; the first ones are kept, None for all.
     seed : int, default 0
         Seed of folds, wrong labellings and the solver.
 
@@ -141,7 +141,7 @@ class RuleMiner:
         scheme : str, optional
             Scheme of the labels; inferred if not given.
         predictions : sequence of sequence of str or None, optional
-            Labelling of each sequence by a model that was trained without it, or None; rules have to separate wrong ones from
+            Labelling of each sequence by a model trained without it, or None; rules have to separate wrong labellings from
             the labels. If not given, labels are changed at random.
         watch : Watch, optional
             Function that is called with the name of each finished step.
@@ -206,7 +206,7 @@ class RuleMiner:
         )
 
     def _folds(self, sequences: int) -> Integers:
-        """(M,) the fold of each sequence; neighbours, which may be of one document, stay together."""
+        """(M,) the fold of each sequence; neighbours, which may share a document, stay together."""
         fold = np.zeros(sequences, np.int64)
         if self.folds:
             together = max(1, sequences // (BLOCKS * self.folds))
@@ -258,7 +258,7 @@ class RuleMiner:
 def _names(
     examples: Sequence[Labelled], predictions: Sequence[Sequence[str] | None] | None
 ) -> list[str] | None:
-    """All labels, those of predictions included, sorted; None without predictions."""
+    """All gold and predicted labels, sorted; None without predictions."""
     if predictions is None:
         return None
     if len(predictions) != len(examples):

@@ -1,4 +1,4 @@
-"""The averaged perceptron (Collins 2002) on labellings with weights, from the scores of a chain on."""
+"""The averaged perceptron (Collins 2002) on weighted labellings, started from the scores of a chain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from ilpinfer.models.chain import Chain
 from ilpinfer.models.crf.weights import Weights
 
 RATE, EPOCHS = 0.3, 5
-"""Nats of a step for a labelling of weight 1, and passes over all labellings."""
+"""Step size in nats for a labelling of weight 1, and number of passes over all labellings."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class ChainScores:
         return ChainScores(*(np.zeros_like(part) for part in vars(self).values()))
 
     def add(self, rows: Integers, path: Integers, amount: float) -> None:
-        """Add to everything that a labelling counts; `rows` has the attribute of each token."""
+        """Add to the scores of all features of a labelling; `rows` has the attribute of each token."""
         self.start[path[0]] += amount
         self.end[path[-1]] += amount
         np.add.at(self.steps, (path[:-1], path[1:]), amount)
@@ -51,7 +51,7 @@ def perceptron(
 ) -> Chain:
     """The chain after w ← w + rate · weight · (φ(y) - φ(ŷ)) for each labelling y, where ŷ is the best one under w; the mean of all w.
 
-    Each token has one attribute, as in the chain of a hidden Markov model. Rules have no part in it.
+    Each token has one attribute, as in the chain of a hidden Markov model. Rules are not used.
     """
     index = {name: row for row, name in enumerate(chain.learnt.attributes)}
     rows = {
@@ -81,7 +81,7 @@ def perceptron(
 
 
 def _best(scores: ChainScores, rows: Integers, chain: Chain) -> Integers | None:
-    """The best labelling of a text by its attributes; None where there is none."""
+    """The best labelling of a text by its attributes; None if there is none."""
     trellis = Trellis.from_emissions(
         scores.attributes[rows], scores.steps, start=scores.start, end=scores.end, labels=chain.labels
     )

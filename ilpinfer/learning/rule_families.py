@@ -1,4 +1,4 @@
-"""The families of mined rules: the candidates of each, and their base rates by chance."""
+"""The families of mined rules: candidates and their base rates by chance."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ from ilpinfer.learning.rule_trials import count_trials
 from ilpinfer.learning.sample import Candidates, Sample, gain
 
 LENGTHS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
-"""Least lengths of runs that are tried."""
+"""Minimum run lengths that are tried."""
 WIDTHS = (*range(2, 13), 16, 20, 24, 32)
-"""Widths of windows that are tried."""
+"""Window widths that are tried."""
 FIRST_FIELDS = 3
-"""Most fields that a rule about the first or last token lists."""
+"""Largest number of fields in a rule on the first or last token."""
 DELIMITERS = 12
-"""Number of punctuation tokens, the most frequent ones, that are tried as delimiters."""
+"""Number of most frequent punctuation tokens that are tried as delimiters."""
 
 
 def _share(held: Booleans) -> float:
@@ -32,7 +32,7 @@ def _gain(held: Booleans, base: float) -> float:
 
 
 def _one_run(sample: Sample) -> Candidates:
-    """Base: one run where there is any, were the runs of the field strewn over the sequences (a Poisson law)."""
+    """Base: probability of one run given any, if runs of the field were spread at random over sequences (Poisson)."""
     for name in sample.names:
         rate = float(sample.table.field(name).runs.mean())
         base = rate * math.exp(-rate) / -math.expm1(-rate)
@@ -47,7 +47,7 @@ def _requires_present(sample: Sample) -> Candidates:
 
 
 def _never_together(sample: Sample) -> Candidates:
-    """Base: not both where either is, were the two independent."""
+    """Base: probability of not both given either, if the two were independent."""
     present = {name: sample.table.field(name).present for name in sample.names}
     for a, b in combinations(sample.names, 2):
         one, two = present[a], present[b]
@@ -78,7 +78,7 @@ def _requires_before(sample: Sample) -> Candidates:
 
 
 def _presence_precedence(sample: Sample) -> Candidates:
-    """Base: of the runs of all other fields in sequences with the field, the share that does not stand before it."""
+    """Base: share of the runs of other fields, in sequences with the field, that are not before it."""
     _, sequence, _, end = sample.runs
     tables = {name: sample.table.field(name) for name in sample.names}
     base = {}
@@ -91,7 +91,7 @@ def _presence_precedence(sample: Sample) -> Candidates:
 
 
 def _adjacency(sample: Sample) -> Candidates:
-    """Base: the share of tokens, but first ones, in the field that is asked for."""
+    """Base: the share of tokens, except first ones, in the required field."""
     later = ~sample.table.opens
     base = {name: _share(sample.table.field(name).member[later]) for name in sample.names}
     for a, b in sample.pairs:
@@ -99,7 +99,7 @@ def _adjacency(sample: Sample) -> Candidates:
 
 
 def _state_change(sample: Sample) -> Candidates:
-    """Base: the share of tokens after the delimiter in the field that is asked for."""
+    """Base: the share of tokens after the delimiter in the required field."""
     table = sample.table
     member = {name: table.field(name).member for name in sample.names}
     inner = ~table.opens & ~table.closes
@@ -114,7 +114,7 @@ def _state_change(sample: Sample) -> Candidates:
 
 
 def _delimiters(sample: Sample) -> list[str]:
-    """The most frequent punctuation tokens and line marks, with as many occurrences as a rule needs trials."""
+    """The most frequent punctuation tokens and line marks with at least the support of a rule."""
     table = sample.table
     counts = np.bincount(table.tokens, minlength=len(table.words))
     patterns = C.tokens(token_class="punctuation"), C.tokens(token_class="newline")
@@ -127,7 +127,7 @@ def _delimiters(sample: Sample) -> list[str]:
 
 
 def _begin_end(sample: Sample) -> Candidates:
-    """Base: how often the last token belongs to the field that is asked for."""
+    """Base: how often the last token belongs to the required field."""
     table = sample.table
     base = {name: _share(table.field(name).member[table.finish]) for name in sample.names}
     for a, b in sample.pairs:
@@ -136,7 +136,7 @@ def _begin_end(sample: Sample) -> Candidates:
 
 
 def _minimum_length(sample: Sample) -> Candidates:
-    """Base: the share of the runs of all fields that are as long."""
+    """Base: the share of the runs of all fields that have at least this length."""
     owner, _, start, end = sample.runs
     length = end - start + 1
     for place, name in enumerate(sample.names):
@@ -148,7 +148,7 @@ def _minimum_length(sample: Sample) -> Candidates:
 
 
 def _maximum_length(sample: Sample) -> Candidates:
-    """Base: how often runs are as short that end after each token with the same probability (a geometric law)."""
+    """Base: probability of a run this short if runs ended after each token with equal probability (geometric)."""
     for name in sample.names:
         field = sample.table.field(name)
         length = field.end - field.start + 1
@@ -160,7 +160,7 @@ def _maximum_length(sample: Sample) -> Candidates:
 
 
 def _alternation(sample: Sample) -> Candidates:
-    """Base: first runs, and how often a run would follow one of the other field if the two were mixed."""
+    """Base: share of first runs, plus how often a run would follow a run of the other field in random order."""
     for a, b in combinations(sample.names, 2):
         if sample.related(a, b):
             continue
@@ -172,7 +172,7 @@ def _alternation(sample: Sample) -> Candidates:
 
 
 def _spacing(sample: Sample) -> Candidates:
-    """At most some tokens between runs of a field, and one token of it in a window. Base: tokens or runs that are strewn at random."""
+    """At most some tokens between runs of a field, and at most one token of it in a window. Base: tokens or runs spread at random."""
     table, confidence = sample.table, sample.thresholds.confidence
     for name in sample.names:
         field = table.field(name)
@@ -191,7 +191,7 @@ def _spacing(sample: Sample) -> Candidates:
 
 
 def _widest(sample: Sample, name: str) -> int:
-    """The widest window that has one token of a field where it has any, as often as is asked for; 0 where none does."""
+    """The widest window with one token of a field given any, at the required confidence; 0 if there is none."""
     result = 0
     for width in WIDTHS:
         trials = count_trials(sample.table, C.at_most_in_window(name, 1, width=width).statement)
@@ -202,7 +202,7 @@ def _widest(sample: Sample, name: str) -> int:
 
 
 def _ending(sample: Sample, places: Integers, rule: Callable[..., Rule]) -> Candidates:
-    """The fewest fields that hold as many of these tokens as is asked for. Base: the share of all tokens in them."""
+    """The fewest fields that contain the required share of these tokens. Base: the share of all tokens in them."""
     member = {name: sample.table.field(name).member for name in sample.names}
     chosen: list[str] = []
     held = np.zeros(len(places), bool)
@@ -237,4 +237,4 @@ FAMILIES: Mapping[str, Callable[[Sample], Candidates]] = {
     "first-field": lambda sample: _ending(sample, sample.table.begin, C.starts_with),
     "last-field": lambda sample: _ending(sample, sample.table.finish, C.ends_with),
 }
-"""The function that proposes the candidates of each family, by name."""
+"""Functions that propose candidates, by name of the family."""

@@ -1,4 +1,4 @@
-"""Selection of mined rules: implied ones are removed, then the cheapest set that separates labellings is chosen."""
+"""Selection of mined rules: implied rules are removed, then the cheapest set that separates labellings is chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ def prune(
     power: int,
     seed: int,
 ) -> tuple[list[MinedRule], list[DroppedCandidates], bool]:
-    """The rules in the order of their power, those left out, and whether no cheaper set does as well."""
+    """The rules in the order of their power, the dropped rules, and whether the set is proved cheapest."""
     broken = {m: violations(table, m.statement) for m in measured}
     candidates, implied = without_implied(measured, broken, table.labels.scheme == "paths")
     right = [broken[m] for m in candidates]
@@ -42,14 +42,14 @@ def prune(
 
 
 def _weight(measured: CandidateCounts, violations: Integers) -> int:
-    """Fields and patterns that a rule names, and the percentage of right labellings that break it, in hundredths."""
+    """100 · (number of fields and patterns of a rule + percentage of right labellings that break it)."""
     return 100 * measured.complexity + round(10_000 * float((violations > 0).mean()))
 
 
 def without_implied(
     measured: Sequence[CandidateCounts], violations: Mapping[CandidateCounts, Integers], nested: bool
 ) -> tuple[list[CandidateCounts], list[MinedRule]]:
-    """Remove rules that follow from another rule which no more sequences break."""
+    """Remove rules that follow from another rule that is broken by no more sequences."""
     known = {m: claims(m.statement) for m in measured}
     broken = {m: int((violations[m] > 0).sum()) for m in measured}
     strong: dict[str, list[CandidateCounts]] = {}
@@ -68,12 +68,12 @@ def without_implied(
 
 
 DETERMINISTIC_LIMIT = 20.0
-"""Units of work, about seconds, after which the solver gives its best set; the same on every machine."""
+"""Deterministic time, about seconds, after which the solver returns its best set; the same on every machine."""
 
 
 @dataclass(frozen=True)
 class Cover:
-    """The chosen rules, in the order of the number of samples that each is the first to tell apart."""
+    """The chosen rules, by decreasing number of samples that each is the first to separate."""
 
     chosen: tuple[int, ...]
     power: tuple[int, ...]
@@ -83,7 +83,7 @@ class Cover:
 def cover(
     tells: Booleans, weights: Sequence[int], seed: int = 0, limit: float = DETERMINISTIC_LIMIT
 ) -> Cover:
-    """The cheapest rules that tell apart every sample that any rule does: minimum-cost satisfiability (Fersini et al. 2014, 3.1)."""
+    """The cheapest rules that separate all separable samples: minimum-cost satisfiability (Fersini et al. 2014, 3.1)."""
     clauses = _clauses(tells)
     if not clauses:
         return Cover((), (), True)
@@ -92,7 +92,7 @@ def cover(
 
 
 def _clauses(tells: Booleans) -> list[list[int]]:
-    """For each wrong labelling that rules can detect, these rules; each list once."""
+    """For each detectable wrong labelling, the rules that detect it, without duplicates."""
     packed = np.packbits(tells, axis=0).T
     _, first = np.unique(packed, axis=0, return_index=True)
     result = [np.flatnonzero(tells[:, sample]).tolist() for sample in sorted(first.tolist())]
@@ -100,7 +100,7 @@ def _clauses(tells: Booleans) -> list[list[int]]:
 
 
 def _without_supersets(clauses: list[list[int]]) -> list[list[int]]:
-    """The clauses that no shorter one implies."""
+    """The clauses that no shorter clause implies."""
     kept: list[list[int]] = []
     by_rule: dict[int, list[set[int]]] = {}
     for clause in sorted(clauses, key=lambda clause: (len(clause), clause)):
@@ -138,7 +138,7 @@ def _solve(
 
 
 def _greedy(clauses: list[list[int]], weights: Sequence[int]) -> set[int]:
-    """Rules chosen one by one, each with the most clauses for its weight."""
+    """Rules chosen greedily by the number of new clauses per weight."""
     left = [set(clause) for clause in clauses]
     result: set[int] = set()
     while left:

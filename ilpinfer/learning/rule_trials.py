@@ -1,4 +1,4 @@
-"""What mining knows of each template: its trials on many labelled sequences in arrays, and its claims about other fields."""
+"""Mined templates: their trials on labelled sequences as arrays, and their claims about other fields."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from ilpinfer.learning.labellings import LabelArrays
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of a rule, in the order of the sequences or of the tokens."""
+    """The trials of a rule, in the order of sequences or tokens."""
 
     sequence: Integers
     amount: Integers
@@ -181,7 +181,7 @@ _COUNTED: Mapping[type[Template], Callable[[LabelArrays, Any], Trials]] = {
 
 
 Fact = tuple[str, str, str]
-"""(relation, field, other): each run of the field has the other with it, before it, or after it."""
+"""(relation, field, other): each run of the field has the other field with it, before it, or after it."""
 
 
 @dataclass(frozen=True)
@@ -232,13 +232,13 @@ _CLAIMS: Mapping[type[Template], Callable[[Any], FieldClaims]] = {
 
 
 def claims(statement: Template) -> FieldClaims:
-    """The claims of a statement about fields; none for other templates."""
+    """The claims of a statement about fields; empty for other templates."""
     make = _CLAIMS.get(type(statement))
     return FieldClaims() if make is None else make(statement)
 
 
 def implies(strong: FieldClaims, weak: FieldClaims, nested: bool) -> bool:
-    """Whether a statement with these claims holds only where one with the weaker claims does."""
+    """Whether a statement with the strong claims implies a statement with the weak claims."""
     if not (weak.holds or weak.denied) or strong == weak:
         return False
 
@@ -253,7 +253,7 @@ def implies(strong: FieldClaims, weak: FieldClaims, nested: bool) -> bool:
 
 
 def contradict(one: FieldClaims, other: FieldClaims, nested: bool) -> bool:
-    """Whether two statements with these claims leave no place for a field of which both speak."""
+    """Whether two statements with these claims exclude a field that both concern."""
     if one.holds & other.denied or one.denied & other.holds:
         return True
     if one.exclusive is None or other.exclusive is None or one.exclusive[0] != other.exclusive[0]:

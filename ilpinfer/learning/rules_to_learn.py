@@ -1,4 +1,4 @@
-"""Rules mined for learning: many, also weak ones, whose penalties are learnt afterwards."""
+"""Rules mined for learning: many, also weak, with penalties that are learnt afterwards."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,9 +19,9 @@ FAMILIES = (
     "presence-precedence",
 )
 CONFIDENCE, MOST_SUPPORT, LEAST_SUPPORT, SHARE = 0.6, 20, 4, 0.1
-"""Least share of trials at which a rule holds; and least number of trials: a share of the sequences, within bounds."""
+"""Least share of trials that keep a rule; bounds on the least number of trials, and its share of the sequences."""
 LEAST, MOST = (2, 3, 4, 6), (1, 2, 3, 5, 8, 12, 20)
-"""Least and most tokens of runs that rules ask for."""
+"""Minimum and maximum run lengths of the rules."""
 
 
 def support_for(sequences: int) -> int:
@@ -29,7 +29,7 @@ def support_for(sequences: int) -> int:
 
 
 def many_rules(pairs: Sequence[Labelled], scheme: str = "") -> RuleSet:
-    """Rules of six families that hold more often than not, and bounds on the lengths of runs, all with few trials."""
+    """Rules of six families that hold more often than not, and bounds on run lengths; few trials suffice for each."""
     support = support_for(len(pairs))
     miner = RuleMiner(FAMILIES, support=support, confidence=CONFIDENCE, gain=0.0, pruning="none")
     rules = mined(miner, pairs, scheme)
@@ -37,14 +37,14 @@ def many_rules(pairs: Sequence[Labelled], scheme: str = "") -> RuleSet:
 
 
 def mined(miner: RuleMiner, pairs: Sequence[Labelled], scheme: str = "") -> RuleSet:
-    """What a miner finds; nothing where it cannot be asked, as with a single label or fewer sequences than folds."""
+    """The rules that a miner finds; none for data that it refuses: a single label, or fewer sequences than folds."""
     if len(pairs) < miner.folds or len({name for _, labels in pairs for name in labels}) < 2:
         return RuleSet(())
     return miner.fit(pairs, scheme).rules
 
 
 def run_lengths(pairs: Sequence[Labelled], support: int, scheme: str = "") -> list[Rule]:
-    """Bounds on the lengths of runs, of each field that so many sequences have."""
+    """Bounds on run lengths of each field that occurs in at least `support` sequences."""
     table = LabelArrays.of(*encode(pairs, scheme))
     names = [field.name for field in table.labels.each_field if field.name != OUTSIDE]
     return [
@@ -59,7 +59,7 @@ def run_lengths(pairs: Sequence[Labelled], support: int, scheme: str = "") -> li
 
 
 def keep_scheme(pairs: Sequence[Labelled], scheme: str = "") -> RuleSet:
-    """The hard rule on the scheme, where there is a scheme and all labellings keep it."""
+    """The hard rule on the scheme, if there is a scheme and all labellings keep it."""
     table = LabelArrays.of(*encode(pairs, scheme))
     steps, ends = table.labels.invalid
     broken = steps[table.before, table.ids].any() or ends[table.ids[table.finish]].any()

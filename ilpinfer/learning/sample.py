@@ -30,7 +30,7 @@ class FoldCounts:
     broken: Integers  # (F,)
 
     def held_out(self, support: int, confidence: float) -> tuple[Integers, Integers]:
-        """In how many folds a rule holds that the other folds teach, and in how many it applies."""
+        """Number of folds in which a rule learnt from the other folds holds, and in which it applies."""
         fired = self.held + self.broken
         rest, rest_held = fired.sum(axis=0) - fired, self.held.sum(axis=0) - self.held
         share = (len(fired) - 1) / len(fired)
@@ -39,7 +39,7 @@ class FoldCounts:
         return holds.sum(axis=0), (fired > 0).sum(axis=0)
 
     def pooled(self, support: int, confidence: float, least_gain: float, base: float) -> float:
-        """The share of held-out trials that hold, over all rules that the other folds teach; 0 where there is no trial."""
+        """Share of held-out trials that keep the rules learnt from the other folds; 0 without trials."""
         rest_held, rest_broken = self.held.sum(axis=0) - self.held, self.broken.sum(axis=0) - self.broken
         rest, share = rest_held + rest_broken, (len(self.held) - 1) / len(self.held)
         taught = (rest >= share * support) & (rest_held >= confidence * rest)
@@ -49,13 +49,13 @@ class FoldCounts:
 
 
 def survives(holds: Integers, applies: Integers) -> Booleans:
-    """Whether a rule holds in at least half of the folds in which it applies, and in one."""
+    """Whether a rule holds in at least half of the folds in which it applies, and in at least one."""
     result: Booleans = (holds > 0) & (2 * holds >= applies)
     return result
 
 
 def gain(held: int, broken: int, base: float) -> float:
-    """The log-likelihood ratio of held and broken trials against a base rate, nats; 0 where the base rate is higher."""
+    """The log-likelihood ratio of held and broken trials against a base rate, nats; 0 if the base rate is higher."""
     return float(gains(np.array([held]), np.array([broken]), base)[0])
 
 
@@ -77,13 +77,13 @@ def cost(held: int, broken: int, smoothing: float) -> float:
 
 
 Candidates = Iterator[tuple[Rule, float]]
-"""Rules, and the share of their trials at which they would hold by chance."""
+"""Rules, and the share of trials that would keep them by chance."""
 MOST_WORDS = 100
-"""Largest number of words of a rule, those with the largest gain."""
+"""Largest number of words of a rule; the words of largest gain are kept."""
 RAISES = (1, 2, 4, 8, 16)
-"""Multiples of the least number of trials of a word that are tried."""
+"""Factors of the least number of trials per word that are tried."""
 SHAPES: tuple[TokenClass, ...] = ("capitalised", "uppercase")
-"""Classes of the token before a word."""
+"""Classes of the previous token."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Sample:
 
     @cached_property
     def names(self) -> list[str]:
-        """The fields that occur but `O`, sorted."""
+        """The fields that occur, sorted, without `O`."""
         fields = sorted(field.name for field in self.table.labels.each_field)
         return [name for name in fields if self.table.field(name).present.any()]
 
@@ -103,7 +103,7 @@ class Sample:
         return self.table.labels.scheme == "paths"
 
     def related(self, a: str, b: str) -> bool:
-        """Whether two fields are the same, or one is a part of the other."""
+        """Whether two fields are equal or one is a part of the other."""
         return a == b or (self.nested and (a.startswith(b + "/") or b.startswith(a + "/")))
 
     @cached_property
@@ -113,7 +113,7 @@ class Sample:
 
     @cached_property
     def runs(self) -> tuple[Integers, Integers, Integers, Integers]:
-        """The field, sequence, first and last token of the runs of all fields."""
+        """Field, sequence, first and last token of all runs."""
         tables = [self.table.field(name) for name in self.names]
         owner = np.repeat(np.arange(len(tables)), [len(t.start) for t in tables])
         columns = [(t.run_sequence, t.start, t.end) for t in tables]
@@ -121,7 +121,7 @@ class Sample:
         return owner, sequence, start, end
 
     def of_others(self, name: str) -> Booleans:
-        """Which of all runs belong to fields that are unrelated to this one."""
+        """Which of all runs belong to fields unrelated to this one."""
         others = np.array([not self.related(name, other) for other in self.names])
         result: Booleans = others[self.runs[0]]
         return result
@@ -137,13 +137,13 @@ class Sample:
 
     @cached_property
     def lower(self) -> tuple[list[str], Integers]:
-        """The different words without their case, and that of each token."""
+        """The different lower-case words, and the index of each token's word."""
         index: dict[str, int] = {}
         of_word = [index.setdefault(word.lower(), len(index)) for word in self.table.words]
         return list(index), np.array(of_word, np.int64)[self.table.tokens]
 
     def word_rules(self) -> Candidates:
-        """Words that lie in a field, and classes of tokens that do."""
+        """Words and token classes that indicate a field."""
         everywhere = np.flatnonzero(self.spelled)
         chosen = self.choose(everywhere, self.lower[1][everywhere])
         for field, numbers in chosen.items():
@@ -154,7 +154,7 @@ class Sample:
                 yield C.tag_at(field, token_class=token_class), self.share(field, everywhere)
 
     def next_word_rules(self) -> Candidates:
-        """Words that follow a token of a field, for any token and for capitalised or upper-case ones."""
+        """Words that follow a token of a field: any token, or a capitalised or upper-case one."""
         followed = np.flatnonzero(~self.table.closes & np.append(self.spelled[1:], False))
         of_next = self.lower[1]
         plain = self.choose(followed, of_next[followed + 1])
@@ -177,7 +177,7 @@ class Sample:
         return float(member.mean()) if len(member) else 0.0
 
     def choose(self, places: Integers, keys: Integers, *among: Integers) -> dict[str, list[int]]:
-        """For each field the numbers, of those given at each place, that show it better than in the groups of `among`, and no part of it."""
+        """For each field the keys that indicate it above its share in every group of `among`, and that indicate no part of it."""
         folds = int(self.fold.max()) + 1
         every, least = places, self.thresholds.word_support * (1 if folds == 1 else (folds - 1) / folds)
         frequent, keys = np.unique(keys, return_inverse=True)
@@ -207,7 +207,7 @@ class Sample:
         return result
 
     def _reach(self, counts: FoldCounts, base: float) -> tuple[Booleans, Floats]:
-        """(W,) which words reach the thresholds, more trials being asked for until held-out folds keep the confidence; and their gain."""
+        """(W,) words that reach the thresholds, with support raised until held-out folds keep the confidence; and their gain."""
         t = self.thresholds
         held, broken = counts.held.sum(axis=0), counts.broken.sum(axis=0)
         weight = gains(held, broken, base)

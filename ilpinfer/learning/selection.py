@@ -1,4 +1,4 @@
-"""Candidates, each fitted without every fold in turn and scored on it, and the chosen one."""
+"""Cross-validated selection: each candidate is fitted without each fold and scored on it."""
 
 import contextlib
 import math
@@ -19,20 +19,20 @@ from ilpinfer.learning.measures import Measures
 Candidate = TypeVar("Candidate")
 Fitted = TypeVar("Fitted")
 Folds = Sequence[Sequence[int]]
-"""The places of the sequences of each fold; every place is in one of them."""
+"""Indices of the sequences of each fold; every sequence is in one fold."""
 WAITING = 3.0
-"""Seconds that may pass for each second of processor time."""
+"""Seconds of wall time that count as one second of processor time."""
 MARGIN = 2.0
-"""Standard errors by which one candidate has to differ from another to be clearly better."""
+"""Number of standard errors by which a clearly better candidate leads."""
 Scores = NDArray[Any]
-"""(N, …) a row for each sequence, by what was fitted without it."""
+"""(N, …) one row per sequence, from the fit without it."""
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateTrial(Generic[Fitted]):
-    """A candidate on the folds: what was fitted without each of them, and the scores of their sequences.
+    """The fits of a candidate without each fold, and the scores of the sequences of the folds.
 
-    Where its seconds did not suffice for all folds, `stopped` says so, and `places` are those of the sequences that have scores.
+    If its time did not suffice for all folds, `stopped` says so, and `places` are the indices of the sequences that have scores.
     """
 
     fitted: tuple[Fitted, ...]
@@ -43,12 +43,12 @@ class CandidateTrial(Generic[Fitted]):
 
 
 Choose = Callable[[Mapping[str, CandidateTrial[Any]]], str]
-"""Names the candidate to take."""
+"""Returns the name of the selected candidate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection(Generic[Fitted]):
-    """The name of the chosen candidate, and the trials of all."""
+    """The name of the selected candidate, and all trials."""
 
     chosen: str
     trials: Mapping[str, CandidateTrial[Fitted]]
@@ -67,9 +67,9 @@ class Tried:
     seconds : float
         Seconds that its fits and labellings took.
     refused : str, default ""
-        Reason why it cannot be chosen.
+        Reason why it cannot be selected.
     stopped : str, default ""
-        Number of folds on which it was tried, where that is not all of them.
+        Number of folds on which it was tried, if not all.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Tried:
 
     @property
     def measured(self) -> bool:
-        """Whether there was time for one fold."""
+        """Whether there was time for at least one fold."""
         return not math.isnan(self.measures.accuracy)
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,11 +108,11 @@ def select(
     choose: Choose,
     seconds: float | None = None,
 ) -> Selection[Fitted]:
-    """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and take one by the trials of all.
+    """Fit each candidate without each fold, score (n, …) the n sequences of the fold, and select a candidate by all trials.
 
-    Each candidate has `seconds` of processor time, and what earlier ones have left of theirs; one that needs more is tried on fewer
-    folds, as many as it has time for. The first one, with which the others are compared, is tried on all; OutOfTime where a limit
-    of the caller passes in this one.
+    Each candidate has `seconds` of processor time plus the time that earlier candidates left. A candidate that needs more is tried on
+    as many folds as it has time for. The first candidate, the baseline, is tried on all folds; OutOfTime if a limit of the caller
+    passes meanwhile.
     """
     trials, left = dict[str, CandidateTrial[Fitted]](), 0.0
     for name, candidate in candidates.items():
@@ -123,7 +123,7 @@ def select(
 
 
 def _clock() -> Callable[[], float]:
-    """Seconds of processor time from now; a third of the time that passes, where that is more, as solvers work in other processes."""
+    """Seconds of processor time from now, or a third of the wall time if that is more, as solvers run in other processes."""
     processor, clock = time.process_time(), time.perf_counter()
     return lambda: max(time.process_time() - processor, (time.perf_counter() - clock) / WAITING)
 
@@ -155,14 +155,14 @@ def _trial(
 
 
 def largest(value: Callable[[Scores], float]) -> Choose:
-    """The first candidate of the largest value of its scores."""
+    """Selects the first candidate with the largest value of its scores."""
     return lambda trials: max(trials, key=lambda name: value(trials[name].scores))
 
 
 def tried(
     trials: Mapping[str, CandidateTrial[Any]], refused: Mapping[str, str] | None = None
 ) -> tuple[Tried, ...]:
-    """Trials whose scores are counts (N, 6), as records."""
+    """Records of trials whose scores are counts (N, 6)."""
     said, none = refused or {}, Measures(math.nan, math.nan, math.nan)
     return tuple(
         Tried(

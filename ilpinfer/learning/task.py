@@ -1,4 +1,4 @@
-"""Weights to learn, and what they stand on: labellings in pools, and moves from one of them to gold."""
+"""Interface of weight learning: pools of labellings, and moves from a labelling to gold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from formulations.dtypes import Floats, Integers
 from ilpinfer.evaluation.counts import Totals
 
 LARGEST = 30.0
-"""Nats: weights stay within this; a rule that reaches it is practically hard."""
+"""Bound on weights, nats; a rule at the bound is practically hard."""
 TOP, WITHIN = 10, 8.0
-"""The best labellings without soft rules that updates of many rules see, and how far they are behind the first, nats."""
+"""Number of best labellings without soft rules in a pool, and their largest distance from the best score, nats."""
 
 SECONDS = 5.0
-"""Seconds for one sequence; what is not proved by then is the best labelling found, and `AllFeatures` leaves it out."""
+"""Time limit per sequence; without a proof by then, the best labelling found is used, and `AllFeatures` leaves the sequence out."""
 
 
 class Move(NamedTuple):
-    """Where gold counts otherwise than another labelling does, by how much, and how far gold is behind it, nats."""
+    """Indices of the activations in which gold differs from another labelling, the differences, and how far gold is behind, nats."""
 
     where: Integers
     change: Floats
@@ -31,7 +31,7 @@ class Pool:
     scores: Floats
     activations: Any  # (n, W), an array or a sparse one
     counts: Totals
-    wrong: Floats  # (n,) labels that are not those of gold
+    wrong: Floats  # (n,) number of labels that differ from gold
 
     def extended(self, other: "Pool") -> "Pool":
         return Pool(
@@ -43,7 +43,7 @@ class Pool:
 
 
 class LearningTask(Protocol):
-    """W weights and what they stand on: rules alone (`TrainingSet`), or all features of a model and rules (`AllFeatures`)."""
+    """W weights to learn: of rules (`TrainingSet`), or of rules and all features of a model (`AllFeatures`)."""
 
     @property
     def least(self) -> Floats: ...
@@ -51,23 +51,23 @@ class LearningTask(Protocol):
     def most(self) -> Floats: ...
 
     def started(self, factor: float) -> Floats:
-        """(W,) given weights times a factor, to begin steps with."""
+        """(W,) start weights: the given weights times a factor."""
         ...
 
     def counted(self, places: Sequence[int]) -> Floats:
-        """(W,) weights by counts of the gold labels of some examples."""
+        """(W,) weights from counts on the gold labels of some examples."""
         ...
 
     def move(self, place: int, weights: Floats, margin: float) -> Move | None:
-        """From the best labelling of an example under weights to gold; None where there is nothing to learn."""
+        """The move from the best labelling of an example under weights to gold; None if there is nothing to learn."""
         ...
 
     def prepare(self, start: Floats, places: Sequence[int], margin: float) -> None:
-        """Find labellings in which `move` will search."""
+        """Find labellings for `move` to search."""
         ...
 
     def grow(self, weights: Floats, places: Sequence[int]) -> bool:
-        """Find more of them; whether any is new."""
+        """Find more labellings; whether any is new."""
         ...
 
     def add_best(self, places: Sequence[int], top: int, within: float) -> None: ...

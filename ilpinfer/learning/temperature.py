@@ -1,4 +1,4 @@
-"""The temperature of logits, by the likelihood of gold labels."""
+"""The temperature of logits, fitted by the likelihood of gold labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from formulations.messages import counted
 from formulations.score_numbers import in_memory, one_notice, score_array
 
 LEAST, MOST = 0.05, 20.0
-"""Temperatures that are tried."""
+"""Bounds on the temperature."""
 PRECISION = 1e-4
-"""Of the logarithm of a temperature."""
+"""Precision of the logarithm of a temperature."""
 LARGEST = 2**22
-"""Scores of several sequences, and of one step in all of them, which are in memory at once."""
+"""Largest number of scores of a batch of sequences, and of one step of all its sequences, in memory at once."""
 
 
 @one_notice
@@ -32,37 +32,37 @@ def fit_temperature(
 ) -> float:
     r"""The temperature of logits under which gold labels are most likely.
 
-    A network is often surer than it is right, so that a penalty in nats weighs too little beside its logits. The temperature is
+    A network is often overconfident, so that a penalty in nats weighs too little relative to its logits. The temperature is
 
     .. math:: \arg\min_\tau -\sum_n \log p_\tau(y_n), \qquad p_\tau(y) \propto \exp(s(y) / \tau),
 
-    where s(y) is the sum of the logits of a labelling, and of the transitions of a CRF layer (Guo et al. 2017, section 4.2).
+    where s(y) is the sum of the logits and CRF transitions of a labelling (Guo et al. 2017, section 4.2).
 
     Parameters
     ----------
     logits : array_like of shape (N, T, K), or list of array_like of shape (T, K)
         Scores in nats of N sequences that the network was not trained on, a row for each token or word piece.
     gold : iterable of sequence of str or of int
-        Name or id of the label of each row. A row whose id is negative, such as padding, is left out.
+        Label name or id of each row. Rows with a negative id, such as padding, are left out.
     labels : LabelSet, sequence of str or mapping of object to str, optional
-        K names, or an `id2label` mapping; needed where `gold` has names.
+        K names, or an `id2label` mapping; required if `gold` has names.
     transitions, start, end : array_like of shape (K, K) or (K,), optional
         Scores in nats of a CRF layer: of steps [from, to], of first and of last labels.
 
     Returns
     -------
     float
-        A number from 0.05 to 20 for the parameter `temperature` of `from_logits`; above 1 where the network is too sure.
+        A number from 0.05 to 20 for the parameter `temperature` of `from_logits`; above 1 if the network is overconfident.
 
     Raises
     ------
     ValueError
-        For NaN, shapes that do not fit together, unknown labels, gold labels that are forbidden, and where no temperature is the
-        best, as for logits that are always right.
+        For NaN, inconsistent shapes, unknown labels, forbidden gold labels, and if no temperature is the best, such as for logits
+        that are always right.
 
     Examples
     --------
-    The network is sure of four labels, and three of them are right:
+    The network is confident of four labels, and three of them are right:
 
     >>> logits = [[[4.0, 0.0], [4.0, 0.0], [0.0, 4.0], [0.0, 4.0]]]
     >>> round(fit_temperature(logits, [["a", "b", "b", "b"]], labels=["a", "b"]), 2)
@@ -108,7 +108,7 @@ def fit_temperature(
 
 
 def _labelled(logits: Any, gold: Any, labels: Any) -> tuple[list[Floats], list[Integers]]:
-    """The rows (T, K) of each sequence that have a label, and their label ids (T,); sequences without any are left out."""
+    """The labelled rows (T, K) of each sequence, and their label ids (T,); sequences without labelled rows are left out."""
     scores = list(iterable(in_memory(logits), "logits", "an array (N, T, K), or a list of arrays (T, K)"))
     known = list(iterable(in_memory(gold), "gold", "the labels of each sequence"))
     if len(scores) != len(known):
@@ -139,7 +139,7 @@ def _labelled(logits: Any, gold: Any, labels: Any) -> tuple[list[Floats], list[I
 
 
 def _scores(name: str, scores: Any, shape: tuple[int, ...]) -> Floats:
-    """Scores of a CRF layer, zeros where there are none."""
+    """Scores of a CRF layer, zeros if there are none."""
     result = np.zeros(shape) if scores is None else score_array(scores, name)
     if result.shape != shape:
         raise ValueError(
@@ -149,7 +149,7 @@ def _scores(name: str, scores: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def _batches(rows: Sequence[Floats]) -> list[tuple[Floats, Integers]]:
-    """Sequences (N, T, K), the longest first, and their lengths (N,), in as many arrays as are small enough."""
+    """Batches of bounded size: sequences (N, T, K), the longest first, and their lengths (N,)."""
     left, K = sorted(rows, key=len, reverse=True), rows[0].shape[1]
     result = []
     while left:

@@ -1,4 +1,4 @@
-"""Scored sequences with gold labels: counts of rules and features in labellings, and decoding under given weights."""
+"""Scored sequences with gold labels: activations of labellings, and decoding under given weights."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,17 +22,17 @@ from ilpinfer.learning.task import LARGEST, SECONDS, TOP, WITHIN, Move, Pool
 from ilpinfer.pipelines.trellises import ScoredExample
 
 SMALLEST = 1e-4
-"""Nats: a penalty below is 0, and its rule is left out."""
+"""Nats: a smaller penalty counts as 0, and its rule is left out."""
 
 
 class TrainingSet:
-    """Scored examples and the items whose weights are learnt; a labelling's score is the model's plus weights · activations.
+    """Scored examples and the items to learn; the score of a labelling is the model score plus weights · activations.
 
-    Gold labels that are None are completed once, under the rules as they are; errors are counted at tokens whose label is `known`.
+    Gold labels that are None are completed once, under the given rules; errors are counted at tokens whose label is `known`.
     """
 
     limit: float = SECONDS
-    """For each decoded sequence."""
+    """Seconds for each decoded sequence."""
 
     def __init__(
         self, examples: Sequence[ScoredExample], rules: RuleSet, known: Sequence[Booleans] | None = None
@@ -60,7 +60,7 @@ class TrainingSet:
         return len(self.trellises)
 
     def with_rules(self, rules: RuleSet) -> "TrainingSet":
-        """The same examples and other rules, whose pools begin with the labellings of these ones."""
+        """The same examples with other rules; the new pools start with the labellings of these pools."""
         result = TrainingSet(self.examples, rules, self.known)
         result._counts, result._seen = self._counts, [dict(seen) for seen in self._seen]
         return result
@@ -88,7 +88,7 @@ class TrainingSet:
         return np.where(self.least == 0, np.minimum(factor * self.given, LARGEST), self.given)
 
     def counted(self, places: Sequence[int]) -> Floats:
-        """(R,) penalties by `smoothed_penalty`; features keep their weights (Learning plus Inference)."""
+        """(R,) penalties from `smoothed_penalty`; features keep their weights (Learning plus Inference)."""
         applicable, broken = sum(
             (self.gold_trials(place) for place in places), np.zeros((len(self.items), 2), np.int64)
         ).T
@@ -119,7 +119,7 @@ class TrainingSet:
         return replace(self.rules, items=tuple(result))
 
     def decode(self, weights: Floats, places: Iterable[int] | None = None) -> list[LabelIds | None]:
-        """The best labelling of each example, or of those at some places; None where hard rules leave none."""
+        """The best labelling of each example, or of the examples at `places`; None if hard rules exclude all."""
         decoder = Decoder(self.with_weights(weights), time_limit=self.limit)
         chosen = list(range(len(self)) if places is None else places)
         together = sorted(chosen, key=self._models.__getitem__)
@@ -133,35 +133,35 @@ class TrainingSet:
         return [best[place] for place in chosen]
 
     def _each(self, places: Iterable[int]) -> Iterator[Trellis]:
-        """Trellises, as long as there is time."""
+        """Trellises, with a check of the time limit before each."""
         for place in places:
             check()
             yield self.trellises[place]
 
     @cached_property
     def _models(self) -> list[int]:
-        """A number for the transitions of each example: those of one model are decoded together, which is faster."""
+        """A number for the transitions of each example; examples with equal transitions are decoded together, which is faster."""
         numbers: dict[bytes, int] = {}
         pools = (trellis.lattice.pool for trellis in self.trellises)
         return [numbers.setdefault(pool.tobytes() if len(pool) == 1 else b"", len(numbers)) for pool in pools]
 
     def prepare(self, start: Floats, places: Sequence[int], margin: float) -> None:
-        """Decode with the weights that steps begin with and without any; for a margin, also add the best few labellings."""
+        """Decode with the start weights and with zero weights; with a margin, also add the best few labellings."""
         for weights in {each.tobytes(): each for each in (start, np.zeros_like(start))}.values():
             self.decode(weights, places)
         if margin:
             self.add_best(places, TOP, WITHIN)
 
     def grow(self, weights: Floats, places: Sequence[int]) -> bool:
-        """Decode with weights; whether a labelling is new."""
+        """Decode with weights; whether any labelling is new."""
         before = sum(len(self._seen[place]) for place in places)
         self.decode(weights, places)
         return sum(len(self._seen[place]) for place in places) > before
 
     def move(self, place: int, weights: Floats, margin: float) -> Move | None:
-        """From the best labelling of the pool, by score plus margin times wrong tokens, to gold.
+        """The move from the best labelling of the pool, by score plus margin times wrong tokens, to gold.
 
-        None where the best one has all known labels, or counts the same as gold.
+        None if the best labelling has all known labels or the same activations as gold.
         """
         pool = self.pool(place)
         if not len(pool.scores):
@@ -177,7 +177,7 @@ class TrainingSet:
 
     @cached_property
     def _gold_scores(self) -> list[float]:
-        """The score of each gold labelling by the model; inf where it lacks a label, so that no step has a margin to reach."""
+        """The model score of each gold labelling; inf if the model lacks a label, so that every margin is reached."""
         return [
             trellis.score(gold) if {*gold} <= {*trellis.labels.names} else np.inf
             for trellis, gold in zip(self.trellises, self.gold, strict=True)
@@ -188,11 +188,10 @@ class TrainingSet:
         self._seen[place].setdefault(ids.tobytes(), ids)
 
     def labellings(self, place: int) -> list[LabelIds]:
-        """The labellings of the pool of an example."""
         return list(self._seen[place].values())
 
     def add_best(self, places: Sequence[int], top: int, within: float) -> None:
-        """Add to pools the best few labellings under the hard rules alone, as far as they are within some nats of the best one."""
+        """Add to pools the best `top` labellings under the hard rules alone, at most `within` nats below the best."""
         decoder = Decoder(self.with_weights(np.zeros_like(self.given)), time_limit=self.limit)
         lists = decoder.decode_many(self._each(places), top=top)
         for place, few in zip(places, lists, strict=True):
@@ -201,11 +200,11 @@ class TrainingSet:
                     self.see(place, each.ids)
 
     def pool(self, place: int) -> Pool:
-        """The labellings of one example that any weights have led to, in the order in which they were met."""
+        """All labellings of one example found so far, in the order of discovery."""
         return self.pools([place])[0]
 
     def pools(self, places: Sequence[int]) -> list[Pool]:
-        """The same of several examples, which is faster at once."""
+        """The pools of several examples, computed together, which is faster."""
         new = [
             (place, list(self._seen[place].values())[len(self._pools[place].scores) :]) for place in places
         ]
@@ -225,27 +224,27 @@ class TrainingSet:
         return [self._pools[place] for place in places]
 
     def _wrong(self, place: int, ids: LabelIds) -> int:
-        """How many labels are not those of gold, where these are known."""
+        """Number of labels that differ from known gold labels."""
         names = self.trellises[place].labels.names
         each = zip(ids, self.gold[place], self.known[place], strict=True)
         return sum(names[k] != y for k, y, known in each if known)
 
     def activations(self, place: int, ids: Integers) -> Floats:
-        """(R,) activations of the items in a labelling of one example."""
+        """(R,) activations of a labelling of one example."""
         row: Floats = self._activations.of([(place, ids)])[0]
         return row
 
     @property
     def unlabelled(self) -> int:
-        """How many examples had no labelling whenever they were decoded."""
+        """Number of examples for which no decoding found a labelling."""
         return sum(not seen for seen in self._seen)
 
     def concerned(self, place: int) -> list[int]:
-        """Items that some labelling of an example activates, of those that were counted so far."""
+        """Items that are activated by some labelling in the pool of an example."""
         return [int(j) for j in np.flatnonzero(self.pool(place).activations.any(axis=0))]
 
     def gold_trials(self, place: int) -> Integers:
-        """(R, 2) whether each rule is at stake in the gold labelling of one example, and whether that breaks it; 0 for features."""
+        """(R, 2) whether each rule applies to the gold labelling of one example, and whether gold breaks it; 0 for features."""
         if place not in self._trials:
             tokens = self.trellises[place].tokens
             reading = Reading(self.gold[place], tokens, self._activations.optional_labels)
@@ -257,7 +256,7 @@ class TrainingSet:
 
     @cached_property
     def gold_activations(self) -> Floats:
-        """(N, R) the same for the gold labellings."""
+        """(N, R) activations of the gold labellings."""
         return self._activations.of_gold([self.labels.ids(labels) for labels in self.gold])
 
     def counts(self, place: int, ids: LabelIds | None) -> list[int]:
@@ -270,7 +269,7 @@ class TrainingSet:
         return known[key]
 
     def counts_of_names(self, place: int, names: Sequence[str] | None) -> list[int]:
-        """The counts of `COLUMNS`, as if the sequence were of the tokens alone whose label is known."""
+        """The counts of `COLUMNS` over the tokens with a known label, as if they were the whole sequence."""
         predicted = None if names is None else self._runs(place, names)
         return self.label_counter.count(predicted, self._gold[place]).totals()
 
@@ -278,7 +277,7 @@ class TrainingSet:
         return self.label_counter.labelling(list(compress(names, self.known[place])))
 
     def measure(self, weights: Floats, places: Iterable[int] | None = None) -> Totals:
-        """(n, 6) the counts of the best labellings under weights."""
+        """(n, 6) counts of the best labellings under weights."""
         chosen = list(range(len(self)) if places is None else places)
         labellings = self.decode(weights, chosen)
         return np.array([self.counts(i, ids) for i, ids in zip(chosen, labellings, strict=True)])

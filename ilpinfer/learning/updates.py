@@ -1,4 +1,4 @@
-"""Updates of weights: by counts of gold labels, by steps towards gold, or by the least expected number of errors."""
+"""Weight updates: counts of gold labels, steps towards gold, or minimisation of the expected number of errors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ UPDATES: Mapping[str, str] = {
     "risk": "least expected number of errors among the best labellings of each sequence, for many rules",
 }
 ROUNDING = 1e-5
-"""Nats: a value that is ahead by less may be so because scores are rounded to their grid."""
+"""Nats: smaller leads may come from the rounding of scores to their grid."""
 STRENGTH, LEAST_STRENGTH = 3.0, 0.01
-"""Of the prior of "risk": for all sequences together, and at least for each."""
+"""Strength of the prior of "risk": for all sequences together, and the least strength per sequence."""
 ROUNDS = 8
-"""Most passes of decoding that add labellings to the pools of a training set."""
+"""Largest number of decoding passes that add labellings to the pools of a training set."""
 
 
 class FittedWeights(NamedTuple):
-    """Weights (W,) in nats, whether each has reached the cap (W,), and the number of steps of each epoch."""
+    """Weights (W,) in nats, whether each reached the cap (W,), and the number of steps per epoch."""
 
     weights: Floats
     capped: Booleans
@@ -44,8 +44,8 @@ class FittedWeights(NamedTuple):
 class Update:
     """One way to learn weights (Stokman 2011, section 7.1; Punyakanok et al. 2005).
 
-    With "perceptron" and "margin", w ← w + τ (φ(y) - φ(ŷ)), where φ counts what the weights stand on, y is gold, and ŷ the best
-    labelling under w; with "margin" the best by score plus margin times wrong tokens, and
+    With "perceptron" and "margin", w ← w + τ (φ(y) - φ(ŷ)), where φ are the activations, y is gold, and ŷ is the best labelling
+    under w; with "margin" the best by score plus margin times wrong tokens, and
     τ = min(rate, (its value - score of y) / ‖φ(y) - φ(ŷ)‖²). The result is the mean of w after each example. Steps begin with the
     given weights times `start`, and the rate of epoch e is rate / (1 + decay · e).
     """
@@ -58,7 +58,7 @@ class Update:
     margin: float = 1.0
     measure: str = "spans"
     rounds: int = 2
-    """Rounds of "risk": of the best labellings, then also of those that its weights lead to."""
+    """Rounds of "risk": first on the best labellings, then also on the best labellings under its weights."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Update:
         check_measure(self.measure)
 
     def fit(self, task: LearningTask, places: Sequence[int], start: Floats | None = None) -> FittedWeights:
-        """Learn from the examples at some places, from the given weights times `start`, or other ones (W,)."""
+        """Learn from the examples at `places`, starting at weights `start` (W,) or at the given weights times the factor `start`."""
         places = list(places)
         if self.name == "counts":
             return FittedWeights.plain(task.counted(places))
@@ -91,7 +91,7 @@ class Update:
         return result
 
     def _epochs(self, task: LearningTask, start: Floats, places: list[int], margin: float) -> FittedWeights:
-        """The mean weights of passes over the examples."""
+        """The mean weights of several passes over the examples."""
         random = np.random.default_rng(self.seed)
         weights, total, capped = start.copy(), np.zeros_like(start), np.zeros(len(start), bool)
         done, steps = 0, list[int]()
@@ -114,7 +114,7 @@ class Update:
 
 
 def _length(move: Move, rate: float, margin: float) -> float:
-    """The length of a step; 0 where gold leads by the margin."""
+    """The length of a step; 0 if gold leads by the margin."""
     if not margin:
         return rate
     return 0.0 if move.behind < ROUNDING else min(rate, move.behind / max(_square(move.change), 1.0))

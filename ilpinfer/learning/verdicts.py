@@ -1,4 +1,4 @@
-"""Differences on held-out sequences: of candidates, and of labellings with and without a rule; and which rules stay."""
+"""Differences between candidates and effects of single rules on held-out sequences; and the rules to keep."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ def worse(counts: Totals, other: Totals, margin: float = MARGIN) -> str:
 
 
 def difference(counts: Totals, other: Totals, measure: str) -> tuple[float, float]:
-    """The mean difference of the losses by two sets of counts (N, 6), and its standard error."""
+    """The mean difference of the losses from two sets of counts (N, 6), and its standard error."""
     each = losses(counts, measure) - losses(other, measure)
     return float(each.mean()), float(each.std() / np.sqrt(len(each)))
 
 
 @dataclass(frozen=True, eq=False)
 class Ablation:
-    """The effect of one rule, by decoding held-out sequences with it and without it; counts are (n, 6) of the changed ones."""
+    """The effect of one rule on held-out sequences decoded with and without it; counts (n, 6) are of changed sequences."""
 
     applies: int
     changed: int
@@ -40,13 +40,13 @@ class Ablation:
     sequences: int
 
     def gain(self, measure: str) -> tuple[float, float]:
-        """By how much the rule lowers the loss, summed over sequences, and the standard error of that."""
+        """Reduction of the loss by the rule, summed over sequences, and its standard error."""
         difference = losses(self.without_rule, measure) - losses(self.with_rule, measure)
         every = np.append(difference, np.zeros(self.sequences - len(difference)))
         return float(every.sum()), float(every.std() * np.sqrt(self.sequences))
 
     def harms(self, measure: str) -> bool:
-        """Whether labellings are better without the rule, by more than two standard errors."""
+        """Whether labellings are better without the rule by more than two standard errors."""
         gain, error = self.gain(measure)
         return gain < -2 * error
 
@@ -63,7 +63,7 @@ class Ablation:
 def ablate(
     data: TrainingSet, weights: Sequence[Floats], folds: Folds, items: Iterable[int]
 ) -> dict[int, Ablation]:
-    """The effect of leaving out each of some items, on sequences where a known labelling breaks it."""
+    """The effect of leaving out each item, on the sequences in whose pool a labelling activates it."""
     concerned = [[set(data.concerned(place)) for place in fold] for fold in folds]
     best = [data.decode(w, fold) for w, fold in zip(weights, folds, strict=True)]
     result = {}
@@ -90,7 +90,7 @@ def indispensable(
     ablations: Mapping[int, Ablation],
     useless: Callable[[Ablation], bool],
 ) -> dict[int, Ablation]:
-    """Items that seem useless one by one, but of which some are needed once similar ones are left out."""
+    """Items that seem useless one by one, but are needed once similar items are left out."""
     leaving = sorted(
         (j for j, each in ablations.items() if useless(each)), key=lambda j: -ablations[j].changed
     )
@@ -115,7 +115,7 @@ def _without(weights: Floats, items: Sequence[int]) -> Floats:
 
 
 def _alike(data: TrainingSet, weights: Sequence[Floats], others: Sequence[Floats], folds: Folds) -> bool:
-    """Whether the labellings of all folds are the same under other weights."""
+    """Whether both sets of weights give the same labellings in all folds."""
     return all(
         _same(a, b)
         for w, v, fold in zip(weights, others, folds, strict=True)
@@ -128,7 +128,7 @@ def _same(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 
 
 ENOUGH_SEQUENCES = 20
-"""Sequences to which a rule applies before it is said to change nothing."""
+"""Least number of sequences to which a rule applies for the verdict that it changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def verdicts(
     prune: bool,
     untried: str = "not tried",
 ) -> tuple[RuleVerdict, ...]:
-    """The effect of each item on held-out sequences by the weights that were learnt without them, and whether it is kept."""
+    """The effect of each item on held-out sequences under weights learnt without them, and whether it is kept."""
     ablations: dict[int, Ablation] = {}
     if of_folds is not None and prune:
         items = np.flatnonzero(np.abs(weights) >= SMALLEST).tolist()

@@ -1,4 +1,4 @@
-"""Ways to use rules: which rules, where their penalties come from, and whether the scores of the model are learnt with them."""
+"""Ways to use rules: the source of the rules and of their penalties, and whether model scores are learnt with them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ WAYS: Mapping[str, str] = {
     MINED: "rules mined from the sequences",
     TOGETHER: "the scores of a model together with the penalties of rules",
 }
-"""What can be tried beside no rules."""
+"""The alternatives to no rules."""
 STEPS_TOGETHER: Mapping[str, Any] = {"rate": 0.1, "epochs": 10, "start": 1.0, "decay": 0.0}
-"""Steps of all features together; those of rules alone are the defaults of `Update`."""
+"""Step settings for all features together; the defaults of `Update` are for rules alone."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """Rules from some sources, `GIVEN` and `MINED`, with penalties as they are or by an update; `together` with the scores of the model.
+    """Rules from `sources` (`GIVEN`, `MINED`), with penalties unchanged or by an update; `together` with the scores of the model.
 
-    Of mined rules `many` are all of some families that have few trials, instead of the few that the usual miner finds.
+    With `many`, mined rules are all rules of some families with few required trials, instead of the few rules of the usual miner.
     """
 
     group: str = ""
@@ -40,7 +40,7 @@ QUICK = ("given", "given: perceptron, start 2")
 def ways_of(
     groups: Collection[str], given: bool, update: str | None, quick: bool, own: Mapping[str, Any]
 ) -> dict[str, Way]:
-    """What is tried, the simplest first, with some settings of all updates; with an update, only ways that learn with it."""
+    """The ways to try, the simplest first; `own` are settings of all updates, and `update` keeps only ways that learn with it."""
 
     def by(name: str, **usual: Any) -> Update:
         return Update(name, **{**usual, **own})

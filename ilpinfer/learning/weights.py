@@ -1,4 +1,4 @@
-"""Rules, penalties and scores of models from labelled sequences: what is best on held-out folds, or what is asked for."""
+"""Rules, penalties and model scores learnt from labelled sequences, selected on held-out folds or as requested."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,46 +29,46 @@ from ilpinfer.pipelines.trellises import ScoredExample
 
 Advance = Callable[[], None]
 FOLDS, FEW_FOLDS, MANY_SEQUENCES = 5, 3, 1000
-"""Folds, and those of many sequences, of which two thirds are enough to learn from."""
+"""Number of folds, and number of folds from `MANY_SEQUENCES` on, two thirds of which are enough to learn from."""
 
 
 @dataclass(frozen=True)
 class WeightLearner:
-    """Learn rules and their penalties from labelled sequences, alone or with all weights of a model, whatever is best on folds.
+    """Learn rules and penalties from labelled sequences, alone or with all weights of a model, selected by cross-validation.
 
-    Tried are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules
-    together (Stokman 2011, section 7.1). Everything is learnt, and rules are mined, without the fold on which it is tried. From 50
-    sequences on, rules are chosen only if they are better than no rules by two standard errors; with fewer than 100, given ones with
-    penalties near twice the given ones are chosen unless another way is better by as much.
+    The candidates are no rules, given rules, given rules with learnt penalties, mined rules, and all weights of a model and of rules
+    together (Stokman 2011, section 7.1). Learning and mining leave out the fold on which a candidate is tried. From 50 sequences on,
+    rules are chosen only if they are better than no rules by two standard errors; with fewer than 100, given rules with penalties
+    near twice the given penalties are chosen unless another way is better by two standard errors.
 
-    Labels that are None are unknown. A sequence with some is completed once, by the best labelling that has the known ones, under the
-    given rules; errors are counted, on held-out folds, too, at tokens with known labels only.
+    Labels that are None are unknown. They are completed once, by the best labelling under the given rules that has the known labels.
+    Errors are counted only at tokens with known labels, on held-out folds too.
 
     Parameters
     ----------
     update : str, optional
-        A name from `UPDATES`: only ways to learn with this update are tried, beside no rules, and one of them is chosen.
+        A name from `UPDATES`: besides no rules, only ways that learn with this update are tried, and one of them is chosen.
     measure : str, default "all"
         Measure that is maximised: "tokens", "spans", "sequences", "all", or an F measure of spans such as "f0.5", which
-        weighs precision above recall (Trompper 2016).
+        weights precision above recall (Trompper 2016).
     folds : int, optional
-        Number of folds; if not given 5, and 3 from 1000 sequences on.
+        Number of folds; if not given, 5, or 3 from 1000 sequences on.
     ways : collection of str, optional
-        What is tried beside no rules, names from `WAYS`; everything that is possible if not given.
+        Alternatives to no rules, names from `WAYS`; if not given, all possible ones.
     quick : bool, default False
-        Whether one update of each is tried, and neither mined rules nor all weights.
+        Whether only given rules are tried, as they are and with one update, and neither mined rules nor all weights.
     seconds : float or None, default 60.0
-        Seconds of processor time for each way on all folds, and what earlier ways have left of theirs; one that needs more is tried on
-        fewer folds. None for no limit.
+        Seconds of processor time for each way on all folds, plus the time that earlier ways left; a way that needs more is tried
+        on fewer folds. None for no limit.
     rate, epochs : float or int, optional
         Largest step in nats, and number of passes of "perceptron" and "margin": 0.3 and 20 for rules alone, 0.1 and 10 for all
         weights.
     start : float, optional
-        Factor of the given penalties that these two and "risk" start from; each way has its own one if not given.
+        Factor of the given penalties at which "perceptron", "margin" and "risk" start; if not given, each way has its own.
     margin : float, default 1.0
-        Nats for each wrong token, of "margin".
+        Margin of "margin" per wrong token, nats.
     prune : bool, default True
-        Whether given rules that are useless with learnt penalties are removed.
+        Whether given rules that learnt penalties make useless are removed.
     seed : int, default 0
         Seed of folds and of the order of sequences.
 
@@ -127,7 +127,7 @@ class WeightLearner:
         return {**own, "margin": self.margin, "measure": self.measure, "seed": self.seed}
 
     def _ways(self, given: bool, together: bool) -> dict[str, Way]:
-        """The ways by name; ValueError where there is nothing to try beside no rules."""
+        """The ways by name; ValueError if there is no alternative to no rules."""
         groups = {*(WAYS if self.ways is None else self.ways)} - ({TOGETHER} if not together else set())
         result = ways_of(groups, given, self.update, self.quick, self._settings)
         if len(result) == 1:
@@ -140,16 +140,16 @@ class WeightLearner:
         return result
 
     def fits(self, sequences: int, rules: Rules = (), together: bool = False, trained: bool = False) -> int:
-        """How often `advance` is called at most: after each fit without a fold, and once in the end.
+        """Largest number of calls of `advance`: one after each fit without a fold, and one at the end.
 
         Parameters
         ----------
         sequences : int
             Number of sequences.
         rules, together
-            Given rules, and whether there is a model whose scores can be corrected.
+            Given rules, and whether there is a model with scores that can be corrected.
         trained : bool, default False
-            Whether a model is trained without each fold, too.
+            Whether a model is also trained without each fold.
 
         Returns
         -------
@@ -163,14 +163,14 @@ class WeightLearner:
     def fit(
         self, examples: Sequence[ScoredExample], rules: Rules = (), *, advance: Advance = lambda: None
     ) -> LearntWeights:
-        """Learn rules and their weights for scores that stay as they are.
+        """Learn rules and their weights for fixed scores.
 
         Parameters
         ----------
         examples : sequence of ScoredExample
             Sequences scored by models that were not trained on them.
         rules : Rules, optional
-            Rules with penalties, which are prior knowledge; hard ones are kept.
+            Rules with penalties, which are prior knowledge; hard rules are kept.
         advance : callable, optional
             Function that is called after each of the `fits`.
 
@@ -182,7 +182,7 @@ class WeightLearner:
         Raises
         ------
         ValueError
-            For no examples, labels or rules that do not fit, nothing to try, and hard rules that nothing keeps.
+            For no examples, labels or rules that do not fit, nothing to try, and hard rules that no labelling keeps.
         """
         given = stated(rules, "learning of penalties").rules
         if self.ways is not None and MINED not in self.ways:
@@ -199,8 +199,8 @@ class WeightLearner:
     ) -> LearntWeights:
         """Train a model, and learn rules and their weights, or all weights together.
 
-        Each sequence is scored by a model that was trained without its fold. Corrections of all weights are learnt on these scores.
-        On a fold, they are applied to the model that was trained without it; in the end, to the model of all sequences.
+        Each sequence is scored by a model trained without its fold. Corrections of all weights are learnt on these scores. On a fold,
+        they are applied to the model trained without it; at the end, to the model of all sequences.
 
         Parameters
         ----------
@@ -209,14 +209,14 @@ class WeightLearner:
         train : callable
             Function that makes a model from labelled sequences, in the scheme of these labels. It gets unknown labels as they are.
         rules : Rules, optional
-            Rules with their penalties; hard ones are kept.
+            Rules with their penalties; hard rules are kept.
         advance : callable, optional
             Function that is called after each of the `fits`.
 
         Returns
         -------
         LearntWeights
-            The rules and the model, which is as `train` makes it unless all weights were learnt.
+            The rules and the model, which is unchanged from `train` unless all weights were learnt.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class WeightLearner:
     def _verdicts(
         self, made: Fitted, trial: CandidateTrial[Fitted] | None, chosen: str, way: Way
     ) -> tuple[RuleVerdict, ...]:
-        """The effect of each item on held-out sequences; that of mined rules, of which each fold has others, is not known."""
+        """The effect of each item on held-out sequences; unknown for mined rules, which differ between folds."""
         of_folds, folds, untried = None, list[list[int]](), "not tried"
         if MINED in way.sources:
             untried = "mined, and learnt with the others" if way.update else "as mined"
@@ -287,12 +287,12 @@ class WeightLearner:
 
 
 def folds_of(learner: WeightLearner, sequences: int) -> int:
-    """Number of folds of so many sequences; 1 for a single one, with which nothing can be tried."""
+    """Number of folds; 1 for a single sequence, on which nothing can be tried."""
     return min(learner.folds or (FOLDS if sequences < MANY_SEQUENCES else FEW_FOLDS), sequences)
 
 
 def candidates(learner: WeightLearner, rules: RuleSet, together: bool) -> dict[str, Way]:
-    """The ways by name, the simplest first: those of given rules where some have a weight, of all weights if `together`."""
+    """The ways by name, the simplest first: of given rules if any has a weight, of all weights if `together`."""
     return learner._ways(any(map(is_learnt, rules)), together)
 
 
@@ -303,7 +303,7 @@ def prepared(
     rules: Rules = (),
     advance: Advance = lambda: None,
 ) -> Fitting:
-    """Sequences that are scored by models of the other folds; parameters as for `WeightLearner.fit_model`."""
+    """Sequences scored by models of the other folds; parameters as for `WeightLearner.fit_model`."""
     pairs, given = tokens_and_labels(pairs), stated(rules, "learning of all weights").rules
     number = folds_of(learner, len(pairs))
     if number < 2:
@@ -321,7 +321,7 @@ def prepared(
 def selection(
     learner: WeightLearner, fitting: Fitting, ways: Mapping[str, Way], advance: Advance = lambda: None
 ) -> Selection[Fitted]:
-    """The trials of all ways, and the chosen one; without trials where there is a single sequence."""
+    """The trials of all ways and the chosen way; no trials for a single sequence."""
     number = folds_of(learner, len(fitting))
     if number < 2:
         return Selection(usual(ways), {})
@@ -337,7 +337,7 @@ def selection(
 
 
 def learnable(rules: Rules) -> RuleSet:
-    """The rule set of rules; ValueError where nothing in it has a weight to learn, or a rule is a Python function."""
+    """The rule set of rules; ValueError if no item has a weight to learn, or a rule is a Python function."""
     result = stated(rules, "learning of penalties").rules
     if not any(map(is_learnt, result)):
         raise ValueError("no soft rule and no feature: hard rules have no penalty to learn")

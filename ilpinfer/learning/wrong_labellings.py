@@ -1,4 +1,4 @@
-"""Wrong labellings, which mined rules have to detect: predictions, or right ones with a random change of a run."""
+"""Wrong labellings, which mined rules have to detect: predictions, or right labellings with one run changed at random."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from formulations.labels.schemes import OUTSIDE
 from ilpinfer.learning.labellings import LabelArrays
 
 Runs = list[tuple[int, int]]
-"""(label of the first token, tokens) of the stretches of a labelling that lie in the same fields, in order."""
+"""(label of the first token, number of tokens) of the maximal stretches of a labelling in the same fields, in order."""
 Kinds = Sequence[int]
 """Labels to draw from."""
 
@@ -19,7 +19,7 @@ Kinds = Sequence[int]
 def corrupt(
     labels: LabelSet, labellings: Sequence[Integers], random: np.random.Generator
 ) -> Iterator[tuple[int, Integers]]:
-    """Wrong labellings of each sequence, with its number: one for each of `CHANGES` that is possible there."""
+    """Wrong labellings with the number of their sequence: one for each possible change of `CHANGES`."""
     kinds = sorted({int(labels.run_forms[label, 0]) for ids in labellings for label in np.unique(ids)})
     for number, ids in enumerate(labellings):
         runs = _read(labels, ids)
@@ -75,7 +75,7 @@ def _swap(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generato
 
 
 def _split(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generator) -> Runs | None:
-    """An inner token of a run becomes `O`, or of another field where there is no `O`."""
+    """An inner token of a run becomes `O`, or moves to another field if there is no `O`."""
     outside = _outside(labels)
     long = [i for i, (kind, length) in enumerate(runs) if length > 2 and kind != outside]
     if not long:
@@ -90,7 +90,7 @@ def _split(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generat
 
 
 def _drop(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generator) -> Runs | None:
-    """A run becomes `O`, or a part of its neighbour where there is no `O`."""
+    """A run becomes `O`, or a part of its neighbour if there is no `O`."""
     outside = _outside(labels)
     inside = [i for i, (kind, _) in enumerate(runs) if kind != outside]
     if not inside or (outside is None and len(runs) < 2):
@@ -106,7 +106,7 @@ def _drop(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generato
 
 
 def _move(runs: Runs, kinds: Kinds, labels: LabelSet, random: np.random.Generator) -> Runs | None:
-    """The border between two runs moves so that both keep a token."""
+    """The border between two runs moves; both keep a token."""
     wide = [i for i in range(len(runs) - 1) if runs[i][1] + runs[i + 1][1] > 2]
     if not wide:
         return None
@@ -128,7 +128,7 @@ CHANGES: tuple[Callable[[Runs, Kinds, LabelSet, np.random.Generator], Runs | Non
 
 
 MOST_LABELLINGS = 10_000
-"""Number of wrong labellings that are kept, drawn at random."""
+"""Largest number of wrong labellings, drawn at random."""
 
 
 class PredictionsError(ValueError):
@@ -144,7 +144,7 @@ class WrongLabellings:
         return len(self.ids)
 
     def table(self, right: LabelArrays) -> LabelArrays:
-        """The labellings as arrays, with the tokens of the right ones."""
+        """The labellings as arrays, with the tokens of the right labellings."""
         begin = right.begin
         places = [
             np.arange(begin[m], begin[m] + len(ids)) for m, ids in zip(self.sequence, self.ids, strict=True)
