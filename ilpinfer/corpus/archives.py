@@ -29,7 +29,7 @@ from ilpinfer.errors import ModelError
 from ilpinfer.system.storage import open_bytes
 
 LEAST_ROOM, TIMES = 2**28, 100
-"""Limits on the size of arrays: a number of bytes, and a multiple of the size of the file; the larger one applies."""
+"""Limits on array sizes: a number of bytes, and a multiple of the file size; the larger limit applies."""
 CHUNK = 2**20
 DAMAGE = (
     ArithmeticError,
@@ -48,9 +48,9 @@ DAMAGE = (
     zipfile.LargeZipFile,
     zlib.error,
 )
-"""Errors of the readers of archives and headers for damaged bytes."""
+"""Errors that readers of archives and headers raise for damaged bytes."""
 KINDS = "biufcSUO"
-"""Kinds of numbers and texts that are read, and Python objects, which are refused by name."""
+"""Array kinds of numbers and texts, and of Python objects, which are refused by name."""
 
 
 def read_archive(path: str | Path) -> dict[str, NDArray[Any]]:
@@ -102,7 +102,7 @@ def _arrays(archive: zipfile.ZipFile, path: str | Path) -> dict[str, NDArray[Any
 
 
 def _array(data: bytes, what: str) -> NDArray[Any]:
-    """The array of a member; the size that its header claims has to be that of its bytes."""
+    """The array of a member; the size in its header has to equal its number of bytes."""
     stream = BytesIO(data)
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
@@ -136,10 +136,10 @@ SHARED_ARRAYS = ("label_names", "transitions", "start", "end", "start_transition
 
 
 def read_logits(path: str | Path, reading: LogitsOptions) -> Iterator[Example]:
-    """Read the sequences of an `.npz` file of logits; InputError names file and key of missing, unknown or inconsistent arrays.
+    """Read the sequences of an `.npz` file of logits; InputError with file and key for missing, unknown or inconsistent arrays.
 
-    `logits_0` (T, K), `logits_1`, … are the sequences; `logits` alone is a single one. `tokens_0` and `labels_0` (T,) are texts.
-    If there is `word_ids_0` (S,), the number of the word of each piece or -1, `logits_0` is (S, K). The file also has
+    `logits_0` (T, K), `logits_1`, … are the sequences; `logits` is a single one. `tokens_0` and `labels_0` (T,) are texts. With
+    `word_ids_0` (S,), the word number of each piece or -1, `logits_0` is (S, K). The file also has
     `label_names` (K,), and may have `transitions` (K, K) with `start` and `end` (K,), also under the names of pytorch-crf.
     """
     arrays = read_archive(path)

@@ -1,4 +1,4 @@
-"""BRAT standoff: a text `NAME.txt` and its annotations `NAME.ann`, of which spans are read; offsets count code points."""
+"""BRAT standoff: a text `NAME.txt` and the spans of its annotations `NAME.ann`; offsets count code points."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ LINE_ENDS = "offsets that count line ends or a byte order mark in another way ar
 OVER_LINES = "spans that cross a line break are split into one span for each line"
 
 MOST_DIGITS = 18
-"""Digits of an offset; no text is so long."""
+"""Largest number of digits of an offset; no text is this long."""
 
 _BOUND = re.compile(r"(T\S*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?")
 _OTHER = re.compile(r"[A-Z#*]\S*\t")
@@ -26,14 +26,14 @@ _LINE = re.compile(r"[^\r\n]+")
 
 
 def is_brat(path: str) -> bool:
-    """Whether a file is a part of a document: annotations, or a text with annotations beside it."""
+    """Whether a file is part of a document: annotations, or a text with an annotation file."""
     return path.endswith(ANNOTATIONS) or (
         path.endswith(TEXT) and is_file(path.removesuffix(TEXT) + ANNOTATIONS)
     )
 
 
 def lacks_annotations(path: str) -> bool:
-    """Whether a file is a text among documents without being one."""
+    """Whether a file is a text without annotations in a folder of documents."""
     if not path.endswith(TEXT) or is_brat(path):
         return False
     system, place = file_system(path)
@@ -43,7 +43,7 @@ def lacks_annotations(path: str) -> bool:
 
 
 def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example]:
-    """The sequences of a document; `doubts` are those of all documents of a folder."""
+    """The sequences of a document; `doubts` collects the doubts of all documents of a folder."""
     name = path.removesuffix(TEXT).removesuffix(ANNOTATIONS)
     if not is_file(name + TEXT):
         raise InputError(
@@ -63,7 +63,7 @@ def read_brat(path: str, doubts: Doubts, unit: str = "line") -> Iterator[Example
 
 
 def _fitting(text: str, annotations: str, path: str, doubts: Doubts) -> tuple[str, list[Span]]:
-    """The text with the line ends that the offsets count, and the spans; InputError where they fit neither way to count."""
+    """The text with the line ends that the offsets count, and the spans; InputError if neither way to count fits."""
     unix = text.replace("\r\n", "\n")
     versions = (text, unix, unix.replace("\n", "\r\n"))
     faults = []
@@ -82,7 +82,7 @@ def _fitting(text: str, annotations: str, path: str, doubts: Doubts) -> tuple[st
 
 
 def _read(path: str) -> str:
-    """The text of a file, with its line ends as they are, since offsets count them."""
+    """The text of a file with unchanged line ends, since offsets count them."""
     data = read_bytes(path, InputError)
     try:
         return data.decode()
@@ -122,7 +122,7 @@ def _spans(annotations: str, path: str, text: str, doubts: Doubts) -> Iterator[S
 
 
 def _check_text(given: str | None, parts: list[str], what: str) -> None:
-    """Raise InputError where the annotation quotes another text than stands there; white space may differ."""
+    """Raise InputError if the annotation quotes a text that differs from the document, except in white space."""
     there = " ".join(parts)
     if given is not None and given.split() != there.split():
         raise InputError(
@@ -131,7 +131,7 @@ def _check_text(given: str | None, parts: list[str], what: str) -> None:
 
 
 def _span(parts: list[tuple[int, ...]], label: str, name: str, text: str, doubts: Doubts) -> Iterator[Span]:
-    """The span of an annotation; parts with nothing but white space between are no gap."""
+    """The span of an annotation; white space between its parts is no gap."""
     parts = sorted(parts)
     begin, end = parts[0][0], max(each[1] for each in parts)
     between = [text[one[1] : two[0]] for one, two in pairwise(parts)]

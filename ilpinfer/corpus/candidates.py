@@ -1,4 +1,4 @@
-"""Candidate spans that may overlap, with probabilities, and the scores of all sets of them that do not."""
+"""Candidate spans with probabilities, which may overlap, and the scores of their subsets without overlap."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ CLIP = 1e-6
 """Probabilities are clipped to this distance from 0 and 1, so that the score of a span is finite."""
 LABEL_KEYS = ("label", "entity_group", "entity", "entity_type")
 Prior = float | Mapping[str, float]
-"""The probability at which a span adds nothing to the score; of each label, 0.5 for labels that are left out."""
+"""The probability at which a span adds nothing to the score; by label, it is 0.5 for missing labels."""
 OFFSETS = ("characters", "tokens")
-"""What starts and ends count."""
+"""Units of starts and ends."""
 EXAMPLE = '{"start": 0, "end": 2, "label": "name", "score": 0.9}'
 
 
@@ -30,12 +30,12 @@ class CandidateError(InferenceError, ValueError):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A span that may be chosen: the tokens, or characters, from `start` to before `end`.
+    """A span that may be chosen: the tokens or characters from `start` to before `end`.
 
     Parameters
     ----------
     start, end : int
-        First token and the one after the last, from 0; characters where a text is given.
+        Index of the first token and of the token after the last, from 0; of characters if a text is given.
     label : str
         Name of its field.
     score : float
@@ -53,7 +53,7 @@ class Candidate:
     score: float
 
     def log_odds(self, prior: Prior = 0.5) -> float:
-        """What choosing the span adds to the score: the log odds of its probability less those of the prior.
+        """Score of choosing the span: the log odds of its probability minus the log odds of the prior.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ def _logit(p: float) -> float:
 
 
 def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
-    """A candidate from a dictionary, a tuple (start, end, label, score) or such an object; with `tokens`, spans of spaCy count tokens."""
+    """A candidate from a dict, a tuple (start, end, label, score) or such an object; with `tokens`, spaCy spans count tokens."""
     where = f"candidate {number_}"
     if isinstance(value, Candidate):
         start, end, label, score = value.start, value.end, value.label, value.score
@@ -110,7 +110,7 @@ def read_candidate(value: Any, number_: int, tokens: bool = False) -> Candidate:
 
 
 def _without_rounding(score: Any) -> Any:
-    """A probability that exceeds its limits by the rounding of single precision at most, within them; others as they are."""
+    """A probability outside [0, 1] by at most single-precision rounding, clipped; other values unchanged."""
     if isinstance(score, bool | np.bool_) or not isinstance(score, float | int | np.number):
         return score
     inside = min(max(float(score), 0.0), 1.0)
@@ -118,7 +118,7 @@ def _without_rounding(score: Any) -> Any:
 
 
 def listed(candidates: Iterable[Any], tokens: bool) -> list[Candidate]:
-    """The candidates of a list, or of a span group of spaCy, whose `attrs["scores"]` are the probabilities of its spans."""
+    """The candidates of a list, or of a spaCy span group with probabilities in `attrs["scores"]`."""
     attributes = getattr(candidates, "attrs", None)
     if isinstance(attributes, Mapping):
         group, scores = list(candidates), attributes.get("scores")
@@ -136,7 +136,7 @@ def listed(candidates: Iterable[Any], tokens: bool) -> list[Candidate]:
 
 
 def _of_object(value: Any, where: str, tokens: bool) -> tuple[Any, Any, Any, Any]:
-    """Of a span of spaCy, which has characters, too, or a result of Presidio."""
+    """Start, end, label and score of a spaCy span, which also has characters, or of a Presidio result."""
     if hasattr(value, "start_char"):
         score = (
             getattr(getattr(value, "_", None), "score", None) if not hasattr(value, "score") else value.score
@@ -154,7 +154,7 @@ def _of_object(value: Any, where: str, tokens: bool) -> tuple[Any, Any, Any, Any
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """Different candidates, each on a level of its field on which none overlap; its tokens have the labels B, I, E, or S, of that level."""
+    """Distinct candidates; each has a level of its field without overlap, and its tokens the labels B, I, E or S of that level."""
 
     tokens: tuple[str, ...]
     candidates: tuple[Candidate, ...]
@@ -173,7 +173,7 @@ class CandidateSet:
         prior: Prior = 0.5,
         given: Sequence[Candidate] | None = None,
     ) -> "CandidateSet":
-        """The candidates with the largest score of each place and label, with those of `given`; labels of `fields` exist in any case."""
+        """The best-scored candidate of each place and label, and the candidates `given`; labels of `fields` always exist."""
         best = dict[tuple[int, int, str], int]()
         for n, each in enumerate(candidates):
             place = each.start, each.end, each.label
@@ -196,7 +196,7 @@ class CandidateSet:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The labels of candidates, and those that exist in any case."""
+        """The labels of candidates, and the labels that always exist."""
         return tuple(dict.fromkeys(name[2:].partition("/")[0] for name in self.names[1:]))
 
     def _labels(self, number: int) -> list[str]:
@@ -206,7 +206,7 @@ class CandidateSet:
         return [_name(mark, each.label, level) for mark in marks]
 
     def labelling(self, chosen: Iterable[Candidate]) -> list[str]:
-        """The labels (T,) of some of the candidates."""
+        """The labels (T,) for the chosen candidates."""
         number = {(each.start, each.end, each.label): n for n, each in enumerate(self.candidates)}
         labels = [OUTSIDE] * len(self.tokens)
         for each in chosen:
@@ -218,7 +218,7 @@ class CandidateSet:
         return [self.candidates[n] for n in self._chosen(labels)]
 
     def original(self, labels: Sequence[str], *, nested: bool = False) -> tuple[Candidate, ...]:
-        """The candidates of a labelling (T,) with the offsets that were given; with `nested`, labels are paths."""
+        """The candidates of a labelling (T,) with their original offsets; with `nested`, labels are paths."""
         if not nested:
             return tuple(self.given[n] for n in self._chosen(labels))
         found, own = _nested_places(labels), zip(self.candidates, self.given, strict=True)
@@ -264,7 +264,7 @@ def _name(mark: str, field: str, level: int) -> str:
 
 
 def without_overlap(offsets: Sequence[tuple[int, int]], cuts: Iterable[int]) -> list[tuple[int, int]]:
-    """The stretches of tokens, cut where candidates begin or end inside them."""
+    """Token offsets, cut at the candidate boundaries inside tokens."""
     places, result, at = sorted(set(cuts)), list[tuple[int, int]](), 0
     for begin, end in offsets:
         while at < len(places) and places[at] <= begin:
@@ -279,7 +279,7 @@ def without_overlap(offsets: Sequence[tuple[int, int]], cuts: Iterable[int]) -> 
 def on_tokens(
     candidates: Sequence[Candidate], text: str, offsets: Sequence[tuple[int, int]], *, cut: bool
 ) -> tuple[list[Candidate], list[tuple[int, int]]]:
-    """Candidates of characters as those of tokens, and the tokens' offsets, cut where a candidate needs it and `cut` allows it."""
+    """Candidates converted from characters to tokens, and token offsets, cut at candidate boundaries if `cut` allows it."""
     ends = [_bounds(each, text, n) for n, each in enumerate(candidates)]
     if cut:
         offsets = without_overlap(offsets, (place for pair in ends for place in pair))
@@ -297,7 +297,7 @@ def on_tokens(
 
 
 def _bounds(each: Candidate, text: str, n: int) -> tuple[int, int]:
-    """The characters of a candidate without white space around them."""
+    """The character range of a candidate without surrounding white space."""
     if each.end > len(text):
         raise CandidateError(f"candidate {n}: end {each.end}, but the text has {len(text)} characters")
     own = text[each.start : each.end]
@@ -316,7 +316,7 @@ def read_candidates(
     prior: Prior = 0.5,
     fields: Iterable[str] = (),
 ) -> tuple[CandidateSet, int]:
-    """The candidates of a text or of tokens, and the number of those below the threshold; CandidateError or ValueError."""
+    """The candidates of a text or of tokens, and the number below the threshold; CandidateError or ValueError."""
     if hasattr(text, "spans") and hasattr(text, "text"):  # a document of spaCy
         text = [word.text for word in text]
     offsets = offsets or OFFSETS[not isinstance(text, str)]

@@ -1,4 +1,4 @@
-"""What the columns of a file contain: numbers, labels or other texts; its comments, and where its labels may be."""
+"""Contents of the columns of a file (numbers, labels or other texts), its comments, and likely label columns."""
 
 import re
 from collections import Counter
@@ -8,14 +8,14 @@ from functools import cached_property
 from itertools import islice, pairwise
 
 ROWS = 20_000
-"""Rows of the beginning of a file that are looked at."""
+"""Number of first rows of a file that are inspected."""
 _LABEL = re.compile(r"[BIO_]|[BIESLUMW][-_:]\S.*|.*\S[-_:][BIESLUMW]", re.IGNORECASE)
-"""Labels outside of all fields, and those with a mark of their place in a run."""
+"""Labels outside of all fields, and labels with a prefix or suffix for their position in a run."""
 _NAME = re.compile(r"[^\W\d_][\w .:/#()-]+")
 """A name of a column."""
 _SEPARATOR_LINE = re.compile(r"###+\s*\S")
 CHUNKS = frozenset(["NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP"])
-"""Fields of chunking, which stand beside named entities in the files of CoNLL."""
+"""Chunking fields, which CoNLL files have in addition to named entities."""
 
 Cells = list[str]
 
@@ -26,7 +26,7 @@ def is_label(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Contents:
-    """The first row of a file, its number of cells without those that are empty in all rows from the third on, and the other rows."""
+    """The first row of a file, its number of cells (except cells empty in all rows from the third on), and the other rows."""
 
     width: int
     first: Cells
@@ -35,7 +35,7 @@ class Contents:
 
     @classmethod
     def of(cls, rows: Sequence[Cells]) -> "Contents":
-        """The contents of rows, without comments and borders; of no rows where there are none."""
+        """The contents of rows without comments and borders; there may be no rows."""
         if not rows:
             return cls(0, [], (), ())
         size = len(rows[0])
@@ -53,23 +53,23 @@ class Contents:
         )
 
     def trimmed(self, cells: Cells) -> Cells:
-        """The cells of a row without empty ones at its end that no column is of."""
+        """The cells of a row without trailing empty cells beyond the last column."""
         return cells[: self.width] if self.width and not any(cells[self.width :]) else cells
 
     def has_labels(self, at: int) -> bool:
-        """Whether a column consists of labels with marks, at least one of them in a field."""
+        """Whether a column consists of labels with prefixes or suffixes, at least one of them in a field."""
         return all(map(is_label, self.columns[at])) and self._in_fields(at) > 0
 
     @cached_property
     def numbered(self) -> bool:
-        """Whether the first of three columns or more counts the tokens of a sequence."""
+        """Whether the first of at least three columns counts the tokens of a sequence."""
         if self.width < 3 or len(self.others) < 2 or not all(cell.isdecimal() for cell in self.columns[0]):
             return False
         numbers = [int(row[0]) for row in self.others]
         return all(two == one + 1 or two in (0, 1) for one, two in pairwise(numbers)) and len({*numbers}) > 1
 
     def begins_with_names(self, places: Sequence[int]) -> bool:
-        """Whether the first row has names of columns: it differs in kind from all others at one of the places, or at the numbers."""
+        """Whether the first row is a header: it differs in kind from all other rows at one of the places, or at the numbers."""
         if self.width < 2 or self.others[0] is self.first:
             return False
         if self.numbered and not self.first[0].isdecimal():
@@ -83,7 +83,7 @@ class Contents:
         )
 
     def label_columns(self) -> list[int]:
-        """The columns that look like labels, the likeliest first; those of few different texts where none has marks."""
+        """The columns that look like labels, the likeliest first; columns with few distinct texts if none has prefixes."""
         later = range(2 if self.numbered else 1, self.width)
         marked = [at for at in later if self.has_labels(at)]
         if marked:
@@ -92,7 +92,7 @@ class Contents:
         return sorted((at for at, size in sizes.items() if size > 1), key=sizes.__getitem__)[:1]
 
     def _marked(self, at: int) -> Counter[str]:
-        """The labels in a field, that of the first row among them if it is one."""
+        """The labels in a field, including the first row if it is such a label."""
         first = self.first[at].strip()
         column = self.columns[at] + Counter([first] if is_label(first) else [])
         return Counter({cell: count for cell, count in column.items() if len(cell) > 1})
@@ -104,7 +104,7 @@ class Contents:
         return self._marked(at).total()
 
     def comment(self, line: str, cells: Cells, *, begins: bool) -> str:
-        """Whether a line that begins with # is a "comment" or a "border"; empty for a row. `begins`: before the first row of a sequence."""
+        """ "comment" or "border" for a line that begins with #, empty for a row; `begins`: it precedes the first row of a sequence."""
         if not line.startswith("#") or self.width < 2:
             return ""
         cells = self.trimmed(cells)

@@ -18,7 +18,7 @@ UNREAD = {",": "commas", ";": "semicolons", "|": "vertical bars", "\xa0": "no-br
 
 
 def split(line: str, separator: str) -> Cells:
-    """The cells of a line, none for a border between sequences; runs of spaces separate once."""
+    """The cells of a line, none for a border between sequences; several spaces are one separator."""
     line = line.rstrip("\r")
     if not line.strip():
         return []
@@ -40,12 +40,12 @@ def is_border(cells: Cells) -> bool:
 
 
 def _has_token(line: str) -> bool:
-    """Whether a line without columns is no border between sequences."""
+    """Whether a line without columns is a token and not a border between sequences."""
     return bool(line.strip()) and (DOCUMENT not in line or not is_border(split(line, "")))
 
 
 def width(lines: list[str], separator: str) -> int:
-    """How many columns every line has; 1 where lines differ, or have no token before the separator."""
+    """The number of columns of every line; 1 if lines differ, or have no token before the separator."""
     if not all(separator in line for line in lines if line.strip() and not line.startswith(DOCUMENT)):
         return 1
     widths = set[int]()
@@ -59,7 +59,7 @@ def width(lines: list[str], separator: str) -> int:
 
 
 def without_comments(lines: list[str]) -> list[str]:
-    """The lines, those that begin with # empty, if others have a text."""
+    """The lines, with empty lines in place of lines that begin with #, unless no other line has text."""
     result = ["" if line.startswith("#") else line for line in lines]
     return result if any(map(str.strip, result)) else lines
 
@@ -81,7 +81,7 @@ Row = tuple[int, Cells]
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The columns of tokens, labels, sequence numbers and known labels, None for a missing one; names and places of further ones."""
+    """Columns of tokens, labels, sequence numbers and known labels, None if missing; names and positions of further columns."""
 
     token: int
     label: int | None
@@ -91,14 +91,14 @@ class ColumnRoles:
     """The columns of further levels of nested labels."""
     end: int | None = None
     mark: str = ""
-    """The cell that marks the end of a sequence; empty where any text does that."""
+    """The cell that marks the end of a sequence; empty if any text marks it."""
     brackets: frozenset[int] = frozenset()
-    """The columns of labels that are brackets of spans."""
+    """The columns whose labels are brackets of spans."""
     further: tuple[tuple[str, int], ...] = ()
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The columns of labels, from the outermost level to the innermost."""
+        """The label columns, from the outermost level to the innermost."""
         return () if self.label is None else (self.label, *self.inner)
 
     def ends(self, cells: Cells) -> bool:
@@ -109,7 +109,7 @@ class ColumnRoles:
         return self.mark in cell.split("|") if self.mark else cell.lower() not in NO_ENDS
 
     def with_further(self, count: int, header: Cells) -> "ColumnRoles":
-        """With all other columns of a file, each under its number and under its name in the header."""
+        """These roles with all other columns of a file as further ones, under their numbers and names in the header."""
         known = (self.token, *self.levels, self.sequence, self.given, self.end)
         others = [at for at in range(count) if at not in known]
         names = [(header[at].strip(), at) for at in others if header and header[at].strip()]
@@ -118,14 +118,14 @@ class ColumnRoles:
 
 @dataclass(frozen=True)
 class Dialect:
-    """A kind of files of columns that its first line tells: columns that nobody named, and the number of those that each row has."""
+    """A column format known by its first line: default columns, and the number of fixed columns of each row."""
 
     names: ColumnNames
     width: int
 
 
 DIALECTS = {"#begin document": Dialect(ColumnNames("11", "4"), 11)}
-"""Kinds by how their first lines begin: CoNLL-2012, whose rows go on with a column for each predicate."""
+"""Dialects by the start of the first line: CoNLL-2012, whose rows end with one column per predicate."""
 
 
 def dialect_of(lines: list[str]) -> Dialect | None:
@@ -134,7 +134,7 @@ def dialect_of(lines: list[str]) -> Dialect | None:
 
 
 def find_separator(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> str:
-    """The separator of columns; empty where each line is a token. Lines that begin with # count where no others do."""
+    """The column separator; empty if each line is a token. Lines that begin with # count only if there are no others."""
     every, lines = lines, without_comments(lines)
     tabs = [line for line in lines if "\t" in line and line.strip()]
     if any("\t" in line.rstrip() or " " not in line.strip() for line in tabs):
@@ -167,7 +167,7 @@ def contents_of(lines: list[str], separator: str, most: int | None = None) -> Co
 
 
 def _column_hint(line: str, count: int, contents: Contents) -> str:
-    """A value for --column that fits the first line."""
+    """A --column value that fits the first line."""
     label = next(iter(contents.label_columns()), count - 1)
     named, cells = contents.begins_with_names([label]), split(line, " ")
     places = (1 if contents.numbered else 0, label)
@@ -175,7 +175,7 @@ def _column_hint(line: str, count: int, contents: Contents) -> str:
 
 
 def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notify) -> None:
-    """Raise InputError where lines are not a token each; a notice where a few hold spaces."""
+    """Raise InputError unless each line is one token; a notice if a few contain spaces."""
     texts = [(n, line) for n, line in enumerate(lines, 1) if _has_token(line)]
     _check_separators(texts, name)
     spaced = [n for n, line in texts if " " in line and " " in line.strip(" ")]
@@ -199,7 +199,7 @@ def _check_tokens(lines: list[str], name: str, names: ColumnNames, notify: Notif
 
 
 def _check_separators(texts: list[tuple[int, str]], name: str) -> None:
-    """Raise InputError where most lines, and two at least, have something on both sides of one separator."""
+    """Raise InputError if most lines, and at least two, have text on both sides of the same separator."""
     for separator, called in UNREAD.items():
         inside = [n for n, line in texts if separator in line and separator in line.strip()[1:-1]]
         if len(inside) > 1 and 2 * len(inside) > len(texts):
@@ -231,7 +231,7 @@ def is_header(first: Row, lines: list[str], separator: str, names: ColumnNames, 
 
 
 def further_labels(header: Cells, names: ColumnNames) -> str:
-    """A hint where several columns of a header may hold the labels, and the first of them is read."""
+    """A hint that the first of several possible label columns of a header is read."""
     found = [n for n, cell in enumerate(header, 1) if cell.strip().lower() in LABEL_NAMES]
     if names or len(found) < 2:
         return ""
@@ -282,7 +282,7 @@ def find_places(
 
 
 def _check_different(places: ColumnRoles, names: ColumnNames, where: str) -> None:
-    """Raise InputError where a column is used twice."""
+    """Raise InputError if a column is used twice."""
     used = [("tokens", places.token), *(("labels", at) for at in places.levels)]
     others = {"sequences": places.sequence, "known labels": places.given, "ends": places.end}
     taken = dict[int, str]()
@@ -299,7 +299,7 @@ def _check_different(places: ColumnRoles, names: ColumnNames, where: str) -> Non
 
 
 def _proposed(contents: Contents, header: Cells) -> str:
-    """The column that looks like labels, with the others that do, too."""
+    """The first column that looks like labels, with the other such columns."""
     at, *others = contents.label_columns() or [contents.width - 1]
     shown = [header[n].strip() if header and "," not in header[n] else str(n + 1) for n in (at, *others)]
     verb = "looks" if len(others) == 1 else "look"

@@ -1,4 +1,4 @@
-"""Labels from the cells of columns: numbers of names, brackets, and columns that are levels of nested fields."""
+"""Labels from the cells of columns: numbers, brackets, and columns for levels of nested fields."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,12 +8,12 @@ from formulations.messages import brief
 
 _BRACKETS = re.compile(r"((?:\([^()*\s]+)*)\*?(\)*)")
 DEEPEST = 50
-"""Levels of nested fields in a label, at most."""
+"""Largest number of levels of nested fields in a label."""
 _NUMBER = re.compile(r"-?[0-9]+")
 
 
 class CellError(ValueError):
-    """Error for the cell of a token, whose position in the sequence it has."""
+    """Error for the cell of a token, with the token's position in the sequence."""
 
     def __init__(self, at: int, message: str) -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class CellError(ValueError):
 
 
 def are_brackets(cells: Iterable[str]) -> bool:
-    """Whether cells are brackets of spans, such as `(PER*`, `*`, `*)` and `(ORG)`, and not all of them close one."""
+    """Whether cells are brackets of spans, such as `(PER*`, `*`, `*)` and `(ORG)`, and not closing brackets only."""
     cells = list(cells)
     return all(cell and _BRACKETS.fullmatch(cell) for cell in cells) and any(
         cell[0] in "(*" for cell in cells
@@ -29,7 +29,7 @@ def are_brackets(cells: Iterable[str]) -> bool:
 
 
 def labels_of_brackets(cells: Sequence[str]) -> list[str]:
-    """BIO labels of spans in brackets, hierarchical ones where brackets are nested."""
+    """BIO labels of spans in brackets, hierarchical for nested brackets."""
     stack, result = list[str](), list[str]()
     for at, cell in enumerate(cells):
         found = _BRACKETS.fullmatch(cell)
@@ -51,7 +51,7 @@ def labels_of_brackets(cells: Sequence[str]) -> list[str]:
 
 
 def labels_of_numbers(cells: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """The names of numbered labels; cells that are no numbers stay where none is one."""
+    """The names of numbered labels; cells are unchanged if none is a number."""
     numbers = [_NUMBER.fullmatch(cell) is not None for cell in cells]
     if not any(numbers):
         return cells

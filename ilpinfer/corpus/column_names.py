@@ -1,4 +1,4 @@
-"""Columns that a user or a header names, and what they are of."""
+"""Columns named by a user or a header, and their roles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ ROLES = {
     "given": GIVEN_NAMES,
     "end": END_NAMES,
 }
-"""What a column can be of, with its names in headers, in lower case. A sequence begins where the cell of a sequence column changes, and ends where a column `end` has a mark; `UNKNOWN` are the cells of tokens without a known label."""
+"""Roles of columns, with their lower-case names in headers. A sequence begins where the cell of a sequence column changes, and ends where a column `end` has a mark; `UNKNOWN` are the cells of tokens without a known label."""
 NO_LABEL = "_"
 """The label of a token whose label is not known; JSON has null."""
 NO_ENDS = frozenset(["", "_", "-", "0", "o", "false", "no"])
-"""Cells, in lower case, that mark no end of a sequence."""
+"""Lower-case cells that do not mark the end of a sequence."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ColumnNames:
     token: str = ""
     unlabelled: bool = False
     beside: bool = False
-    """Whether the file stands beside the one that they are of: where it has tokens and labels alone, these are read."""
+    """Whether these names belong to a main file that this file accompanies: if it has only tokens and labels, these are read."""
     sequence: str = ""
     given: str = ""
     end: str = ""
@@ -43,7 +43,7 @@ class ColumnNames:
 
     @classmethod
     def read(cls, text: str, beside: bool = False) -> "ColumnNames":
-        """From `LABEL`, `TOKEN,LABEL`, `TOKEN,` to leave labels out, or columns by their roles, `token=1,label=3+4`."""
+        """From `LABEL`, `TOKEN,LABEL`, `TOKEN,` (no labels), or columns by role, `token=1,label=3+4`."""
         texts = [part.strip() for part in text.split(",")]
         parts = [each.partition("=") for each in texts]
         if any(role in ROLES and equals for role, equals, _ in parts):
@@ -73,11 +73,11 @@ class ColumnNames:
 
     @property
     def roles(self) -> str:
-        """The first role that only files of columns have; empty without one."""
+        """The first given role that only column files support; empty if there is none."""
         return next((role for role in ("sequence", "given", "end") if getattr(self, role)), "")
 
     def check_no_roles(self, name: str) -> None:
-        """Raise InputError for a role that only files of columns have; `name` is that of another file."""
+        """Raise InputError for a role that only column files support; `name` is the name of the file."""
         if self.roles and not self.beside:
             raise InputError(
                 f"{name}: --column {self.roles}={getattr(self, self.roles)}: only files of columns have this role; leave it out"
@@ -92,7 +92,7 @@ class ColumnNames:
         return levels
 
     def fitting(self, cells: Cells) -> "ColumnNames":
-        """No names for a file with a token and a label a line that stands beside another, where it lacks one of them."""
+        """No names for an accompanying file of tokens and labels that lacks a named column; else these names."""
         low = [cell.strip().lower() for cell in cells]
         known = (*low, *map(str, range(1, len(cells) + 1)))
         named = (self.token, *self.levels(cells), self.sequence, self.given, self.end.partition("=")[0])

@@ -1,4 +1,4 @@
-"""Sequences as columns: a token a line with its label and further columns, and an empty line between sequences."""
+"""Sequences as columns: one line per token with its label and further columns, and an empty line between sequences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from ilpinfer.corpus.lines import Lines
 from ilpinfer.corpus.tokens import with_columns
 
 LOOK_AHEAD = 2**20
-"""Bytes of a stream that separators and headers are inferred from."""
+"""Number of first bytes of a stream from which separators and headers are inferred."""
 
 
 def columns(
@@ -43,7 +43,7 @@ def columns(
 ) -> Iterator[Example | Rejection]:
     """Read sequences from lines of columns. A sequence with an unreadable line is rejected as a whole.
 
-    `label_names` are those of labels that are numbers.
+    `label_names` are the names of numeric labels.
     """
     name = lines.name
     head = lines.ahead(most, lambda texts: any("\t" in text for text in without_comments(texts)))
@@ -93,9 +93,9 @@ def _rows(
     comments: dict[str, list[tuple[int, str]]],
     width: int | None,
 ) -> Iterator[Row | Rejection]:
-    """Lines as cells; each has as many as the first, or has `width` that are read.
+    """Lines as cells; every line has as many as the first, or `width` cells that are read.
 
-    Comments are left out, and listed where they could be taken for rows.
+    Comments are left out, and listed if they could be mistaken for rows.
     """
     first: Row | None = None
     begins = True
@@ -128,7 +128,7 @@ def _rows(
 def _without_header(
     rows: Iterator[Row | Rejection], header: Row, label: int, name: str
 ) -> Iterator[Row | Rejection]:
-    """Rows; an error if one has the label that was read as a header."""
+    """Rows; an error if a row has the label that was read as a header."""
     number, cells = header
     for row in rows:
         if not isinstance(row, Rejection) and row[1] and row[1][label] == cells[label]:
@@ -156,7 +156,7 @@ def _unequal(cells: Cells, first: Row, separator: str) -> str:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Sequences that can be read as a whole: lines of equal width up to an empty line, without anything unusual."""
+    """Reads whole sequences at once: lines of equal width up to an empty line, without anything unusual."""
 
     lines: Lines
     separator: str
@@ -164,7 +164,7 @@ class _Blocks:
     places: ColumnRoles
     longest: int | None
     unlike: str | None
-    """A label that no line may have, since the header has it."""
+    """A label that no line may have, since it is in the header."""
     label_names: Sequence[str] | None = None
 
     def __iter__(self) -> Iterator[Example | Rejection]:
@@ -179,7 +179,7 @@ class _Blocks:
             yield self.example(cells, range(number, number + len(texts)))
 
     def _columns(self, texts: list[str]) -> list[tuple[str, ...]]:
-        """The columns of lines; none where they have to be looked at one by one."""
+        """The columns of lines; none if the lines have to be read one by one."""
         separator, labels = self.separator, self.places.levels
         if not texts or (self.longest is not None and len(texts) > self.longest):
             return []
@@ -207,7 +207,7 @@ class _Blocks:
         return self.example(list(zip(*(cells for _, cells in rows), strict=True)), [n for n, _ in rows])
 
     def example(self, columns: Sequence[Sequence[str]], numbers: Sequence[int]) -> Example | Rejection:
-        """The sequence of columns, whose lines have these numbers."""
+        """The sequence of columns, with the numbers of its lines."""
         places, name = self.places, self.lines.name
         tokens = with_columns(columns[places.token], {key: columns[at] for key, at in places.further})
         try:

@@ -1,4 +1,4 @@
-"""CoNLL-U, and CoNLL-U Plus with columns of its own; lines of multiword tokens and empty nodes are kept when labels are written."""
+"""CoNLL-U, and CoNLL-U Plus with custom columns; lines of multiword tokens and empty nodes are kept when labels are written."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from ilpinfer.corpus.tokens import with_columns
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 NAMED_ENTITIES = "misc.NER"
-"""The place of labels of fields: the key NER of the last column."""
+"""The place of named-entity labels: the key NER of the last column."""
 EMPTY = "_"
 COLUMNS_COMMENT = "# global.columns ="
-"""Begin of the line that names the columns of CoNLL-U Plus."""
+"""Start of the line that names the columns of CoNLL-U Plus."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Cell:
 
     @classmethod
     def occur(cls, names: ColumnNames, columns: Sequence[str]) -> bool:
-        """Whether a file has the columns that are named."""
+        """Whether a file has the named columns."""
         known = {*map(str.lower, columns), *map(str, range(1, len(columns) + 1))}
         return all(each.partition(".")[0].lower() in known for each in (names.token, names.label) if each)
 
     @classmethod
     def named(cls, name: str, columns: Sequence[str], where: str) -> "Cell":
-        """By number from 1, by name, or by `misc.KEY`; InputError for one that does not exist."""
+        """By number from 1, by name, or by `misc.KEY`; InputError for an unknown column."""
         whole, _, key = name.partition(".")
         low = [column.lower() for column in columns]
         if name.lower() in low:
@@ -55,7 +55,7 @@ class Cell:
         return _values(cells[self.at]).get(self.key) or ""
 
     def put(self, cells: Sequence[str], value: str) -> list[str]:
-        """The cells with a value there, or without any where it is empty."""
+        """The cells with the value set, or removed if it is empty."""
         result = list(cells)
         if not self.key:
             result[self.at] = value or EMPTY
@@ -82,7 +82,7 @@ class Sentence:
 
 
 def usual(columns: Sequence[str], *, entities: bool) -> str:
-    """The column of labels that nobody named: of named entities or of parts of speech; the last one where there is none."""
+    """The default label column: of named entities or of parts of speech, else the last one."""
     low = [column.lower() for column in columns]
     if entities and "misc" in low:
         return NAMED_ENTITIES
@@ -97,7 +97,7 @@ _ID = re.compile(r"[1-9][0-9]*([-.][0-9]+)?|0\.[0-9]+")
 def read_conllu(
     lines: Lines, names: ColumnNames, notify: Notify, most: int | None
 ) -> Iterator[Example | Rejection]:
-    """The sentences of a file; one with a line that cannot be read is rejected as a whole."""
+    """The sentences of a file; a sentence with an unreadable line is rejected as a whole."""
     head = lines.ahead(most, lambda texts: any("\t" in each for each in texts))
     named = (line.removeprefix(COLUMNS_COMMENT) for line in head if line.startswith(COLUMNS_COMMENT))
     columns = next((tuple(line.split()) for line in named), COLUMNS)
@@ -133,7 +133,7 @@ def _has_entities(head: list[str], columns: Sequence[str]) -> bool:
 def _sentence(
     block: list[tuple[int, str]], name: str, columns: tuple[str, ...], token: Cell, label: Cell | None
 ) -> Example | Rejection | None:
-    """The sequence of a sentence; None for comments alone."""
+    """The sequence of a sentence; None if it has only comments."""
     words, rows = list[int](), list[Row]()
     id_at = next((at for at, each in enumerate(columns) if each.lower() == "id"), None)
     for at, (number, line) in enumerate(block):
@@ -181,7 +181,7 @@ def _sentence(
 
 
 def _about(lines: Iterable[str]) -> dict[str, Any]:
-    """The comments `# key = value` of a sentence: `sent_id` as its id, others as metadata, the first of each key."""
+    """The comments `# key = value` of a sentence: `sent_id` is its id, others are metadata; the first of each key counts."""
     notes: dict[str, str] = {}
     for line in lines:
         if found := _COMMENT.fullmatch(line):
@@ -192,7 +192,7 @@ def _about(lines: Iterable[str]) -> dict[str, Any]:
 
 
 def _comments(example: Example, shown: str) -> Iterator[str]:
-    """The notes of a sequence as comments, one with its text among them; lists and objects have no place there."""
+    """The notes of a sequence as comments, including its text, without lists and objects."""
     others = {key: value for key, value in example.about.items() if key not in ("id", "metadata")}
     metadata = example.about.get("metadata")
     notes = {"sent_id": example.about.get("id"), **others, **(metadata if isinstance(metadata, dict) else {})}
@@ -228,7 +228,7 @@ def _passage(texts: list[str], rows: list[Row], columns: Sequence[str], sentence
 
 
 def conllu_text(examples: Sequence[Example], column: str, scheme: str) -> Iterator[str]:
-    """Sequences as sentences: those that were read of such a file with other labels, others with a word a line."""
+    """Sequences as sentences: sentences read from CoNLL-U get the new labels, other sequences one line per word."""
     named = ColumnNames.read(column).label
     before: tuple[str, ...] = COLUMNS
     for example in examples:
@@ -260,7 +260,7 @@ def _lines_with_labels(sentence: Sentence, example: Example, place: Cell) -> lis
 
 
 def _new(example: Example) -> Sentence:
-    """A sentence of tokens, with their further columns where those have names of the format."""
+    """A sentence of tokens, with those further columns that have names of the format."""
     assert example.passage is not None
     text, offsets = example.passage.text, example.passage.offsets
     further: Mapping[str, Sequence[str]] = example.columns

@@ -1,4 +1,4 @@
-"""Labels of one scheme as labels of another."""
+"""Conversion of labels between schemes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from formulations.labels.schemes import CLOSED, WRITABLE, remark, scheme_of
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> tuple[str, ...]:
-    """Labels in another notation, with the same runs; `I-x` after another field begins one, and ValueError is for labels without a form."""
+    """Labels in another notation with the same runs; `I-x` after another field begins a run. ValueError for labels without a form."""
     schemes.check(labels, source)
     if target in ("plain", source):
         return tuple(labels) if target == source else tuple(schemes.strip(name, source) for name in labels)
@@ -30,7 +30,7 @@ def iobes(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
-    """The notation of the names of labellings; IOB1 for BIO where runs begin with B only directly after another of the field."""
+    """The notation of labellings; IOB1 instead of BIO if runs begin with B only directly after a run of the same field."""
     labellings = list(labellings)
     shown = schemes.infer(list(dict.fromkeys(label for labels in labellings for label in labels)))
     if scheme_of(shown) not in ("bio", "io"):
@@ -48,7 +48,7 @@ def shown_scheme(labellings: Iterable[Sequence[str]]) -> str:
 
 
 def in_form(scheme: str, shown: str) -> str:
-    """A scheme in the form of another notation, if it names none itself."""
+    """A scheme in the form of the notation `shown`, unless it names a form."""
     own = " " in scheme or scheme in ("", "plain", "paths", "spans") or scheme not in schemes.SCHEMES
     return scheme if own else notation(scheme, schemes.form_of(shown))
 
@@ -60,7 +60,7 @@ def strip(labellings: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = True) -> tuple[str, ...]:
-    """Convert labels to the notation of a model's; IOB1 stays for BIO models, and without `rewrite` only prefixes are taken off."""
+    """Convert labels to the notation of `known`; IOB1 stays for BIO models, and without `rewrite` only prefixes are removed."""
     result, own = tuple(labels), known.notation
     if own == "plain" and not set(result) <= set(known.names):
         result = convert(result, scheme, "plain")
@@ -74,7 +74,7 @@ def adapt(known: LabelSet, labels: Sequence[str], scheme: str, rewrite: bool = T
 
 
 def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Convert labellings to a scheme; plain, nested and unsound labellings are unchanged."""
+    """Convert labellings to a scheme; plain, nested and unsound labellings stay unchanged."""
     source = shown_scheme(labellings)
     scheme = in_form(schemes.scheme_name(scheme), source)
     if scheme == "plain" or (convertible(scheme, source) and sound(labellings)):
@@ -83,7 +83,7 @@ def convert_all(labellings: Sequence[Sequence[str]], scheme: str) -> list[tuple[
 
 
 def sound(labellings: Sequence[Sequence[str]]) -> bool:
-    """Whether labellings of a scheme that marks ends of runs mark them for every field."""
+    """Whether labellings of a scheme with end marks have them for every field."""
     scheme = shown_scheme(labellings)
     return scheme_of(scheme) not in CLOSED or not remark(
         sorted({name for each in labellings for name in each}), scheme
@@ -91,7 +91,7 @@ def sound(labellings: Sequence[Sequence[str]]) -> bool:
 
 
 def iob1_remark(labellings: Sequence[Sequence[str]], scheme: str) -> str:
-    """A remark on labels that are read as BIO but follow IOB1; empty for others."""
+    """A remark on labels that are read as BIO but follow IOB1; empty for other labels."""
     if scheme_of(scheme) not in ("", "bio") or scheme_of(shown_scheme(labellings)) != "iob1":
         return ""
     return (

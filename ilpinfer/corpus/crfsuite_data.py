@@ -1,4 +1,4 @@
-"""Data files of CRFsuite: a label and the attributes of its token a line, separated by tabs; an empty line between sequences."""
+"""CRFsuite data: one line per token with its label and attributes, separated by tabs; an empty line between sequences."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ SUFFIXES = (".crfsuite",)
 WORDS = ("w[0]", "w0", "w", "word[0]", *TOKEN_NAMES)
 """Attributes whose value is the token, the likeliest first."""
 LABEL = ("", "1", "label")
-"""Names of the only column of labels."""
+"""Names of the only label column."""
 
 _NAMED = re.compile(r"[^\s=]+=")
 _WEIGHT = re.compile(r"(?<!\\):(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)$")
@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\([:\\])")
 
 
 def is_crfsuite(lines: Sequence[str], names: ColumnNames) -> bool:
-    """Whether most cells after the first are `NAME=VALUE`, in rows of different lengths if the column of labels is named."""
+    """Whether most cells after the first are `NAME=VALUE`, in rows of different lengths if the label column is named."""
     rows = [line.rstrip("\r").split("\t")[1:] for line in few(lines)]
     if not rows or not all(rows) or max(map(len, rows)) < 2:
         return False
@@ -62,7 +62,7 @@ def read_crfsuite_data(
 
 
 def _row(line: str) -> tuple[str, dict[str, str], str]:
-    """Label, values of attributes by name, and an attribute with a weight, if there is one."""
+    """Label, attribute values by name, and an attribute with a weight, if there is one."""
     label, *cells = line.split("\t")
     values, weighted = dict[str, str](), ""
     for cell in filter(None, cells):

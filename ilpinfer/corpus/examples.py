@@ -35,12 +35,12 @@ class InputError(InferenceError, ValueError):
 
 
 class InputNotice(UserWarning):
-    """Warning about how a file was read, if that had to be inferred, such as columns without tabs."""
+    """Warning about an inferred way of reading a file, such as columns without tabs."""
 
 
 @contextlib.contextmanager
 def input_at(where: str) -> Iterator[None]:
-    """Errors of values become those of input at a place."""
+    """Turn ValueError into InputError at a place."""
     try:
         yield
     except InputError:
@@ -96,29 +96,29 @@ class Example:
     Parameters
     ----------
     tokens : tuple of str
-        T texts, with the cells of further columns if the file has some.
+        T texts, with the cells of further columns if there are any.
     labels : tuple of str or None
-        T label names, or None where there are none.
+        T label names, or None without labels.
     where : str
         File and line, for messages.
     scores : Scores, optional
         Scores of the sequence; None if a model has to score it.
     rank : int, default 1
-        Place among several labellings of one sequence, as `ilpinfer decode --top` writes them.
+        Rank among several labellings of a sequence, as written by `ilpinfer decode --top`.
     file : str, optional
         Name of the file; empty if there is none.
     line : int, default 0
-        Number of its first line, item or row from 1; 0 where there is none.
+        Number of its first line, item or row from 1; 0 if there is none.
     passage : Passage, optional
         Places of the tokens in a text; None if the file has only tokens.
     about : dict of str to object, optional
-        What the file says about the sequence under `id`, `name` and further keys, which rows of results repeat.
+        Notes of the file about the sequence, under `id`, `name` and further keys, which result rows repeat.
     given : dict of int to str or tuple of str, optional
-        Known labels by token, or those that it may have, which decoding keeps; see `Trellis.with_given`.
+        Known label, or allowed labels, by token, which decoding keeps; see `Trellis.with_given`.
     candidates : CandidateSet, optional
-        Candidate spans that the scores are of; None where there are none.
+        Candidate spans that the scores were made from; None if there are none.
     predicted : bool, default False
-        Whether it is a row that `ilpinfer decode` wrote.
+        Whether it is a row written by `ilpinfer decode`.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Example:
     predicted: bool = field(default=False, repr=False, compare=False)
 
     def with_labels(self, labels: Sequence[str] | None) -> "Example":
-        """The same sequence with other labels, such as predicted ones, or with none.
+        """The same sequence with other labels, such as predicted labels, or without labels.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class Example:
         Raises
         ------
         InputError
-            For a number of labels that is not the number of tokens.
+            For a number of labels that differs from the number of tokens.
         """
         if labels is not None and self.tokens and len(labels) != len(self.tokens):
             raise InputError(
@@ -164,12 +164,12 @@ class Example:
         return replace(self, labels=None if labels is None else tuple(labels))
 
     def at(self, places: Sequence[int]) -> "Example":
-        """The sequence of some of the tokens, of an example without scores.
+        """The subsequence at some positions, for an example without scores.
 
         Parameters
         ----------
         places : sequence of int
-            Positions of these tokens, in order.
+            Positions of the tokens, in order.
 
         Returns
         -------
@@ -183,7 +183,7 @@ class Example:
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """The labels; InputError where there are none."""
+        """The labels; InputError if there are none."""
         if self.labels is None:
             way_out = (
                 "expected token<TAB>label on every line" if self.passage is None else "annotate it first"
@@ -193,19 +193,19 @@ class Example:
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What the file says about the sequence, keys of its metadata among the others."""
+        """Notes of the file about the sequence, with the metadata keys merged in."""
         metadata = self.about.get("metadata")
         own = metadata if isinstance(metadata, dict) else {}
         return {**{key: value for key, value in self.about.items() if key != "metadata"}, **own}
 
     @property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """Further columns by name, of T texts each, such as parts of speech."""
+        """Further columns by name, T texts each, such as parts of speech."""
         return {name: tuple(column(self.tokens, name)) for name in column_names(self.tokens)}
 
     @property
     def named_columns(self) -> dict[str, list[str]]:
-        """Further columns that have a name, as plain values."""
+        """Named further columns, as plain values."""
         return {name: list(cells) for name, cells in self.columns.items() if not name.isdecimal()}
 
     def trellis(self, scheme: str = "", never: Collection[str] = ()) -> Trellis:
@@ -216,7 +216,7 @@ class Example:
         scheme : str, optional
             Scheme of the labels; inferred where not given.
         never : collection of str, optional
-            Labels that are never predicted, beside those that the file names; others are passed over.
+            Labels that are never predicted, in addition to the labels named in the file; unknown labels are ignored.
 
         Returns
         -------
@@ -226,7 +226,7 @@ class Example:
         Raises
         ------
         ValueError
-            If the file has no scores for the sequence, or they do not fit together.
+            If the file has no scores for the sequence, or inconsistent scores.
         """
         assert self.scores is not None
         names, absent = self.scores.label_names, frozenset(self.scores.optional_fields)
@@ -239,7 +239,7 @@ class Example:
 
 
 def fingerprint(example: Example) -> str:
-    """16 hexadecimal digits as a digest of tokens, columns, labels, scores and notes; the same in every process."""
+    """Digest of tokens, columns, labels, scores and notes in 16 hexadecimal digits; the same in every process."""
     texts = (example.tokens, example.columns, example.labels, *sorted(example.about.items()))
     known = (sorted(example.given.items()),) if example.given else ()
     result = hashlib.sha256(repr((*texts, *known)).encode("utf-8", "backslashreplace"))

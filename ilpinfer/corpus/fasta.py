@@ -1,4 +1,4 @@
-"""FASTA with labels: a header, the residues and the label of each residue, a line each; without labels two lines."""
+"""FASTA with labels: one line each for header, residues and residue labels; two lines without labels."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from ilpinfer.corpus.lines import Lines, few
 SUFFIXES = (".fasta", ".fa", ".3line")
 _RESIDUES = re.compile(r"[A-Za-z*-]{2,}")
 RESIDUES = f"{ascii_uppercase}acgtn*-"
-"""Characters of residues, those of masked bases in lower case."""
+"""Characters of residues, with masked bases in lower case."""
 LOOKED_AT = 300
-"""Lines that tell whether there are labels."""
+"""Number of first lines that decide whether there are labels."""
 LEAST, MANY, FEW_REPEATS = 20, 1 / 2, 1 / 3
-"""Pairs of neighbours by which lines are judged; the least share of equal ones of labels, and the bound on that of residues."""
+"""Least number of neighbouring pairs; least share of equal pairs in labels; bound on the share in residues."""
 
 
 def is_fasta(lines: Sequence[str]) -> bool:
@@ -26,7 +26,7 @@ def is_fasta(lines: Sequence[str]) -> bool:
 
 
 def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejection]:
-    """The records of a file; the first ones tell whether there are labels."""
+    """The records of a file; the first records decide whether there are labels."""
     labelled = has_labels(head)
     lines.resume()
     record: list[tuple[int, str]] = []
@@ -60,7 +60,7 @@ def read_fasta(lines: Lines, head: Sequence[str]) -> Iterator[Example | Rejectio
 
 
 def has_labels(lines: Sequence[str]) -> bool:
-    """Whether the second lines of records are labels, and not more residues: by characters of no residue, or by their runs."""
+    """Whether the second lines of records are labels, not residues: by characters that no residue has, or by their runs."""
     records = list[list[str]]()
     for text in map(str.strip, few(lines, LOOKED_AT)):
         if text.startswith(">"):
@@ -76,7 +76,7 @@ def has_labels(lines: Sequence[str]) -> bool:
 
 
 def _repeats(texts: Sequence[str]) -> float:
-    """The share of characters that repeat the one before; 0 where there are too few."""
+    """The share of characters that repeat the previous character; 0 for too few characters."""
     pairs = [one == two for text in texts for one, two in pairwise(text)]
     return sum(pairs) / len(pairs) if len(pairs) >= LEAST else 0.0
 

@@ -1,11 +1,11 @@
-"""Texts in formats that are not read, known by their first lines."""
+"""Detection of unsupported text formats by their first lines."""
 
 import re
 from collections.abc import Callable, Sequence
 
 
 def foreign_format(lines: Sequence[str]) -> str:
-    """The format of a text by its first lines, with the way out; empty where it may be one that is read."""
+    """The unsupported format of a text by its first lines, with the way out; empty if the format may be supported."""
     texts = [line.strip() for line in lines if line.strip()]
     return next((said for said, fits in _FORMATS.items() if texts and fits(texts)), "")
 

@@ -13,12 +13,12 @@ from ilpinfer.corpus.column_names import NO_LABEL
 from ilpinfer.corpus.examples import InputNotice, Notify
 
 UNKNOWN_LABELS = (NO_LABEL, "?")
-"""Labels in files of tokens whose label is not known."""
+"""Labels that mark tokens without a known label in files."""
 NOT_PARTLY = "only hidden Markov models, CODL and the learning of weights take labels of some tokens; give all labels, or leave the sequence out"
 
 
 def check_labelled(labels: Any, where: str, error: type[ValueError] = ValueError) -> None:
-    """Raise an error for a token without a label, None."""
+    """Raise an error for a token whose label is None."""
     if isinstance(labels, list | tuple) and any(label is None for label in labels):
         at = next(t for t, label in enumerate(labels) if label is None)
         raise error(f"{where}: token {at} has no label; {NOT_PARTLY}")
@@ -40,11 +40,11 @@ def without_helpers(
     pairs : iterable of tuple of (sequence, sequence of str)
         Tokens and labels of each sequence.
     never : iterable of str
-        Helper labels. One that no token has is a notice.
+        Helper labels. A notice lists helper labels that no token has.
     notify : Notify, optional
-        Function that is called with each notice; by default they are `InputNotice` warnings.
+        Function that is called with each notice; by default, notices are `InputNotice` warnings.
     absent : bool, default False
-        Whether helper labels that no token has are passed over.
+        Whether helper labels that no token has are ignored.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def without_helpers(
     Raises
     ------
     ValueError
-        For a sequence with another number of labels than tokens, and for labels that are no texts.
+        For a sequence with different numbers of labels and tokens, and for labels that are not texts.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def tell_helpers(
     absent: bool = False,
     what: str = "left out",
 ) -> None:
-    """A notice that counts the tokens with helper labels, and one that lists the helper labels that no token has."""
+    """Notices that count the tokens with helper labels, and list the helper labels that no token has."""
     helpers = names(never, "never")
     counts = [Counter(str(name) for name in labels if name in helpers) for labels in labellings]
     found, say = sorted(set().union(*counts)), notify or _warn
@@ -110,7 +110,7 @@ def tell_helpers(
 
 
 def at_places(sequences: Sequence[Sequence[Any] | None], places: Sequence[Sequence[int]]) -> list[Any]:
-    """The items of each sequence at some positions, as tuples; None stays."""
+    """The items of each sequence at its positions, as tuples; None stays None."""
     return [
         None if each is None else tuple(each[t] for t in kept)
         for each, kept in zip(sequences, places, strict=True)
@@ -120,7 +120,7 @@ def at_places(sequences: Sequence[Sequence[Any] | None], places: Sequence[Sequen
 def read_as_outside(
     labellings: Sequence[Sequence[str] | None], never: Iterable[str], outside: str = OUTSIDE
 ) -> list[tuple[str, ...] | None]:
-    """Predicted labellings, in which a helper label counts as `O`."""
+    """Predicted labellings with `O` in place of helper labels."""
     helpers = names(never, "never")
     return [
         None if labels is None else tuple(outside if name in helpers else name for name in labels)
@@ -131,7 +131,7 @@ def read_as_outside(
 def counted_labels(
     golden: Sequence[Sequence[str]], sides: Iterable[Sequence[Sequence[str] | None]], never: Iterable[str]
 ) -> tuple[list[list[int]], list[tuple[str, ...]], list[list[tuple[str, ...] | None]]]:
-    """The positions that are counted, and gold and predicted labellings there; predicted helper labels are `O`."""
+    """The counted positions, and the gold and predicted labellings there; predicted helper labels are `O`."""
     helpers = names(never, "never")
     places = places_with_labels(golden, helpers)
     gold = at_places(golden, places)
@@ -140,7 +140,7 @@ def counted_labels(
 
 
 def outside_of(labellings: Sequence[Sequence[str]]) -> str:
-    """`O`, or `o` where that is how labellings write it."""
+    """`O`, or `o` if labellings use it."""
     return next((name for labels in labellings for name in labels if name in OUTSIDES), OUTSIDE)
 
 

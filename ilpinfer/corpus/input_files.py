@@ -1,4 +1,4 @@
-"""Files of an input: a file, standard input, the files of a folder or of a pattern; and their lines."""
+"""Files of an input (a file, standard input, the files of a folder or pattern) and their lines."""
 
 import contextlib
 import os
@@ -25,13 +25,13 @@ SUFFIXES = (
     *TABLES,
     *(parallel.TOKENS, *labelled_xml.SUFFIXES, *fasta.SUFFIXES, *crfsuite_data.SUFFIXES),
 )
-"""Endings of the files that are read of a folder; `.gz` may follow."""
+"""Suffixes of the files in a folder that are read; `.gz` may follow."""
 ABOUT_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
-"""Files that `datasets` of Hugging Face writes beside Arrow files."""
+"""Files that Hugging Face `datasets` writes next to Arrow files."""
 
 
 def files_of(source: str | Path) -> list[str]:
-    """The files of a source; InputError where it is a folder or pattern without any, or an address that cannot be listed."""
+    """The files of a source; InputError for a folder or pattern without files, or an address that cannot be listed."""
     name = local_name(source)
     if name == "-":
         return [name]
@@ -53,7 +53,7 @@ def files_of(source: str | Path) -> list[str]:
 
 
 def _files_of_folder(folder: str, paths: list[str], place: str) -> list[str]:
-    """Those of the files below a folder that are sequences; `place` is the folder in its file system."""
+    """The files below a folder that contain sequences; `place` is the folder in its file system."""
     names = [each.removeprefix(place).replace(os.sep, "/").lstrip("/") for each in paths]
     shards = [each for each in names if "/" not in each and fnmatchcase(each, "part-*.parquet")]
     if shards and "manifest.json" in names:  # a run of `ilpinfer reprocess`
@@ -83,9 +83,9 @@ def opened_lines(
     *,
     keep: bool = False,
 ) -> Iterator[Lines]:
-    """The lines of a file, or of standard input where the source is `-`; InputError where it cannot be opened.
+    """The lines of a file, or of standard input for `-`; InputError if it cannot be opened.
 
-    `start` and `keep` are those of `Lines`.
+    `start` and `keep` are as for `Lines`.
     """
     with contextlib.ExitStack() as stack:
         if str(source) == "-":

@@ -1,4 +1,4 @@
-"""Sequences from JSON objects: one a line, a single one, or an array; texts with spans are known by their keys."""
+"""Sequences from JSON objects: one per line, a single one, or an array; texts with spans are recognised by their keys."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ class _Reader:
     doubts: Doubts
 
     def read(self, record: Any, number: int) -> Iterator[Example | Rejection]:
-        """The sequence of a record or of a line of JSON, or why there is none; nothing for a task that is passed over."""
+        """The sequence of a record or of a JSON line, or the reason why there is none; nothing for a skipped task."""
         where = f"{self.file}, {self.kind} {number}"
         try:
             values = parse(record, where) if self.kind == "line" else record
@@ -43,7 +43,7 @@ class _Reader:
 def json_lines(
     lines: Lines, logits: LogitsOptions | None, notify: Notify, names: ColumnNames
 ) -> Iterator[Example | Rejection]:
-    """One example for each non-empty line; lines that state none are rejected."""
+    """One example for each non-empty line; lines without a sequence are rejected."""
     reader = _Reader(lines.name, "line", logits, names, Doubts(lines.name))
     lines.resume()
     for number, line in lines:
@@ -57,7 +57,7 @@ def json_lines(
 def json_array(
     text: str, name: str, logits: LogitsOptions | None, notify: Notify, names: ColumnNames, after: int = 0
 ) -> Iterator[Example | Rejection]:
-    """The sequences of a text that holds a list of objects, after the first `after`; InputError where it holds none."""
+    """The sequences of a JSON list of objects, after the first `after`; InputError if the text is no such list."""
     records = parse(text, name)
     if not records:
         raise InputError(f"{name}: an empty list; {EXPECTED}")
@@ -75,7 +75,7 @@ def read_rows(
     names: ColumnNames,
     notify: Notify,
 ) -> Iterator[Example | Rejection]:
-    """The sequences of rows of a table, which are numbered from `begin`."""
+    """The sequences of table rows, which are numbered from `begin`."""
     reader = _Reader(name, "row", logits, names, Doubts(name))
     for number, row in enumerate(rows, begin):
         yield from reader.read(row, number)
@@ -83,12 +83,12 @@ def read_rows(
 
 
 def takes(names: ColumnNames, key: str) -> bool:
-    """Whether a key is that of tokens or labels by the names of a user, or of labels that are left out."""
+    """Whether a key is the user's name for tokens or labels, or the usual key of labels that are left out."""
     return key in (names.token, names.label) or (names.unlabelled and OTHER_NAMES.get(key) == "labels")
 
 
 def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
-    """The record with the keys that a user names for tokens and labels under their usual names."""
+    """The record with the user's keys for tokens and labels renamed to the usual keys."""
     if not names or not isinstance(record, dict) or is_output(record):
         return record
     token, label = names.token or "tokens", "" if names.unlabelled else names.label
@@ -103,13 +103,13 @@ def _usual_keys(record: Any, names: ColumnNames, where: str) -> Any:
 
 
 def parse(text: str, where: str, expected: str = EXPECTED) -> Any:
-    """The value of a text of JSON; InputError where it is none."""
+    """The value of a JSON text; InputError if it is invalid."""
     with input_at(where):
         return parse_json(text, expected, finite=False)
 
 
 def _any_example(record: Any, where: str, reading: LogitsOptions | None, doubts: Doubts) -> Example | None:
-    """The sequence of an object; None for a text with spans that is passed over."""
+    """The sequence of an object; None for a skipped text with spans."""
     if text_spans.has_spans(record):
         return text_spans.example(record, where, doubts)
     return example(record, where, reading)

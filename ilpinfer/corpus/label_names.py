@@ -1,4 +1,4 @@
-"""Names of labels in files, and of integer tags."""
+"""Label names from files, and names of integer tags."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ EXPECTED = "expected a config.json with id2label, or a list of names"
 def names_of_tags(
     tags: Sequence[Any], names: Sequence[str] | None, what: str, way_out: str
 ) -> tuple[Any, ...]:
-    """Labels of integer tags by their names; other values as they are, and ValueError for tags without a name."""
+    """Label names of integer tags, other values unchanged; ValueError for tags without a name."""
     if not tags or not all(isinstance(tag, Integral) and not isinstance(tag, bool) for tag in tags):
         return tuple(tags)
     if not names:
@@ -29,7 +29,7 @@ def names_of_tags(
 
 
 def feature_names(metadata: Mapping[bytes, bytes] | None, column: str) -> tuple[str, ...] | None:
-    """The names of a column's tags in the metadata that `datasets` of Hugging Face writes; None where there are none."""
+    """The tag names of a column in the metadata of Hugging Face `datasets`; None if there are none."""
     try:
         feature = json.loads((metadata or {})[b"huggingface"])["info"]["features"][column]
         names = feature.get("feature", feature)["names"]
@@ -46,7 +46,7 @@ def read_label_names(path: str | Path, column: str = "") -> tuple[str, ...]:
     path : str or Path
         The file.
     column : str, optional
-        Column of a `dataset_info.json` whose names are read; not needed if one column alone has names.
+        Column of a `dataset_info.json` whose names are read; not needed if only one column has names.
 
     Returns
     -------
@@ -88,12 +88,12 @@ def read_label_names(path: str | Path, column: str = "") -> tuple[str, ...]:
 
 
 def names_of(path: str | Path, column: str) -> tuple[str, ...]:
-    """Names of labels in a file, for the columns that a user names."""
+    """Label names of a file, for the columns that a user names."""
     return read_label_names(path, ColumnNames.read(column).label)
 
 
 def _names_of_column(features: dict[str, Any], column: str, path: str | Path) -> Any:
-    """The names of the labels of a column of a data set, or of the only one that has any."""
+    """The label names of a data set column, or of the only column with label names."""
     inner = {
         name: each.get("feature", each) if isinstance(each, dict) else None for name, each in features.items()
     }

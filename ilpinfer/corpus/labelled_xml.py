@@ -1,4 +1,4 @@
-"""Labelled XML: fields are elements, in the items of a root element, or in a text of which each line is an item."""
+"""Labelled XML: fields are elements, in the items of a root element, or in a text with one item per line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _ELEMENT = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*</\1>")
 
 
 def is_xml(lines: Sequence[str]) -> bool:
-    """Whether a text is XML, or most of its lines have elements."""
+    """Whether a text is XML, or most of its lines contain elements."""
     texts = [line.strip() for line in few(lines)]
     if not texts:
         return False
@@ -27,7 +27,7 @@ def is_xml(lines: Sequence[str]) -> bool:
 
 
 def _is_document(texts: Sequence[str]) -> bool:
-    """Whether the first element goes to the end of the text."""
+    """Whether the first element ends at the end of the text."""
     tag = _TAG.match(texts[0])
     if tag is None:
         return texts[0].startswith(("<?", "<!"))
@@ -64,7 +64,7 @@ def read_xml(text: str, name: str, after: int = 0) -> Iterator[Example | Rejecti
 
 
 class _Item:
-    """The tokens of an item, with the path of elements that each is in."""
+    """The tokens of an item, each with the path of its enclosing elements."""
 
     def __init__(self, line: int) -> None:
         self._line, self._text = line, ""
@@ -81,7 +81,7 @@ class _Item:
         self._open.pop()
 
     def add(self, text: str) -> None:
-        """Add a text without elements; no token goes over its ends."""
+        """Add a text without elements; no token crosses its ends."""
         begin = len(self._text)
         self._text += text
         for one, two in token_offsets(self._text, begin):
@@ -98,7 +98,7 @@ class _Item:
 
 
 def _items(text: str, name: str, line: int = 1) -> list[_Item]:
-    """The items of a document whose first line has a number."""
+    """The items of a document that begins at line number `line`."""
     items: list[_Item] = []
     parts: list[str] = []
     depth = 0

@@ -16,12 +16,12 @@ from ilpinfer.corpus.examples import Rejection
 GZIP = b"\x1f\x8b"
 """The first bytes of compressed files."""
 LONGEST = 2**28
-"""Bytes of the longest line that is read from a stream."""
+"""Largest length of a line from a stream, bytes."""
 
 FEW = 1000
-"""Lines with a text that tell the format of a file."""
+"""Number of non-empty lines that decide the format of a file."""
 Line = tuple[int, str | Rejection]
-"""The number of a line from 1, and its text; a rejection where it is none."""
+"""The number of a line from 1, and its text, or a rejection if it is not a text."""
 
 
 class Lines:
@@ -36,16 +36,16 @@ class Lines:
         start: tuple[int, int] | None = None,
         keep: bool = False,
     ) -> None:
-        """`start` is a place to go on from, as `place` tells it; with `keep`, bytes are kept until `kept` returns them."""
+        """`start` is a value of `place` to continue from; with `keep`, bytes are kept until `kept` returns them."""
         self._stream, self.name, self._longest = stream, name, longest
         self.start, self._kept = start, bytearray() if keep else None
         self._lines: deque[str | Rejection] = deque()
         self._rest, self._number = list[bytes](), 0
         self.ended = False  # all lines were read, though perhaps not taken
         self.live, self._size = _is_live(stream), 0
-        # of the lines that were read, and of those taken, without their ends
+        # characters of the lines read and of the lines taken, without line ends
         self._characters, self._taken = 0, 0
-        # bytes of the file that were split into lines, those of lines that are no text, and where `_kept` begins
+        # bytes of the file that were split into lines, sizes of lines that are not text, and where `_kept` begins
         self._split, self._sizes_of_faults, self._kept_from = 0, dict[int, int](), 0
         self._last: str | Rejection = ""
         self._unended = 0  # the number of the last line, which has no end
@@ -75,7 +75,7 @@ class Lines:
         return self._split - sum(map(len, self._rest)) - ahead - held, self._number - self.held
 
     def resume(self) -> bool:
-        """Go on from the place of `start`, where there is one; to be called when the form of the file is known."""
+        """Continue from `start`, if given; to be called when the form of the file is known."""
         if self.start is None:
             return False
         offset, self._number = self.start
@@ -105,24 +105,24 @@ class Lines:
         assert self._kept is not None
         yield bytes(self._kept)
         self._kept.clear()
-        with contextlib.suppress(OSError):  # the lines have said so
+        with contextlib.suppress(OSError):  # reading the lines has reported it
             while chunk := self._stream.read(CHUNK_SIZE):
                 yield chunk
 
     def _bytes(self, number: int, line: str | Rejection) -> int:
-        """The size of a line with its end."""
+        """The size of a line with its line end."""
         if isinstance(line, Rejection):
             return self._sizes_of_faults.get(number, 0)
         return (len(line) if line.isascii() else len(line.encode())) + (number != self._unended)
 
     def block(self) -> tuple[int, list[str]]:
-        """The number of the next line and the lines up to an empty one, not taken; none before that is read, or with a rejection."""
+        """The number of the next line and the lines up to an empty one, not taken; no lines if it is not yet read or one is rejected."""
         texts = list(takewhile(bool, self._lines))
         ended = len(texts) < len(self._lines) and {*map(type, texts)} <= {str}
         return self._number + 1, texts if ended else []  # type: ignore[return-value]
 
     def take(self, texts: list[str]) -> None:
-        """Take the lines of `block`, and the empty one after them."""
+        """Take the lines of `block` and the empty line after them."""
         for _ in range(len(texts) + 1):
             self._lines.popleft()
         self._number += len(texts) + 1
@@ -130,27 +130,27 @@ class Lines:
 
     @property
     def size(self) -> int:
-        """Bytes of the file that were read so far; of a compressed one, compressed bytes."""
+        """Number of bytes read so far; of a compressed file, compressed bytes."""
         return self._stream.position if isinstance(self._stream, UnpackedFile) else self._size
 
     @property
     def taken(self) -> int:
-        """About how many of them belong to the lines that were taken."""
+        """Estimate of the bytes in `size` that belong to the lines taken."""
         return self._taken * self.size // max(self._characters, 1)
 
     @property
     def paused(self) -> bool:
-        """Whether the next line with a text may have to be waited for."""
+        """Whether reading the next non-empty line may block."""
         return self.live and not self.ended and all(line == "" or line == "\r" for line in self._lines)
 
     def ahead(self, most: int | None, enough: Callable[[list[str]], bool] = lambda _: False) -> list[str]:
-        """The next lines, not taken, rejections empty: `most` bytes, all where that is None, or, of a pipe, until `enough`."""
+        """The next lines, not taken, rejections as empty lines: `most` bytes (None for all), or, from a pipe, until `enough`."""
         while not self.ended and (most is None or not self._suffices(most, enough)):
             self._fill()
         return self._texts()
 
     def _suffices(self, most: int, enough: Callable[[list[str]], bool]) -> bool:
-        """Whether the lines that were read are enough to look at; one with a text has to be among them."""
+        """Whether enough lines were read to inspect, at least one of them non-empty."""
         if self._size < most and not self.live:
             return False
         texts = self._texts()
@@ -160,7 +160,7 @@ class Lines:
         return ["" if isinstance(line, Rejection) else line for line in self._lines]
 
     def text(self) -> str:
-        """The text of all lines that were not taken; InputError where one is rejected."""
+        """The text of all lines not taken; InputError if one is rejected."""
         while not self.ended:
             self._fill()
         lines = list(islice(self._lines, None))
@@ -172,7 +172,7 @@ class Lines:
         return "\n".join(map(str, lines))
 
     def _fill(self) -> None:
-        """Read some bytes, and take the whole lines among them."""
+        """Read some bytes and add the complete lines in them."""
         try:
             chunk = getattr(self._stream, "read1", self._stream.read)(CHUNK_SIZE)
         except OSError as error:
@@ -203,7 +203,7 @@ class Lines:
         return self._number + len(self._lines) + 1
 
     def _take(self, chunk: bytes) -> None:
-        """Add a chunk; an empty one is the end."""
+        """Add a chunk; an empty chunk is the end."""
         self.ended = not chunk
         self._split += len(chunk)
         first, *others = chunk.split(b"\n")
@@ -245,7 +245,7 @@ class Lines:
 
 
 def blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
-    """The numbered lines of each sequence, which empty lines separate; a rejection replaces its sequence."""
+    """The numbered lines of each sequence; empty lines separate sequences, and a rejection replaces its sequence."""
     block: list[tuple[int, str]] = []
     fault: Rejection | None = None
     for number, line in lines:
@@ -262,7 +262,7 @@ def blocks(lines: Lines) -> Iterator[list[tuple[int, str]] | Rejection]:
 
 
 def few(lines: Iterable[str], most: int = FEW) -> list[str]:
-    """The first lines with a text."""
+    """The first non-empty lines."""
     return list(islice((line for line in lines if line.strip()), most))
 
 

@@ -34,7 +34,7 @@ POOLS = ("first", "mean", "max")
 SCALES = ("log-softmax", "raw")
 NO_PIECE = "words without a piece, whose labels all score the same"
 MOST_MISSING = 16
-"""Words without a piece that word ids may leave out where no tokens say how many words there are, or as many as have one."""
+"""Largest number of words without a piece if no tokens are given; or the number of words with a piece, if larger."""
 
 
 @dataclass(frozen=True)
@@ -93,19 +93,19 @@ def from_logits(
         (S,) number of the word of each piece, counted from 0; None or -1 for special pieces. A word without a piece, such as
         a control character, has the same score for all labels, and a notice counts such words.
     pool : str, default "first"
-        Scores of a word: those of its first piece ("first"), the logarithm of its pieces' mean probability ("mean"), or those of
-        the piece with the largest probability ("max").
+        Scores of a word: the scores of its first piece ("first"), the logarithm of the mean probability of its pieces ("mean"),
+        or the scores of the piece with the largest probability ("max").
     scale : str, optional
         "log-softmax" normalises each row, "raw" leaves it unchanged. If not given, "raw" with transitions, as a CRF layer reads
         scores, else "log-softmax".
     temperature : float, default 1.0
-        Number above 0 that logits, transitions, `start` and `end` are divided by before anything else: penalties then weigh so many
-        times as much beside the scores, and the best labelling without rules is the same. Logits of neural networks are often
-        too far apart (Guo et al. 2017); `ilpinfer.learning.fit_temperature` finds the number.
+        Number above 0 by which logits, transitions, `start` and `end` are divided first. It multiplies the weight of penalties
+        relative to scores, and leaves the best labelling without rules unchanged. Neural networks are often overconfident
+        (Guo et al. 2017); `ilpinfer.learning.fit_temperature` finds the number.
     transitions, start, end : array_like of shape (K, K) or (K,), optional
-        Scores in nats of steps [from, to], of first and of last labels; zeros where not given.
+        Scores in nats of steps [from, to], of first and of last labels; zeros if not given.
     scheme : str, optional
-        Scheme of the labels; inferred where not given.
+        Scheme of the labels; inferred if not given.
     never : iterable of str, optional
         Labels that are never predicted, such as `[PAD]`; see `Trellis`.
 
@@ -162,7 +162,7 @@ def _plain_lattice(
     scale: str,
     transitions: Any,
 ) -> Lattice | None:
-    """The lattice of logits, by the first piece of each word; None where an argument has something odd in it."""
+    """The lattice of logits, by the first piece of each word; None for arguments that need the general path."""
     rows = float_array(logits, "logits")
     if rows.ndim != 2 or not rows.size:
         return None
@@ -185,7 +185,7 @@ def _plain_lattice(
 
 
 def _first_pieces(word_ids: Sequence[int | None], S: int) -> Integers | None:
-    """The first of S pieces of each word; None where words are left out or go back, or an id is no `int` from -1."""
+    """The first of S pieces of each word; None if words are skipped or go back, or an id is not an `int` of at least -1."""
     if not isinstance(word_ids, list | tuple) or len(word_ids) != S:
         return None
     if not {*map(type, word_ids)} <= {int, type(None)}:
@@ -214,7 +214,7 @@ def logit_scores(
     K: int | None,
     tokens: Sequence[str] | None = None,
 ) -> SequenceScores:
-    """Emissions, transitions, and `start` and `end` where `steps` has them; see `from_logits`."""
+    """Emissions, transitions, and `start` and `end` if `steps` has them; see `from_logits`."""
     rows = score_array(logits, "logits", 2)
     if K is not None and not len(rows):
         rows = np.zeros((0, K))
@@ -240,7 +240,7 @@ def logit_scores(
 
 
 def log_softmax(rows: Floats) -> Floats:
-    """Log probabilities (T, K) of logits; a row of -inf alone stays as it is."""
+    """Log probabilities (T, K) of logits; a row of -inf only stays unchanged."""
     if not rows.size:
         return rows
     largest = rows.max(axis=1, keepdims=True)
@@ -258,7 +258,7 @@ def pool_pieces(
     tokens: Sequence[str] | None = None,
     no_opinion: float = 0.0,
 ) -> Floats:
-    """Scores of words from those of their pieces; a word without a piece has `no_opinion` for each label."""
+    """Word scores from the scores of their pieces; a word without a piece has `no_opinion` for each label."""
     numbers = _word_numbers(word_ids)
     if len(numbers) != len(rows):
         raise ValueError(
@@ -277,7 +277,7 @@ def pool_pieces(
 
 
 def _word_numbers(word_ids: Sequence[int | None]) -> Integers:
-    """The word of each piece, -1 for none; ValueError for what is no number, and where the numbers go back."""
+    """The word number of each piece, -1 for none; ValueError for ids that are not numbers, or numbers that decrease."""
     if isinstance(word_ids, str | bytes) or not isinstance(word_ids, Iterable):
         raise ValueError(f"word_ids must be a list of whole numbers, not {brief(word_ids)}")
     listed = [-1 if each is None else each for each in word_ids]
@@ -309,7 +309,7 @@ def _word_number(value: Any, at: int) -> int:
 
 
 def _word_count(words: Integers, tokens: Sequence[str] | None) -> int:
-    """The number of words, of which `words` have pieces; those without are counted for a notice."""
+    """The number of words; `words` have pieces, and words without a piece are counted for a notice."""
     total = int(words[-1]) + 1 if len(words) else 0
     if tokens is not None and total < len(tokens) and not any(map(_has_letter, tokens[total:])):
         total = len(tokens)
@@ -333,7 +333,7 @@ def _word_count(words: Integers, tokens: Sequence[str] | None) -> int:
 
 
 def _has_letter(word: Any) -> bool:
-    """Whether it has a letter or a digit, so that every tokenizer makes a piece of it."""
+    """Whether a word has a letter or a digit, for which every tokenizer makes a piece."""
     return any(map(str.isalnum, str(word)))
 
 

@@ -1,4 +1,4 @@
-"""Notices about the files of a source, which many files may have in common."""
+"""Notices that many files of a source may share."""
 
 import re
 from itertools import takewhile
@@ -8,7 +8,7 @@ from ilpinfer.corpus.examples import Notify
 
 
 class Notices:
-    """Notices about the files of a source: of several files the first one of a kind, and at the end in how many others it applies."""
+    """Notices about the files of a source: the first of each kind, and at the end the number of other files with this kind."""
 
     def __init__(self, files: list[str], notify: Notify) -> None:
         self._files, self.notify = files, notify

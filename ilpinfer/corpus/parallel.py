@@ -1,4 +1,4 @@
-"""Parallel files of slot filling: tokens in `NAME.in`, labels in `NAME.out`, a sequence a line; intents in a file beside them."""
+"""Parallel files of slot filling, one sequence per line: tokens in `NAME.in`, labels in `NAME.out`, intents in a third file."""
 
 import os.path
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ INTENT = "intent"
 
 
 def is_parallel(path: str) -> bool:
-    """Whether a file has the tokens of two parallel files; `seq.in` alone has no labels."""
+    """Whether a file is the token file of parallel files; `seq.in` alone has no labels."""
     if not path.endswith(TOKENS):
         return False
     return os.path.basename(path) == "seq.in" or is_file(path.removesuffix(TOKENS) + LABELS)
 
 
 def files_beside(path: str) -> list[str]:
-    """The files of labels and of intents that belong to one of tokens."""
+    """The label and intent files of a token file."""
     name = path.removesuffix(TOKENS)
     own = [name + LABELS, name + ".label", name + ".intent"]
     if os.path.basename(name) == "seq":
@@ -29,7 +29,7 @@ def files_beside(path: str) -> list[str]:
 
 
 def read_parallel(path: str) -> Iterator[Example | Rejection]:
-    """The sequences of two parallel files; InputError where they differ in their number of lines."""
+    """The sequences of two parallel files; InputError if their numbers of lines differ."""
     lines = _lines(path)
     beside = {each: _lines(each) for each in files_beside(path)}
     for name, others in beside.items():

@@ -1,4 +1,4 @@
-"""Sequences as stretches of a text: character offsets of tokens, and spans of characters as labels of tokens and back."""
+"""Sequences as parts of a text: character offsets of tokens, and conversion between character spans and token labels."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -53,7 +53,7 @@ class Passage:
 
     @classmethod
     def of_tokens(cls, tokens: Sequence[str]) -> "Passage":
-        """A text of tokens with single spaces between.
+        """A text of the tokens, separated by single spaces.
 
         Parameters
         ----------
@@ -77,14 +77,14 @@ class Passage:
 
     @property
     def alone(self) -> "Passage":
-        """The passage with a text of its own, from its first token to its last one."""
+        """The passage with a separate text, from its first token to its last."""
         if not self.document or not self.offsets:
             return self
         begin, end = self.offsets[0][0], self.offsets[-1][1]
         return Passage(self.text[begin:end], tuple((a - begin, b - begin) for a, b in self.offsets))
 
     def spans(self, labels: Sequence[str], scheme: str) -> list[Span]:
-        """The spans of labels, which are plain or of a scheme of one level.
+        """The spans of labels, plain or of a scheme with one level.
 
         A run of a field is a span from the begin of its first token to the end of its last one.
 
@@ -98,7 +98,7 @@ class Passage:
         Returns
         -------
         list of Span
-            Spans in the order of the text, none of white space alone.
+            Spans in the order of the text, without spans of white space only.
 
         Raises
         ------
@@ -125,13 +125,13 @@ class Passage:
 
 
 def token_offsets(text: str, begin: int = 0, end: int | None = None) -> Offsets:
-    """The tokens of a text, the same as those of plain text with `split="punctuation"`."""
+    """The tokens of a text, split as plain text with `split="punctuation"`."""
     found = WORDS.finditer(text, begin, len(text) if end is None else end)
     return tuple((each.start(), each.end()) for each in found if each[0] != "\ufeff")
 
 
 class Doubts:
-    """Spans of a file that labels cannot represent, counted by kind, for one notice a kind."""
+    """Spans of a file that labels cannot represent, counted by kind for one notice per kind."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -142,7 +142,7 @@ class Doubts:
         self._found[kind] = count + 1, known
 
     def take(self, others: "Doubts", where: str = "") -> None:
-        """Add those of another file; `where` says which, before the first of a kind."""
+        """Add the doubts of another file; `where` names the file before the first of a kind."""
         for kind, (count, first) in others._found.items():
             known, before = self._found.get(kind, (0, f"{where}{first}"))
             self._found[kind] = known + count, before
@@ -160,7 +160,7 @@ OVERLAP = "spans that overlap a longer span, or an earlier span of the same leng
 
 
 def labels_of(spans: Iterable[Span], text: str, offsets: Offsets, doubts: Doubts) -> tuple[str, ...]:
-    """BIO labels of the tokens that spans touch; of overlapping spans the longest is read, of equally long ones the first."""
+    """BIO labels of the tokens that spans touch; of overlapping spans the longest counts, of equally long spans the first."""
     begins, ends = [begin for begin, _ in offsets], [end for _, end in offsets]
     placed: list[tuple[int, int, Span]] = []
     for span in spans:

@@ -1,4 +1,4 @@
-"""The keys of JSON objects that state sequences, and which of them go together."""
+"""The keys of JSON objects for sequences, and their valid combinations."""
 
 import json
 from collections.abc import Iterable
@@ -9,18 +9,18 @@ from ilpinfer.core.solution_fields import ABOUT, OWN
 from ilpinfer.corpus.archives import SHARED_ARRAYS
 
 TEXT_KEYS = ("tokens", "labels", "given", "columns", "rank", "ranks", "sequence")
-"""Keys of a sequence without scores; `rank`, `ranks` and `sequence` are those of rows of `ilpinfer decode`."""
+"""Keys of a sequence without scores; `rank`, `ranks` and `sequence` occur in rows of `ilpinfer decode`."""
 DENSE_KEYS = ("start", "first", "edges")
 """Keys of scores for each edge; `first` belongs to models of second order."""
 FACTORED_KEYS = ("emissions", "transitions", "start", "first", "end")
 """Keys of scores for tokens and transitions."""
 LOGITS_KEYS = ("logits", "word_ids", *(key for key in SHARED_ARRAYS if key != "label_names"))
 TRELLIS_KEYS = ("scheme", "optional_fields", "never")
-"""Keys that `Trellis.to_dict` has beside tokens, names of labels and scores."""
+"""Keys of `Trellis.to_dict` in addition to tokens, label names and scores."""
 CANDIDATE_KEYS = ("candidates", "offsets", "threshold", "prior", "fields")
-"""Keys of candidate spans, of `text` or of tokens."""
+"""Keys of candidate spans in `text` or in tokens."""
 GENERAL_KEYS = ("node", "pool", "step")
-"""Keys of the scores of trellises that were joined, as `Trellis.to_dict` writes them."""
+"""Score keys of joined trellises, as written by `Trellis.to_dict`."""
 KEYS = tuple(
     dict.fromkeys(
         (
@@ -36,26 +36,26 @@ KEYS = tuple(
         )
     )
 )
-"""All keys of a record that mean something; rows of results repeat further ones."""
+"""All keys of a record that have a meaning; result rows repeat further keys."""
 SCORE_KEYS = ("logits", "emissions", "edges", "transitions", "start", "first", "end", *GENERAL_KEYS)
-"""Keys of scores, of which a sequence without scores has none."""
+"""Keys of scores, absent from sequences without scores."""
 FORMS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "logits": (LOGITS_KEYS, {"logits"}),
     "edges": (DENSE_KEYS, {"start", "edges"}),
     "node": (GENERAL_KEYS, set(GENERAL_KEYS)),
     "emissions": (FACTORED_KEYS, {"emissions", "transitions"}),
 }
-"""For the main key of each form of scores, the keys that it may have, and those that it must have."""
+"""Allowed and required keys of each form of scores, by its main key."""
 OTHER_NAMES = {
     "words": "tokens",
     "tokenized_text": "tokens",
     **dict.fromkeys(("tags", "ner_tags", "gold"), "labels"),
 }
-"""Names that other files have for tokens and labels."""
+"""Names of tokens and labels in other files."""
 
 
 def is_output(record: dict[str, Any]) -> bool:
-    """Whether it is a row of `ilpinfer decode`, which has other fields."""
+    """Whether a record is a row of `ilpinfer decode`, which has other fields."""
     return {"status", "method"} <= record.keys()
 
 
@@ -65,16 +65,16 @@ def form_of(record: dict[str, Any]) -> str:
 
 
 def about_of(record: dict[str, Any]) -> dict[str, Any]:
-    """The notes about a sequence, which rows repeat."""
+    """The notes about a sequence, which result rows repeat."""
     return {
         key: value for key, value in record.items() if key in ABOUT or (key not in OWN and key not in KEYS)
     }
 
 
 def fault_of(key: str, options: Iterable[str] = ()) -> str:
-    """Why a key cannot be a note of one's own, with the way out; empty if it can, or means something.
+    """Why a key cannot be a note, with the way out; empty if it can be, or has a meaning.
 
-    `options` are further keys that mean something where the record stands.
+    `options` are further keys that have a meaning in the context of the record.
     """
     if key in KEYS:
         return ""
@@ -92,7 +92,7 @@ def fault_of(key: str, options: Iterable[str] = ()) -> str:
 
 
 def check_names(keys: Iterable[str], options: Iterable[str] = ()) -> None:
-    """Raise ValueError for a key that is no name of a note, as `fault_of` says."""
+    """Raise ValueError for a key that cannot be a note, by `fault_of`."""
     for key in keys:
         if fault := fault_of(key, options):
             raise ValueError(f"unknown key {json.dumps(key[:60], ensure_ascii=False)}{fault}")
@@ -104,7 +104,7 @@ def check_notes(record: dict[str, Any]) -> None:
 
 
 def check_values(record: dict[str, Any]) -> None:
-    """Raise ValueError for a value that JSON cannot hold."""
+    """Raise ValueError for a value that JSON cannot represent."""
     for key, value in record.items():
         try:
             json.dumps([key, value], ensure_ascii=False, allow_nan=False).encode()

@@ -67,7 +67,7 @@ def _example(record: dict[str, Any], where: str, reading: LogitsOptions | None) 
 
 
 def _labels(record: dict[str, Any], reading: LogitsOptions | None) -> tuple[str, ...]:
-    """Labels as texts, or as numbers of names in the record or of the caller."""
+    """Labels given as texts, or as numbers of the names in the record or from the caller."""
     names = record.get("label_names", reading and reading.names)
     if not isinstance(names, list | tuple | dict | None):
         raise ValueError(f"label_names is {kind_of(names)}; expected a list of texts")
@@ -78,7 +78,7 @@ def _labels(record: dict[str, Any], reading: LogitsOptions | None) -> tuple[str,
 
 
 def _of_candidates(record: dict[str, Any], where: str) -> Example:
-    """The sequence of a record with candidate spans, whose scores are made of them."""
+    """The sequence of a record with candidate spans, with scores made from them."""
     check_notes(record)
     known_keys = (*CANDIDATE_KEYS, "text", "tokens", "given", *ABOUT)
     odd = next((key for key in record if key in KEYS and key not in known_keys), None)
@@ -124,7 +124,7 @@ def _scores(record: dict[str, Any], reading: LogitsOptions | None) -> SequenceSc
 def _step_scores(
     names: tuple[str, ...] | None, record: dict[str, Any], own: dict[str, Any]
 ) -> SequenceScores:
-    """Scores of each step, of a trellis that was joined."""
+    """Scores for each step of a joined trellis."""
     known = {"tokens": [""] * len(record["node"]), "label_names": names, "scheme": "plain"}
     scores = {key: record[key] for key in GENERAL_KEYS}
     trellis = Trellis.from_dict({**known, **scores})
@@ -151,7 +151,7 @@ def _with_columns(tokens: tuple[str, ...], columns: Any) -> tuple[str, ...]:
 
 
 def _null_as_forbidden(value: Any) -> Any:
-    """Nested lists with -inf in place of null."""
+    """Nested lists with null replaced by -inf."""
     if not isinstance(value, list):
         return float("-inf") if value is None else value
     return value if {*map(type, value)} <= {float, int} else [_null_as_forbidden(v) for v in value]

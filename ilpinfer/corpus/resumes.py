@@ -10,15 +10,15 @@ from ilpinfer.corpus.examples import Example
 
 TITLE, DATE, ORG, DESCRIPTION, IGNORE = "job title", "date", "organization", "description", "ignore"
 LABELS = (TITLE, DATE, ORG, DESCRIPTION, IGNORE)
-HEAD_LABELS = {"title": TITLE, "date": DATE, "org": ORG}  # symbols that have a label of their own in a header
+HEAD_LABELS = {"title": TITLE, "date": DATE, "org": ORG}  # symbols with their own label in a header
 MIN_LENGTH, MAX_LENGTH = 10, 300
-TARGET_LENGTHS = (10, 16, 25, 36, 48, 62, 84, 125, 285)  # quantiles, in eighths, of the length aimed at
+TARGET_LENGTHS = (10, 16, 25, 36, 48, 62, 84, 125, 285)  # quantiles, in eighths, of the target length
 SHARE_TWO_RUNS, SHARE_NO_DESCRIPTION, SHARE_DESCRIPTION_FIRST = 0.03, 0.04, 0.10
 SHARE_UPPER_CASE, SHARE_LEAD, SHARE_TRAILER = 0.10, 0.45, 0.20  # of the items
 SHARE_FRAGMENT, SHARE_ASIDE = 0.15, 0.05  # of the lines of a description
 
 # A rule starts at the margin and lists alternatives between semicolons.  ¶ is a line break; <symbol> stands
-# for an alternative of its rule, or is computed.  A "post" is a job title without a label of its own.
+# for an alternative of its rule, or is computed.  A "post" is a job title without its own label.
 RULES = """
 layout = <title> ¶ <org> ¶ <date>; <title> ¶ <org> , <town> ¶ <date>; <org> , <town> ¶ <title> ¶ <date>;
     <org> ¶ <title> ( <date> ); <org> <date> ¶ <title>; <date> ¶ <title> at <org>; <date> ¶ <org> ¶ <title>;
@@ -121,7 +121,7 @@ GRAMMAR = {
 
 
 class _Writer:
-    """Writes one item: the style is chosen once, the grammar does the rest."""
+    """Writes one item: the style is chosen once, everything else follows the grammar."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng

@@ -57,7 +57,7 @@ class SequenceScores:
 
     @property
     def length(self) -> int:
-        """T tokens, as far as the shapes tell, which need not be right yet."""
+        """Number of tokens T by the shapes, which may not be validated yet."""
         if self.emissions is not None:
             return len(self.emissions) if self.emissions.ndim else 0
         if self.edges is None or not self.edges.ndim:

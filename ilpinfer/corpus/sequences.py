@@ -1,4 +1,4 @@
-"""Reading sequences of all formats, and plain text, from files or standard input."""
+"""Reading of sequences in all formats, and of plain text, from files or standard input."""
 
 import os
 import warnings
@@ -44,21 +44,21 @@ def read(
         both columns, `TOKEN,` ignores labels, and `token=1,label=3+4,end=5` names columns by their roles, where `+` joins levels
         of nested labels. Cells of further columns are kept with the tokens; see `Example.columns`.
     notify : Notify, optional
-        Function that is called with each notice about inferred settings; by default they are `InputNotice` warnings.
+        Function that is called with each notice about inferred settings; by default, notices are `InputNotice` warnings.
     unit : {"line", "document"}, default "line"
         Part of a BRAT document that is one sequence.
 
     Returns
     -------
     list of Example
-        The sequences in order. Those of documents have a `passage`, the places of their tokens in the text.
+        The sequences in order. Sequences of documents have a `passage`, the places of their tokens in the text.
 
     Raises
     ------
     InputError
         For a file that is missing, empty, not UTF-8, or of another form; the message gives a remedy.
     ValueError
-        For a source that is no path.
+        For a source that is not a path.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def read(
 def read_beside(
     source: str | Path, column: str, notify: Notify, reading: LogitsOptions | None = None
 ) -> list[Example]:
-    """As `read`, with the column of another file: one that has tokens and labels alone needs none, as the output of `ilpinfer decode`."""
+    """As `read`, with the column of a main file; files of tokens and labels only, as from `ilpinfer decode`, do not need it."""
     return _all(source, CorpusForm(reading, column, most=None, longest_line=None, beside=True), notify)
 
 
@@ -110,9 +110,9 @@ def require_labels(
     wordless : bool, default False
         Whether sequences may lack tokens.
     partly : bool, default False
-        Whether tokens may lack labels; None stands for these. In files, such labels are `_` or `?`, and null in JSON.
+        Whether tokens may lack labels, which are then None. In files, such labels are `_` or `?`, and null in JSON.
     never : collection of str, optional
-        Helper labels, which may have these names.
+        Helper labels, which may also be named `_` or `?`.
 
     Returns
     -------
@@ -153,11 +153,11 @@ def text_of(source: str | Path) -> str:
 
 
 SPLITS: Mapping[str, Callable[[str], list[str]]] = {"spaces": str.split, "punctuation": WORDS.findall}
-"""How a line is split: at white space; or there, and before and after punctuation that does not stand within a word."""
+"""How a line is split: at white space, or also before and after punctuation that is not within a word."""
 
 
 def read_plain_text(source: str | Path, split: str = "spaces") -> list[Example]:
-    """The lines of a file, or of standard input where the source is `-`, as sequences without labels; empty lines are left out."""
+    """The lines of a file, or of standard input for `-`, as sequences without labels; empty lines are left out."""
     one_of(split, "split", SPLITS, InputError)
     name = source_name(source)
     lines = enumerate(text_of(source).splitlines(), 1)

@@ -1,4 +1,4 @@
-"""Places in an input of several files, and digests of the bytes between two of them."""
+"""Positions in an input of several files, and digests of the bytes between two positions."""
 
 import hashlib
 import io
@@ -10,12 +10,12 @@ from ilpinfer.corpus import brat, parallel
 from ilpinfer.system.storage import open_bytes, read_bytes
 
 READ = 2**16
-"""Bytes of a read; many files are small."""
+"""Bytes per read; many files are small."""
 
 
 @dataclass(frozen=True)
 class InputPosition:
-    """How far an input was read: files before, bytes of the unpacked content of this one, and its last line, item or row."""
+    """Position in an input: number of previous files, unpacked bytes of the current file, and its last line, item or row."""
 
     file: int = 0
     offset: int = 0
@@ -23,7 +23,7 @@ class InputPosition:
 
 
 def open_content(file: str) -> BinaryIO:
-    """The bytes that sequences of a file are read of: unpacked, and with the annotations where they are in a second file."""
+    """The bytes from which a file's sequences are read: unpacked, with annotations from a second file if there is one."""
     if brat.is_brat(file):
         name = file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS)
         return io.BytesIO(b"".join(read_bytes(name + end, OSError) for end in (brat.TEXT, brat.ANNOTATIONS)))
@@ -34,7 +34,7 @@ def open_content(file: str) -> BinaryIO:
 
 
 class SliceDigest:
-    """SHA-256 of a slice: the number of each file, and its bytes that belong to the slice."""
+    """SHA-256 of a slice: the number of each file and its bytes in the slice."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -51,7 +51,7 @@ class SliceDigest:
 
 
 class SliceReader:
-    """Reads slices of files again, one after the other; to be closed."""
+    """Reads slices of files again, in order; to be closed."""
 
     def __init__(self, files: Sequence[str]) -> None:
         self._files = files
@@ -59,7 +59,7 @@ class SliceReader:
         self._stream: BinaryIO = io.BytesIO()
 
     def digest(self, begin: InputPosition, end: InputPosition) -> str:
-        """The digest of the bytes between two places; OSError where a file cannot be read."""
+        """The digest of the bytes between two positions; OSError if a file cannot be read."""
         result = SliceDigest()
         for number in range(begin.file, min(end.file + 1, len(self._files))):
             result.begin(number)

@@ -1,4 +1,4 @@
-"""Sequences of files and folders of any size, one after the other; JSON lists and archives are read whole."""
+"""Streams of sequences from files and folders of any size; JSON lists and archives are read whole."""
 
 import contextlib
 from collections import deque
@@ -22,11 +22,11 @@ from ilpinfer.errors import ModelError, describe, without_place
 from ilpinfer.system.storage import file_size, source_name
 
 UNPACKED = (".npz", brat.ANNOTATIONS, "seq.in", *TABLES)
-"""Endings of files that cannot be read compressed: most are compressed themselves, and BRAT and slots need two files."""
+"""Suffixes of files that cannot be gzipped: most formats are compressed already, and BRAT and slots need two files."""
 
 
 class ExampleStream:
-    """Examples and rejections of a source, in order; to be used in a `with` statement."""
+    """Examples and rejections of a source, in order; for use in a `with` statement."""
 
     def __init__(self, files: list[str], form: CorpusForm, notify: Notify) -> None:
         self.files, self._form = files, form
@@ -37,7 +37,7 @@ class ExampleStream:
         self._found, self._ahead = self._all(), deque[Found]()
         self.done, self._of_table = 0, 0
         self.reject: Callable[[InputError], None] | None = None
-        """Takes the errors of rejections, which are then left out of the stream."""
+        """Receives the errors of rejections, which are then left out of the stream."""
         self._file_number, self._last_line, self._content_size = 0, 0, 0
         self._slice = SliceDigest()
         self._doubts = Doubts(self._notices.name)
@@ -53,14 +53,14 @@ class ExampleStream:
             self.reject(found.error)
 
     def peek(self) -> Found | None:
-        """What is next, and stays so; None where all are rejected."""
+        """The next item, which stays next; None if all are rejected or the stream has ended."""
         found = next(self, None)
         if found is not None:
             self._ahead.append(found)
         return found
 
     def go_to(self, place: InputPosition) -> None:
-        """Go on from a place, as `place` tells it, where a slice begins."""
+        """Continue from a value of `place`, where a slice begins."""
         self._found.close()
         self._stack.close()
         self._slice, self._lines, self._of_table = SliceDigest(), None, 0
@@ -69,9 +69,9 @@ class ExampleStream:
 
     @property
     def place(self) -> InputPosition | None:
-        """The end of the example that came last, or of the input; None in a stream that cannot be read again.
+        """The end of the last example, or of the input; None for a stream that cannot be read again.
 
-        It is not told rightly behind a rejection, whose sequence may go on.
+        It is inexact after a rejection, whose sequence may continue.
         """
         if self._lines is None:
             return InputPosition(self._file_number, self._content_size, self._last_line)
@@ -99,12 +99,12 @@ class ExampleStream:
 
     @property
     def paused(self) -> bool:
-        """Whether the next sequence may have to be waited for, as that of a pipe."""
+        """Whether reading the next sequence may block, as from a pipe."""
         return not self._ahead and self._lines is not None and self._lines.paused
 
     @property
     def size(self) -> int:
-        """About the number of bytes of the sequences that were returned; of a Parquet file, the share of its rows."""
+        """Approximate number of bytes of the returned sequences; for a Parquet file, in proportion to its rows."""
         return self.done + self._of_table + (0 if self._lines is None else self._lines.taken)
 
     @property
@@ -148,7 +148,7 @@ class ExampleStream:
             yield Rejection(self.files[0], 0, f"{self.files[0]}: no sequence")
 
     def _limited(self, found: Found) -> Found:
-        """What was found, or the rejection of a sequence that is too long."""
+        """The item, or the rejection of a sequence that is too long."""
         longest = self._form.longest
         if longest is None or isinstance(found, Rejection):
             return found
@@ -158,7 +158,7 @@ class ExampleStream:
         return Rejection(found.file, found.line, f"{found.where}: a sequence of more than {longest} tokens")
 
     def _file(self, file: str, start: InputPosition) -> Iterator[Found]:
-        """The records of a file, those up to a place left out."""
+        """The records of a file after a position."""
         form, name = self._form, plain_name(file)
         if name.endswith(".spacy"):
             raise InputError(
@@ -204,7 +204,7 @@ class ExampleStream:
                 self._note_rest(lines)
 
     def _note_rest(self, lines: Lines) -> None:
-        """Note what was not read of a file, of which no further record comes."""
+        """Note the unread rest of a file without further records."""
         if self._form.slices:
             for chunk in lines.rest():
                 self._slice.add(chunk)
@@ -220,7 +220,7 @@ class ExampleStream:
                     self._slice.add(chunk)
 
     def _document(self, file: str) -> Iterator[Example]:
-        """The sequences of a document of BRAT. Its doubts, which name it where there are several, are told at the end."""
+        """The sequences of a BRAT document. Its doubts, with its name if there are several, are reported at the end."""
         doubts = Doubts(file.removesuffix(brat.TEXT).removesuffix(brat.ANNOTATIONS) + brat.ANNOTATIONS)
         yield from brat.read_brat(file, doubts, self._form.unit)
         if len(self.files) == 1:

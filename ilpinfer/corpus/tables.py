@@ -1,4 +1,4 @@
-"""Sequences as rows of Parquet and Arrow files, with the keys of JSON records for columns."""
+"""Sequences as rows of Parquet and Arrow files, with the keys of JSON records as columns."""
 
 import io
 import json
@@ -21,9 +21,9 @@ ARROW = (".arrow", ".feather", ".ipc")
 TABLES = (*PARQUET, *ARROW)
 ROWS = 256
 FURTHER = "further"
-"""The column of notes that have none of their own, as a JSON object."""
+"""The column of notes without their own column, as a JSON object."""
 RESULT_COLUMNS = (*ABOUT, "tokens", "columns", "labels", "sequence", FURTHER)
-"""Columns that are read of files that `ilpinfer reprocess` wrote."""
+"""Columns that are read from files of `ilpinfer reprocess`."""
 
 
 def read_table(
@@ -35,7 +35,7 @@ def read_table(
         yield from read_rows(rows, path, after + 1, reading, names, notify)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {_words(error)}") from None
-    except ValueError as error:  # of pyarrow, for damaged files
+    except ValueError as error:  # from pyarrow, for damaged files
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: damaged, or not what its name says: {_words(error)}") from None
@@ -79,7 +79,7 @@ def _batches(path: str, own: ColumnNames, after: int) -> Iterator[list[dict[str,
 
 
 def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
-    """Record batches of the file format, or else of the stream format."""
+    """Record batches of the file format, otherwise of the stream format."""
     try:
         file = pa.ipc.open_file(stream)
     except pa.ArrowInvalid:
@@ -91,7 +91,7 @@ def _arrow_batches(pa: Any, stream: Any) -> Iterator[Any]:
 
 
 def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]:
-    """The columns to read; InputError for unknown ones."""
+    """The columns to read; InputError for unknown columns."""
     if {"status", "method"} <= set(names):
         return [name for name in RESULT_COLUMNS if name in names]
     for name in names:
@@ -101,7 +101,7 @@ def _columns_to_read(path: str, names: list[str], own: ColumnNames) -> list[str]
 
 
 def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
-    """A row as a record, without nulls, and without notes that are NaN; dates and the like are texts, columns of maps objects."""
+    """A row as a record without nulls and NaN notes; dates and similar values become texts, map columns become objects."""
     cells = {name: value for name, value in row.items() if value is not None}
     stored = _stored(cells.pop(FURTHER, "{}"), path, FURTHER)
     if isinstance(cells.get("columns"), str):  # of a shard
@@ -116,7 +116,7 @@ def _without_nulls(row: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _stored(text: Any, path: str, column: str) -> dict[str, Any]:
-    """The object in a cell of a column of JSON; InputError where it holds something else."""
+    """The object in a cell of a JSON column; InputError if it is not an object."""
     try:
         notes = json.loads(text)
     except (TypeError, ValueError, RecursionError):
@@ -163,7 +163,7 @@ def parquet_bytes(examples: Sequence[Example], path: str) -> bytes:
 
 
 def _note_columns(notes: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Notes with texts, numbers or booleans alone as columns of their names, all others as JSON in `FURTHER`."""
+    """Notes with only texts, numbers or booleans as columns of their names, all other notes as JSON in `FURTHER`."""
     import pyarrow as pa
 
     names = dict.fromkeys(name for each in notes for name in each)
@@ -179,6 +179,6 @@ def _note_columns(notes: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _simple_kind(value: Any) -> type | None:
-    """The kind of a value that a column holds as it is; None for others."""
+    """The kind of a value that a column can store unchanged; None for other values."""
     kind = type(value)
     return kind if kind in (str, bool, float) or (kind is int and abs(value) < 2**63) else None

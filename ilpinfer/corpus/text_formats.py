@@ -1,4 +1,4 @@
-"""Sequences of one text: the name of its file and its first lines tell the format."""
+"""Sequences of one text; its format is inferred from the file name and the first lines."""
 
 import json
 from collections.abc import Generator, Iterator
@@ -31,9 +31,9 @@ class CorpusForm:
     longest_line: int | None = LONGEST
     unit: str = "line"
     slices: bool = False
-    """Whether places and digests of what was read are told."""
+    """Whether positions and digests of the content read are provided."""
     beside: bool = False
-    """Whether the column is that of another file with the same sequences."""
+    """Whether the column was named for another file with the same sequences."""
 
     def __post_init__(self) -> None:
         one_of(self.unit, "unit", brat.UNITS, InputError)
@@ -43,7 +43,7 @@ class CorpusForm:
         return ColumnNames.read(self.column, self.beside)
 
     def check_no_column(self, name: str) -> None:
-        """Raise InputError where a column is named; `name` is that of a file without columns."""
+        """Raise InputError if a column is named; `name` is the name of a file without columns."""
         if self.column and not self.beside:
             raise InputError(
                 f"{name}: --column {self.column}: a file of this format has no columns; leave it out"
@@ -53,7 +53,7 @@ class CorpusForm:
 def sequences_in(
     lines: Lines, form: CorpusForm, notify: Notify = lambda _: None, name: str = ""
 ) -> Generator[Found, None, None]:
-    """The sequences of a text: of CoNLL-U or JSON by the name of the file, or of columns or JSON, which its first lines tell apart."""
+    """The sequences of a text: CoNLL-U or JSON by the file name, otherwise columns or JSON by the first lines."""
     if name.endswith(CONLLU):
         form.names.check_no_roles(lines.name)
         yield from read_conllu(lines, form.names, notify, form.most)
@@ -135,7 +135,7 @@ def _json_text(lines: Lines, first: str, form: CorpusForm) -> str | None:
 
 
 def _value(text: str) -> Any:
-    """The value of a JSON text, or None for a text that is not JSON."""
+    """The value of a JSON text, or None for another text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Texts with spans, as Prodigy, doccano, Label Studio (JSON-MIN), spaCy and GLiNER have them, and how they are written."""
+"""Reading of texts with spans from Prodigy, doccano, Label Studio (JSON-MIN), spaCy and GLiNER, and writing of such records."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from ilpinfer.corpus.record_keys import FORMS, about_of, check_values, is_output
 TEXT, TOKENS, WORDS, OF_WORDS = "text", "tokens", "tokenized_text", "ner"
 SPANS = ("spans", "label", "labels", "entities", "annotations", "ents")
 BEGIN, END, LABEL = ("start", "start_offset"), ("end", "end_offset"), ("label", "labels")
-"""Names of a key, of which a record has one; a span may also be a list `[begin, end, label]`."""
+"""Alternative names of each key; a span may also be a list `[begin, end, label]`."""
 REFUSED = ("reject", "ignore")
-"""Values of `answer` in tasks, and in spans, that are not taken."""
+"""Values of `answer` of tasks and spans that are not used."""
 
 PASSED_OVER = "rejected and ignored tasks are skipped"
 MORE_LABELS = "only the first label of a span with several labels is read"
@@ -35,12 +35,12 @@ def has_spans(record: Any) -> bool:
 
 
 def _is_export(record: dict[str, Any]) -> bool:
-    """Whether a record is a task of Label Studio with all that is known of it."""
+    """Whether a record is a task in the full JSON export of Label Studio."""
     return isinstance(record.get("data"), dict) and record.keys().isdisjoint((TEXT, TOKENS, WORDS))
 
 
 def example(record: dict[str, Any], where: str, doubts: Doubts) -> Example | None:
-    """The sequence of a record; None for one that was rejected or ignored."""
+    """The sequence of a record; None for a rejected or ignored record."""
     if _is_export(record):
         raise InputError(
             f'{where}: a task of Label Studio with "data"; export it as JSON-MIN, which has "text" and "label"'
@@ -84,7 +84,7 @@ def _string(value: Any, what: str) -> str:
 
 
 def _offsets(tokens: list[dict[str, Any]], text: str, where: str) -> Offsets:
-    """The places of tokens, without those of white space."""
+    """The offsets of tokens, without white-space tokens."""
     result = list[tuple[int, int]]()
     for number, token in enumerate(tokens):
         what = f"{where}: token {number}"
@@ -98,7 +98,7 @@ def _offsets(tokens: list[dict[str, Any]], text: str, where: str) -> Offsets:
 def _spans(
     record: dict[str, Any], keys: Sequence[str], passage: Passage, where: str, doubts: Doubts
 ) -> list[Span] | None:
-    """The spans under all of the keys; None where there is none."""
+    """The spans under all of the keys; None if there is no such key."""
     listed = [(key, record[key]) for key in keys if record.get(key) is not None]
     if OF_WORDS in record and OF_WORDS not in keys:
         raise InputError(f'{where}: "{OF_WORDS}" counts tokens and needs "{WORDS}"; {HOW}')
@@ -140,7 +140,7 @@ def _numbers(values: dict[str, Any], what: str) -> tuple[int, int]:
 
 
 def _of_words(span: dict[str, Any], passage: Passage, what: str) -> tuple[int, int]:
-    """The place of a span of tokens, whose end is its last token."""
+    """The character range of a token span, whose end is its last token."""
     first, last = _numbers(span, what)
     count = len(passage.offsets)
     if not 0 <= first <= last < count:
@@ -149,7 +149,7 @@ def _of_words(span: dict[str, Any], passage: Passage, what: str) -> tuple[int, i
 
 
 def _place(values: dict[str, Any], text: str, what: str) -> tuple[int, int]:
-    """Begin and end in characters; in units of UTF-16 where only these fit the text that a span or token repeats."""
+    """Begin and end in characters; read as UTF-16 units if only these fit the text that a span or token repeats."""
     begin, end = _numbers(values, what)
     quoted = values.get(TEXT)
     fits = not isinstance(quoted, str) or _same(text[max(begin, 0) : max(end, 0)], quoted)
@@ -171,7 +171,7 @@ def _place(values: dict[str, Any], text: str, what: str) -> tuple[int, int]:
 
 
 def _same(text: str, quoted: str) -> bool:
-    """Whether texts are equal but for white space, of which line breaks may be escaped."""
+    """Whether texts are equal except for white space; line breaks may be escaped."""
     return text == quoted or text.split() == quoted.replace("\\n", "\n").split()
 
 
@@ -186,7 +186,7 @@ def _from_utf_16(text: str, begin: int, end: int) -> tuple[int, int] | None:
 
 
 def text_records(examples: Sequence[Example], spans: Sequence[list[Span] | None]) -> Iterator[dict[str, Any]]:
-    """Records of sequences with a passage each, and of the spans of their labels; None where they have none."""
+    """Records of sequences, which have a passage each, and their label spans, None without labels."""
     for example, found in zip(examples, spans, strict=True):
         assert example.passage is not None
         text, offsets = example.passage.text, example.passage.offsets
@@ -208,7 +208,7 @@ def text_records(examples: Sequence[Example], spans: Sequence[list[Span] | None]
 
 
 def _written(span: Span, offsets: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """A span with its first and last token, as Prodigy has them."""
+    """A span with its first and last token, as in Prodigy."""
     first = next(at for at, (begin, _) in enumerate(offsets) if begin == span.begin)
     last = next(at for at, (_, end) in enumerate(offsets) if end == span.end)
     places = {BEGIN[0]: span.begin, END[0]: span.end, "token_start": first, "token_end": last}

@@ -9,7 +9,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 class Token(str):
-    """A token text with the cells of further columns of its line; it compares and prints like the text."""
+    """A token with the cells of further columns of its line; it compares and prints like its text."""
 
     columns: Mapping[str, str]
 

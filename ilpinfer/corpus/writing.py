@@ -1,4 +1,4 @@
-"""Writing labelled sequences, in the formats that are read."""
+"""Writing of labelled sequences, in the formats that are read."""
 
 import contextlib
 import io
@@ -33,22 +33,22 @@ BY_SUFFIX = {
     ".conllu": "conllu",
     ".parquet": "parquet",
 }
-"""Formats by the ending of a file."""
+"""Formats by file suffix."""
 TEXTS = ("columns", "json", "spans")
-"""Formats of which each sequence is read back before it is written."""
+"""Formats in which each sequence is read back before it is written."""
 FORMATS = ("columns", "json", "spans", "parquet", "conllu")
 
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """Format and labels of sequences that are written.
+    """Format and labels of written sequences.
 
     Parameters
     ----------
     format : str, optional
         "columns", "json", "spans", "parquet" or "conllu"; inferred from the name of the output if not given.
     scheme : str, optional
-        Scheme that labels are rewritten to, such as "bio"; if not given, labels stay as they are.
+        Scheme to which labels are rewritten, such as "bio"; if not given, labels are unchanged.
     column : str, optional
         Place of labels in CoNLL-U: `upos`, or a key of the last column such as `misc.NER`.
 
@@ -100,8 +100,8 @@ def write(
 ) -> None:
     """Write sequences to a file.
 
-    The file appears whole or not at all. Sequences that were read from a format are written back to it with
-    other labels; texts, identifiers and further columns stay. Tokens without a text get single spaces.
+    The file is written completely or not at all. Sequences read from a format are written back to it with other labels; texts,
+    identifiers and further columns are kept. Tokens without a text are separated by single spaces.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def write(
 
 
 def _check_read(text: str, format_: str, examples: list[Example]) -> None:
-    """Raise InputError for the first sequence of a text that a reader refuses, or reads as another one."""
+    """Raise InputError for the first sequence of a text that a reader refuses or reads differently."""
     lines = Lines(io.BytesIO(text.encode("utf-8", "backslashreplace")), format_, None)
     with contextlib.closing(sequences_in(lines, CorpusForm(most=None))) as found:
         for example in examples:
@@ -174,7 +174,7 @@ def _check_read(text: str, format_: str, examples: list[Example]) -> None:
 
 
 def _read(example: Example, format_: str) -> tuple[list[str], object]:
-    """What has to be read again: tokens and labels, but where spans come back in a scheme of the reader."""
+    """The content to read back: tokens and labels, except that spans come back in the reader's scheme."""
     labels = example.labels
     known = labels is not None if format_ == "spans" else labels and [*labels]
     return [*map(str, example.tokens)], known
@@ -199,7 +199,7 @@ def _content(
 
 
 def _in_scheme(examples: list[Example], scheme: str, *, runs: bool) -> tuple[list[Example], str]:
-    """Sequences with their labels rewritten, and the scheme of the labels; InputError for labels that have no such form."""
+    """Sequences with rewritten labels, and the scheme of the labels; InputError for labels without such a form."""
     given = [each.labels for each in examples if each.labels is not None]
     if scheme or runs:
         _check_scheme(given, scheme, examples[0].where.partition(",")[0])
@@ -210,7 +210,7 @@ def _in_scheme(examples: list[Example], scheme: str, *, runs: bool) -> tuple[lis
 
 
 def _check_scheme(labellings: list[tuple[str, ...]], scheme: str, source: str) -> None:
-    """Raise InputError for labels that cannot be written in a scheme, or as runs where none is named."""
+    """Raise InputError for labels that cannot be written in a scheme, or as runs if no scheme is named."""
     names = sorted({name for labels in labellings for name in labels})
     unknown = [name for name in names if name in UNKNOWN_LABELS]
     scheme_of_known = schemes.infer([name for name in names if name not in unknown])
@@ -233,7 +233,7 @@ def _check_scheme(labellings: list[tuple[str, ...]], scheme: str, source: str) -
 
 
 def _spans(examples: list[Example], scheme: str) -> tuple[list[Example], list[list[Span] | None]]:
-    """Sequences with a passage each, and the spans of their labels."""
+    """Sequences with a passage each, and their label spans."""
     result, found = [], list[list[Span] | None]()
     for example in examples:
         if "" in example.tokens:

@@ -1,4 +1,4 @@
-"""Gold and predicted labels in one notation: the only definition of what reports compare."""
+"""Gold and predicted labels in one notation; all reports compare labels through this module."""
 
 from collections.abc import Sequence
 
@@ -27,15 +27,15 @@ from ilpinfer.corpus.conversion import (
 )
 
 Side = list[tuple[str, ...] | None]
-"""Labellings of all sequences, None where there is none."""
+"""Labellings of all sequences, None for a sequence without a labelling."""
 
 
 def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], LabelSet | None, list[str]]:
-    """The sides, gold first, in one notation; their labels, None where there is none; and notices.
+    """The sides, gold first, in one notation; their label set, None if there are no labels; and notices.
 
-    `scheme="plain"` removes prefixes; so does a side without prefixes when another one has some. BIO beside a scheme that marks the
-    ends of runs is read as that scheme. Sides in different forms, such as `B-x` and `x-B`, get the form of the first. Marks alone, such
-    as `B I O`, are runs of one field. Helper labels, such as `[PAD]` beside BIO labels, are fields of their own. ValueError for labels
+    `scheme="plain"` removes prefixes; so does a side without prefixes if another has some. If another side has a scheme that marks
+    the ends of runs, BIO is read as that scheme. Sides in different forms, such as `B-x` and `x-B`, get the form of the first. Bare
+    marks, such as `B I O`, are runs of one field. Helper labels, such as `[PAD]`, are separate fields. ValueError for labels
     that do not fit the scheme.
     """
     scheme = schemes.scheme_name(scheme)
@@ -50,7 +50,7 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
         target = in_form(scheme, next((each for each in shown if each != "plain"), scheme))
         reading = target
     elif used and all(bare):
-        reading = max(bare, key=len)  # of BIO and IO, such as predictions that begin no run, the former
+        reading = max(bare, key=len)  # BIO rather than IO, for example if predictions begin no run
         notices = [
             f"labels {', '.join(sorted(set().union(*map(_names, used)) - {*OUTSIDES}))} are prefixes without a field: counted as runs "
             'of one field, "_"'
@@ -69,7 +69,7 @@ def read_alike(sides: Sequence[Side], scheme: str = "") -> tuple[list[Side], Lab
 
 
 def _common(shown: list[str], gold: str) -> tuple[str, list[str]]:
-    """The notation that sides in these notations are converted to, empty where they stay, and notices; `gold` is the remark on gold."""
+    """The common notation to convert these notations to, empty for no conversion, and notices; `gold` is the remark on gold."""
     known = list(dict.fromkeys(shown))
     ends = [each for each in known if scheme_of(each) in CLOSED]
     forms = list(dict.fromkeys(map(form_of, shown)))
@@ -109,9 +109,9 @@ def _as(side: Side, target: str) -> Side:
 
 
 def _with_fields(side: Side, names: list[str]) -> tuple[Side, str]:
-    """A side with a label of a field of its own for each helper label, if it has some beside labels of a scheme; and a notice.
+    """A side in which each helper label among labels of a scheme is a label of a separate field; and a notice.
 
-    `names` are the labels of all sides: a side with few labels may not tell its scheme.
+    `names` are the labels of all sides: a side with few labels may not determine its scheme.
     """
     own = sorted(_names(side))
     if schemes.infer(own) != "plain" or (found := helpers(own) or helpers(names)) is None:
@@ -132,7 +132,7 @@ def _with_fields(side: Side, names: list[str]) -> tuple[Side, str]:
 
 
 def _with_usual_outside(side: Side) -> Side:
-    """A side of small letters, whose `o` is no field, with `O` in its place."""
+    """A lower-case side, in which `o` is no field, with `O` in place of `o`."""
     if OUTSIDE in _names(side):
         return side
     return [

@@ -1,4 +1,4 @@
-"""Rules that gold labels and predictions break."""
+"""Violations of rules by gold labels and predictions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,12 +19,12 @@ SIDES, COUNTS = ("gold", "predicted"), ("sequences", "broken", "violations")
 def broken_rules(
     pairs: Sequence[Pair], rules: Rules, *, scheme: str = "", labels: LabelSet | None = None
 ) -> list[dict[str, Any]]:
-    """How often gold labels and predictions break each rule.
+    """Count how often gold labels and predictions break each rule.
 
     Parameters
     ----------
     pairs : sequence of Pair
-        N sequences, at least one. Those without a prediction are left out of the counts of predictions.
+        N sequences, at least one. Sequences without a prediction are left out of the counts of predictions.
     rules : Rules, str or Path
         As for `ilpinfer.decode`; features are left out.
     scheme, labels : str and LabelSet, optional
@@ -33,13 +33,13 @@ def broken_rules(
     Returns
     -------
     list of dict
-        For each rule `rule`, its name, `hard`, `penalty` in nats, None for a hard rule, and for `gold` and `predicted` the numbers
-        `sequences`, `broken`, of those that break the rule, and `violations`.
+        For each rule: `rule` (its name), `hard`, `penalty` in nats (None for a hard rule), and for `gold` and `predicted` the numbers
+        `sequences`, `broken` (sequences that break the rule) and `violations`.
 
     Raises
     ------
     ValueError
-        For labels that do not fit the scheme, rules that do not fit the labels, and rules on words where no sequence has words.
+        For labels that do not fit the scheme, rules that do not fit the labels, and rules on words if no sequence has words.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def broken_rules(
     >>> row["gold"]["violations"], row["predicted"]["violations"]
     (0, 1)
     """
-    given, pairs = replace(rule_set(rules), never=()), list(pairs)  # helper labels have no tokens any more
+    given, pairs = replace(rule_set(rules), never=()), list(pairs)  # tokens with helper labels are removed
     if labels is None:
         pairs, labels = alike_pairs(pairs, scheme)
     labels = labels.with_optional_fields(given.fields)
     if not any(any(pair.tokens) for pair in pairs):
         K, T = len(labels), max(len(pair.gold) for pair in pairs)
         scores = Trellis.from_emissions(np.zeros((T, K)), np.zeros((K, K)), labels=labels)
-        compiler_of(given.everywhere).quietly(scores)  # which raises NoTokens for rules on words
+        compiler_of(given.everywhere).quietly(scores)  # raises NoTokens for rules on words
     reports = [
         count_breaches(
             given,

@@ -1,4 +1,4 @@
-"""Rules checked against gold labels: how often each applies, holds and breaks, and how rules relate to each other."""
+"""Check of rules against gold labels: how often each applies, holds and is broken, and relations between rules."""
 
 import math
 import time
@@ -27,11 +27,11 @@ EXAMPLES = 3
 CRUDE = -math.log(1e-4)
 """Penalty of a hard rule in nats (Chang, Ratinov, Roth 2007, section 6)."""
 SAMPLE = 12
-"""Sequences on which the relations of rules are computed."""
+"""Number of sequences on which relations of rules are computed."""
 NEARBY = 40
-"""Random changes of gold labels, which show that rules are independent without a search."""
+"""Number of random changes of gold labels, which can show independence of rules without a search."""
 QUESTION_SECONDS = 2.0
-"""Processor time for one question of whether a labelling exists: a busy machine answers the same ones."""
+"""Processor time to decide whether a labelling exists; unlike wall time, it does not depend on the load."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def smoothed_penalty(broken: int, applicable: int, given: float = CRUDE) -> floa
     """The penalty -log P(a sequence breaks the rule) in nats, smoothed by a given penalty as one more sequence.
 
     -log((broken + exp(-given)) / (applicable + 1)) is the cost of Fersini et al. 2014, eq. 30, with a corrected sign, under a Beta
-    prior with mean exp(-given). A rule that applies to few sequences and is not broken keeps about its given penalty, and a rule
-    that gold labels often break loses it. The counts are of sequences, not of trials, because a model already fits much of what
-    single trials show.
+    prior with mean exp(-given). An unbroken rule that applies to few sequences keeps about its given penalty, and a rule that gold
+    labels often break loses it. Counts are of sequences, not of trials, because a model already fits much of the information in
+    single trials.
 
     Parameters
     ----------
     broken, applicable : int
-        Number of sequences that break the rule, and of those in which it applies.
+        Number of sequences that break the rule, and of sequences to which it applies.
     given : float, default CRUDE
         Given penalty in nats; inf for a hard rule counts as `CRUDE`.
 
@@ -190,7 +190,7 @@ class _Tally:
 def relate(
     reports: Sequence[RuleReport], rules: RuleSet, gold: Sequence[Example], labels: LabelSet
 ) -> list[RuleReport]:
-    """Which rules follow from another, and which cannot hold together, on a few of the sequences."""
+    """Add the rules that follow from another rule, and the rules that exclude each other, on a few of the sequences."""
     gold = [sequence for sequence in gold if sequence.tokens]
     step = max(1, len(gold) // SAMPLE)
     relations = [_Relations(sequence, rules, labels) for sequence in gold[::step][:SAMPLE]]
@@ -204,7 +204,7 @@ def relate(
 
 
 def _follows(i: int, j: int, relations: Sequence["_Relations"]) -> bool:
-    """Whether rule i cannot be broken where rule j holds, on any of the sequences; and can be broken at all."""
+    """Whether rule j implies rule i on all of the sequences, and rule i can be broken at all."""
     if any(each.differ_nearby(i, j) for each in relations):
         return False
     if any(each.differ(i, j) for each in relations):
@@ -213,7 +213,7 @@ def _follows(i: int, j: int, relations: Sequence["_Relations"]) -> bool:
 
 
 class _Relations:
-    """Rules on one sequence, all of them hard; labellings near gold answer most questions, the engine the rest."""
+    """Rules on one sequence, all hard; labellings near gold answer most questions, the engine answers the rest."""
 
     def __init__(self, gold: Example, rules: RuleSet, labels: LabelSet) -> None:
         T, K = len(gold.tokens), len(labels)
@@ -238,7 +238,7 @@ class _Relations:
         return bool((self.broken_by[:, i] & ~self.broken_by[:, j]).any())
 
     def differ(self, i: int, j: int) -> bool:
-        """Whether any labelling breaks i and keeps j, if that can be decided."""
+        """Whether any labelling breaks i and keeps j; True if undecided in time."""
         if i not in self.rules:
             return False
         if j not in self.rules or self.rules[i].machineless:
@@ -259,21 +259,21 @@ class _Relations:
         return i in self.rules and (bool((~self.broken_by[:, i]).any()) or self._possible(self.rules[i]))
 
     def contradict(self, i: int, j: int) -> bool:
-        """Whether the two leave no labelling together although each leaves some by itself."""
+        """Whether no labelling keeps both rules although each rule can be kept."""
         if (~self.broken_by[:, i] & ~self.broken_by[:, j]).any() or not {i, j} <= self.rules.keys():
             return False
         one, other = self.rules[i], self.rules[j]
         return not self._possible(one, other) and self._possible(one) and self._possible(other)
 
     def _possible(self, *rules: GroundRule) -> bool:
-        """Whether a labelling keeps the rules; where that takes too long, yes."""
+        """Whether a labelling keeps the rules; True if undecided in time."""
         from ilpinfer.exact.infeasibility import witness
 
         return not witness(self.bare, rules, Deadline(QUESTION_SECONDS, time.thread_time))[1]
 
 
 def _near(path: LabelIds, labels: int) -> list[LabelIds]:
-    """Gold, gold with a token or all that follows it changed, and each label everywhere."""
+    """Gold, gold with one token or a token and all later tokens changed, and each label everywhere."""
     random = np.random.default_rng(0)
     paths = [path, *(np.full_like(path, k) for k in range(labels))]
     for _ in range(NEARBY):
@@ -285,12 +285,12 @@ def _near(path: LabelIds, labels: int) -> list[LabelIds]:
 
 
 def _breaking_rule(machine: Machine) -> GroundRule:
-    """A hard rule that only labellings which break the machine keep."""
+    """A hard rule that is kept exactly by the labellings that break the machine."""
     return GroundRule("broken", HARD, False, (_complement(machine),))
 
 
 def _complement(machine: Machine) -> Machine:
-    """A machine that holds where another is broken: it emits one at the end unless the other has emitted."""
+    """A machine that is kept if and only if another is broken: it emits one at the end unless the other has emitted."""
     Q = machine.states
     emitted = machine.emits > 0
     clean = np.where(emitted, machine.next_state + Q, machine.next_state)

@@ -1,4 +1,4 @@
-"""Counts of labellings against gold, a sequence at a time, and the measures that are made of their sums."""
+"""Counts of labellings against gold for each sequence, and measures of their sums."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from ilpinfer.corpus import NEWLINE
 
 UNITS = ("spans", "tokens", "lines", "characters", "sequences")
 COLUMNS = ("tokens", "right", "predicted", "gold", "both", "whole")
-"""The totals of one sequence: its tokens, those in the gold field, spans predicted, in gold and in both, and 1 where all spans are right."""
+"""Totals of one sequence: tokens, tokens in the gold field, spans predicted, in gold and in both, and 1 if all spans are right."""
 
 Span = tuple[int, int, int]
 """Field, first token, last token."""
 Counts = Integers
-"""(..., 3): how much is predicted, how much is gold, and how much is both."""
+"""(..., 3): numbers of predicted, gold and matching items."""
 Totals = Integers
 """(..., 6): the counts of `COLUMNS`."""
 
 
 @dataclass(frozen=True)
 class FieldTable:
-    """F fields of K labels, `O` left out: members (F, K), and steps (F, K+1, K) that begin a run, where row 0 is START, row k+1 label k.
+    """F fields of K labels, without `O`: members (F, K), and steps (F, K+1, K) that begin a run; row 0 is START, row k+1 label k.
 
-    With hierarchical labels every prefix path is a field. Under BIO, runs are as in the script of the CoNLL shared tasks: an
+    With hierarchical labels, every prefix path is a field. Under BIO, runs are as in the script of the CoNLL shared tasks: an
     `I-x` that follows neither `B-x` nor `I-x` begins a run.
     """
 
@@ -38,7 +38,7 @@ class FieldTable:
 
     @classmethod
     def of(cls, labels: LabelSet, leave_out: Iterable[str] = ()) -> "FieldTable":
-        """The fields of a label set, without those that are to be left out."""
+        """The fields of a label set, except the fields to leave out."""
         outside = {OUTSIDE, *leave_out}
         chosen = [field for name, field in labels.fields.items() if name not in outside]
         F, K = len(chosen), len(labels)
@@ -54,13 +54,13 @@ class FieldTable:
         stays = np.zeros_like(inside)
         stays[:, :-1] = inside[:, 1:] & ~begins[:, 1:]
         ends = inside & ~stays
-        # Both lists go field by field and from left to right, and within a field begins and ends alternate.
+        # Both lists are ordered by field and position, and begins and ends alternate within a field.
         pairs = zip(np.argwhere(begins).tolist(), np.argwhere(ends).tolist(), strict=True)
         return {(f, first, last) for (f, first), (_, last) in pairs}
 
 
 def named_spans(names: Sequence[str], scheme: str) -> set[tuple[str, int, int]]:
-    """(field, first token, last token) of every run, `O` left out."""
+    """(field, first token, last token) of every run, without `O`."""
     labels = LabelSet(tuple(dict.fromkeys(names)), scheme)
     table = FieldTable.of(labels)
     return {(table.names[f], first, last) for f, first, last in table.spans(labels.ids(names))}
@@ -79,7 +79,7 @@ class LabelRuns:
 
 
 class SequenceCounts(NamedTuple):
-    """Counts of one sequence: tokens, those with the gold field and with the gold label, whether all spans are right, and spans (F, 3)."""
+    """Counts of one sequence: tokens, tokens with the gold field, with the gold label, whether all spans are right, and spans (F, 3)."""
 
     tokens: int
     right: int
@@ -93,7 +93,7 @@ class SequenceCounts(NamedTuple):
 
 
 class LabelCounter:
-    """Counts labellings against gold; fields that are left out have no counts of spans, but still decide what is right and whole."""
+    """Counts labellings against gold; left-out fields have no span counts, but count for right tokens and whole sequences."""
 
     def __init__(self, labels: LabelSet, leave_out: Iterable[str] = ()) -> None:
         self.labels = labels
@@ -106,7 +106,7 @@ class LabelCounter:
         self.field_of = np.array([places[name] for name in innermost], np.int64)
 
     def span_confusion(self, predicted: LabelRuns | None, gold: LabelRuns) -> Integers:
-        """Pairs (F+1, F+1) of gold and predicted spans that share a token, on one level of hierarchical labels; last, spans without any."""
+        """Pairs (F+1, F+1) of gold and predicted spans that share a token, per level of hierarchical labels; last, spans without a pair."""
         sides = []
         for runs in (gold, predicted):
             spans = [] if runs is None else [span for span in sorted(runs.spans) if span[0] in self.kept]
@@ -128,7 +128,7 @@ class LabelCounter:
         return LabelRuns(self.labels.ids(names), self.table)
 
     def count(self, predicted: LabelRuns | None, gold: LabelRuns) -> SequenceCounts:
-        """The counts of one sequence; nothing is right where no labelling was predicted."""
+        """The counts of one sequence; nothing is right without a predicted labelling."""
         T, F = len(gold.ids), len(self.table.names)
         if predicted is None:
             return SequenceCounts(T, 0, 0, False, _span_counts(set(), gold.spans, F)[self.kept])
@@ -146,7 +146,7 @@ class LabelCounter:
     def count_units(
         self, tokens: Sequence[str], predicted: LabelRuns | None, gold: LabelRuns
     ) -> dict[str, Counts]:
-        """Counts (F, 3) by tokens, lines (a field's where any token is) and letters or digits (Stokman 2011, section 5.1)."""
+        """Counts (F, 3) by tokens, lines (with any token of the field) and letters or digits (Stokman 2011, section 5.1)."""
         member = self.table.member[self.kept]
         right = member[:, gold.ids]
         inside = np.zeros_like(right) if predicted is None else member[:, predicted.ids]
@@ -161,26 +161,26 @@ class LabelCounter:
 
 
 def sequence_counts(spans: Counts) -> Counts:
-    """Sequences (..., 3) that have spans of a field, predicted and in gold, and those in which all of them are right, of counts of spans."""
+    """Counts (..., 3) of sequences from span counts: with predicted spans, with gold spans, and with all spans right."""
     predicted, gold, both = (spans[..., i] for i in range(3))
     right = (both > 0) & (predicted == both) & (gold == both)
     return np.stack([predicted > 0, gold > 0, right], axis=-1).astype(np.int64)
 
 
 def shares(totals: Totals, sequences: int = 1, beta: float = 1.0) -> Floats:
-    """(..., 3) token accuracy, F measure of spans (1 where neither side has some), share of whole sequences, of sums (..., 6) of totals."""
+    """(..., 3) token accuracy, span F measure (1 if neither side has spans) and share of whole sequences from summed totals (..., 6)."""
     accuracy = _share(totals[..., 1], totals[..., 0])
     f = f_measure(totals[..., 2:5], beta, empty=1.0)
     return np.stack([accuracy, f, totals[..., 5] / sequences], axis=-1)
 
 
 def precision(counts: Counts) -> Floats:
-    """``|F ∩ G| / |F|`` of counts (..., 3); 0 where nothing is predicted (Stokman 2011, eq. 68)."""
+    """``|F ∩ G| / |F|`` of counts (..., 3); 0 if nothing is predicted (Stokman 2011, eq. 68)."""
     return _share(counts[..., 2], counts[..., 0])
 
 
 def recall(counts: Counts) -> Floats:
-    """``|F ∩ G| / |G|`` of counts (..., 3); 0 where there is no gold (Stokman 2011, eq. 69)."""
+    """``|F ∩ G| / |G|`` of counts (..., 3); 0 if there is no gold (Stokman 2011, eq. 69)."""
     return _share(counts[..., 2], counts[..., 1])
 
 
@@ -213,7 +213,7 @@ def f_measure(counts: Counts, beta: float = 1.0, *, empty: float = 0.0) -> Float
 
 
 def overlap(counts: Counts) -> Floats:
-    """``|F ∩ G| / |F ∪ G|``, the Jaccard index; 0 where both are empty (Stokman 2011, section 5.1)."""
+    """``|F ∩ G| / |F ∪ G|``, the Jaccard index; 0 if both are empty (Stokman 2011, section 5.1)."""
     predicted, gold, both = (counts[..., i] for i in range(3))
     return _share(both, predicted + gold - both)
 
@@ -229,7 +229,7 @@ def _span_counts(predicted: set[Span], gold: set[Span], F: int) -> Counts:
 
 
 def _sums(predicted: Booleans, gold: Booleans, weight: Integers) -> Counts:
-    """Counts (F, 3) of members (F, N) that weigh (N,)."""
+    """Counts (F, 3) of members (F, N) with weights (N,)."""
     return np.stack([predicted @ weight, gold @ weight, (predicted & gold) @ weight], axis=-1)
 
 

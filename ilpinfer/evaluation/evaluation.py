@@ -44,7 +44,7 @@ class Pair:
     gold : tuple of str
         T label names.
     metadata : mapping of str to object, optional
-        What is known about the sequence, by which rules with a condition hold.
+        Notes about the sequence, which conditions of rules read.
 
     Examples
     --------
@@ -62,8 +62,8 @@ class Pair:
 class Evaluation:
     """Counts of N sequences with F fields and K labels, from which all measures are computed.
 
-    `accuracy` and `whole_sequences` compare fields, so that models with other schemes can be compared. Prefixes matter only
-    where they separate runs.
+    `accuracy` and `whole_sequences` compare fields, so that models with different schemes can be compared. Prefixes matter
+    only where they separate runs.
 
     Parameters
     ----------
@@ -72,12 +72,11 @@ class Evaluation:
     fields : tuple of str
         F names.
     tokens, correct : ndarray of int, shape (N,)
-        Number of tokens, and of those with the gold field; with hierarchical labels, with the whole gold
-        path.
+        Number of tokens, and of tokens with the gold field; with hierarchical labels, with the whole gold path.
     correct_labels : ndarray of int, shape (N,)
-        Number of tokens with the gold label, its prefix included.
+        Number of tokens with the gold label including its prefix.
     whole : ndarray of bool, shape (N,)
-        Whether all fields have the gold spans.
+        Whether the spans of all fields equal the gold spans.
     counts : mapping of str to Counts
         (N, F, 3) predicted, gold and both, by unit.
     confusion : ndarray of int, shape (K, K)
@@ -85,8 +84,8 @@ class Evaluation:
     missing : int
         Number of sequences without a prediction; all of their tokens count as wrong.
     overlaps : ndarray of int, shape (F+1, F+1)
-        Pairs of spans [gold, predicted] that share a token, on one level of hierarchical labels; the last row and column are for spans
-        that share none.
+        Pairs of spans [gold, predicted] that share a token, on one level of hierarchical labels; the last row and column are for
+        spans without a pair.
 
     Examples
     --------
@@ -113,12 +112,12 @@ class Evaluation:
 
     @property
     def label_accuracy(self) -> float:
-        """Share of tokens with the gold label, its prefix included; for comparison of models with one scheme."""
+        """Share of tokens with the gold label including its prefix; for comparison of models with the same scheme."""
         return float(self.correct_labels.sum() / max(self.tokens.sum(), 1))
 
     @property
     def whole_sequences(self) -> float:
-        """Share of sequences in which all fields have the gold spans."""
+        """Share of sequences in which the spans of all fields equal the gold spans."""
         return float(self.whole.mean())
 
     def __repr__(self) -> str:
@@ -164,7 +163,7 @@ class Evaluation:
         return np.asarray(self.counts[unit].sum(axis=(0, 1)))
 
     def field_confusion(self, unit: str = "tokens") -> tuple[tuple[str, ...], Integers]:
-        """Which fields are taken for which.
+        """Confusion matrix of fields.
 
         Parameters
         ----------
@@ -174,7 +173,7 @@ class Evaluation:
         Returns
         -------
         tuple of str
-            F+1 names of fields, `O` last: tokens outside of all fields, or no span.
+            F+1 field names, `O` last for tokens outside of all fields, or for no span.
         ndarray of int, shape (F+1, F+1)
             Counts [gold, predicted].
 
@@ -233,7 +232,7 @@ class Evaluation:
 
 
 def measures(counts: Counts, beta: float = 1.0) -> dict[str, Any]:
-    """Measures of counts (N, 3) over the corpus, and their means over sequences with a nonzero count."""
+    """Measures of counts (N, 3) over the corpus, and means over the sequences with a nonzero count."""
     total = counts.sum(axis=0)
     there = counts[counts[:, :2].any(axis=1)]
     sums = dict(zip(("predicted", "gold", "both"), total.tolist(), strict=True))
@@ -262,8 +261,8 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labellings with gold labellings.
 
-    For BIO and IOBES, the numbers of spans are as in the script of the CoNLL shared tasks. With hierarchical labels, every
-    level has its own spans, and "all" counts every level.
+    For BIO and IOBES, spans are counted as in the script of the CoNLL shared tasks. With hierarchical labels, every level has
+    its own spans, and "all" counts every level.
 
     Parameters
     ----------
@@ -271,14 +270,14 @@ def evaluate(
         N sequences, at least one.
     scheme : str, optional
         Scheme to which the labels of both sides are converted; "plain" removes prefixes. If not given, sides in
-        different schemes are read alike, as `ilpinfer evaluate` does, with a notice.
+        different schemes are converted to a common notation, as by `ilpinfer evaluate`, with a notice.
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`; their tokens count for accuracy.
     never : iterable of str, optional
         Helper labels, such as `[PAD]` or `X`. Tokens with such a gold label are ignored, with a notice; a helper label that is
         predicted for another token counts as `O`.
     labels : LabelSet, optional
-        Labels of both sides, which are then not converted.
+        Labels of both sides; if given, labels are not converted.
 
     Returns
     -------
@@ -288,8 +287,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        For no sequences, different lengths, labels that do not fit the scheme, and an unknown field to leave
-        out.
+        For no sequences, different lengths, labels that do not fit the scheme, and an unknown field to leave out.
 
     Examples
     --------
@@ -334,7 +332,7 @@ def evaluate(
 
 
 def without_helper_gold(pairs: Iterable[Pair], never: Iterable[str]) -> list[Pair]:
-    """Pairs without tokens whose gold label is a helper label; predicted helper labels are `O`."""
+    """Pairs without the tokens whose gold label is a helper label; predicted helper labels become `O`."""
     pairs, helpers = list(pairs), names(never, "never")
     if not helpers:
         return pairs
@@ -356,7 +354,7 @@ def _check_lengths(pairs: Sequence[Pair]) -> None:
 
 
 def alike_pairs(pairs: Sequence[Pair], scheme: str) -> tuple[list[Pair], LabelSet]:
-    """Pairs whose sides are in one notation, and their labels; notices are warnings."""
+    """Pairs with both sides in one notation, and their labels; notices become warnings."""
     given: list[Side] = [[pair.gold for pair in pairs], [pair.predicted for pair in pairs]]
     (gold, predicted), labels, notices = read_alike(given, scheme)
     for text in notices:

@@ -1,4 +1,4 @@
-"""Matches of predicted spans with gold spans, in the four ways of SemEval 2013, task 9, counted by nervaluate."""
+"""Matches of predicted and gold spans in the four ways of SemEval 2013, task 9, as in nervaluate."""
 
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
@@ -34,7 +34,7 @@ def span_matches(
 ) -> dict[str, Any]:
     """Count strict, exact, partial and type matches of spans.
 
-    Predicted spans are matched from left to right, each with one gold span of which it covers at least 1 %: a right one if
+    Predicted spans are matched from left to right, each with one gold span of which it covers at least 1 %: a right span if
     there is one, else the first. A span is right with "strict" if field and both ends agree, with "exact" and "partial" if both
     ends agree, and with "type" if the field agrees. Other matched spans are incorrect, or half right with "partial". Predicted
     spans without a match are spurious, and gold spans without a match are missed.
@@ -49,13 +49,13 @@ def span_matches(
     leave_out : sequence of str, optional
         Fields that are not counted, like `O`.
     labels : LabelSet, optional
-        Labels of both sides; if not given, those that occur.
+        Labels of both sides; if not given, the labels that occur.
 
     Returns
     -------
     dict of str to object
-        "all" and "fields", each with the counts correct, incorrect, partial, missed, spurious, predicted and gold, and with precision,
-        recall and F1, for each kind of match. Those of a field are of its own spans on both sides.
+        "all" and "fields". Each has, for each kind of match, the counts correct, incorrect, partial, missed, spurious, predicted and
+        gold, and precision, recall and F1. Counts of a field are over its own spans on both sides.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def span_matches(
 
 
 def _matches(predicted: Spans, gold: Spans) -> Integers:
-    """Counts (4, 5) by way and kind."""
+    """Counts (4, 5) by way and outcome."""
     sides = [[Entity(str(f), first, last) for f, first, last in spans] for spans in (gold, predicted)]
     results = [way.evaluate(*sides, [])[0] for way in STRATEGIES.values()]
     return np.array([[getattr(result, kind) for kind in KINDS] for result in results])

@@ -1,4 +1,4 @@
-"""Pictures as the content of files, without messages of the library; a picture of a confusion matrix."""
+"""Plots as file content, without messages of the plotting library; a plot of a confusion matrix."""
 
 import io
 import logging
@@ -17,15 +17,15 @@ STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "font.size": 10,
 }
-"""PDF holds TrueType fonts, as publishers ask."""
+"""PDF embeds TrueType fonts, as publishers require."""
 FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Formats of files, with metadata that keeps the time out of them."""
+"""File formats, with metadata that leaves out the time of writing."""
 
 
 def image(
     draw: Callable[[Any], None], size: tuple[float, float], kind: str = "svg", style: dict[Any, Any] = STYLE
 ) -> bytes:
-    """What is drawn on a figure of a size in inches; warnings about fonts, caches and layout are suppressed."""
+    """The figure made by `draw`, `size` in inches; warnings about fonts, caches and layout are suppressed."""
     require("a picture", "plots", "matplotlib")
     logger = logging.getLogger("matplotlib")
     level = logger.level
@@ -45,7 +45,7 @@ def image(
 
 
 def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple[str, str, int]]:
-    """Gold label, predicted label and number of tokens of the most frequent confusions of K labels (K, K)."""
+    """Gold label, predicted label and token count of the most frequent confusions of K labels (K, K)."""
     wrong = confusion.copy()
     np.fill_diagonal(wrong, 0)
     places = np.argsort(-wrong, axis=None, kind="stable")[:most]
@@ -54,7 +54,7 @@ def mistakes(names: Sequence[str], confusion: Integers, most: int) -> list[tuple
 
 
 def confusion_picture(names: Sequence[str], confusion: Integers) -> str:
-    """SVG of shares of each gold label, with numbers of tokens where there is room for them."""
+    """SVG of shares of each gold label, with token counts if they fit."""
     K = len(names)
     side = max(3.0, 0.45 * K + 1.5)
 

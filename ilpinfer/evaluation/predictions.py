@@ -1,4 +1,4 @@
-"""Predictions and gold from files, put side by side."""
+"""Pairs of predictions and gold from files."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from ilpinfer.system.storage import source_name
 
 
 class DifferentSequences(InputError):
-    """Predictions and gold that are not labels of the same sequences."""
+    """Error for predictions and gold labels of different sequences."""
 
 
 def read_pairs(
@@ -33,10 +33,10 @@ def read_pairs(
     reading: LogitsOptions | None = None,
     never: Iterable[str] = (),
 ) -> tuple[list[list[Pair]], LabelSet, list[str]]:
-    """Pairs for each file of predictions, the labels of all files, and notices; InputError for files and labels that do not fit.
+    """Pairs for each prediction file, the labels of all files, and notices; InputError for files and labels that do not fit.
 
-    Of several labellings of one sequence the best counts. Tokens whose gold label is in `never` are left out, and such predicted labels
-    count as `O`. The sides are read alike; see `alike.read_alike`.
+    Only the best of several labellings of a sequence counts. Tokens whose gold label is in `never` are left out; such predicted
+    labels count as `O`. The sides are converted to one notation; see `alike.read_alike`.
     """
     notices = list[str]()
     gold_examples = read(gold, reading, column, notices.append)
@@ -82,13 +82,13 @@ def read_pairs(
 
 
 def _check(path: str | Path, side: Side, scheme: str) -> None:
-    """Raise InputError, with the file, for labels that do not fit the scheme."""
+    """Raise InputError with the file name for labels that do not fit the scheme."""
     with input_at(str(path)):
         read_alike([side], scheme)
 
 
 def check_same(result: list[Example], gold: list[Example], path: str, gold_path: str) -> None:
-    """Raise DifferentSequences unless both files hold the same sequences, and the first one labels."""
+    """Raise DifferentSequences unless both files have the same sequences, and the first file has labels."""
     if len(result) != len(gold):
         other = f"{source_name(gold_path)} has {len(gold)}"
         raise DifferentSequences(f"{source_name(path)} has {counted(len(result), 'sequence')}, but {other}")

@@ -60,10 +60,10 @@ def classification_report(
     gold : sequence of sequence of str
         N sequences of labels.
     predicted : sequence of sequence of str
-        As many, of the same lengths; None where no labelling was found.
+        N sequences of the same lengths; None if no labelling was found.
     level : {"span", "token", "sequence"}
-        What is counted: spans with both ends right, tokens in the field, prefixes left out, or sequences that have the field, right
-        where all of its spans are.
+        Unit of counts: spans with both ends right, tokens in the field without regard to prefixes, or sequences that have the field,
+        right if all of its spans are right.
     digits : int, default 2
         Digits after the point in the text.
     output_dict : bool, default False
@@ -78,12 +78,12 @@ def classification_report(
     Returns
     -------
     str or dict of str to dict
-        Rows of the fields that occur, in the order of their names, then the micro, macro and weighted averages.
+        Rows of the fields that occur, by name, then the micro, macro and weighted averages.
 
     Raises
     ------
     ValueError
-        As `ilpinfer.evaluation.evaluation.evaluate`, and for another number of predictions.
+        As `ilpinfer.evaluation.evaluation.evaluate`, and for different numbers of gold labellings and predictions.
 
     Examples
     --------

@@ -14,15 +14,15 @@ from ilpinfer.evaluation.counts import f_measure
 from ilpinfer.evaluation.evaluation import Evaluation
 
 Measure = Callable[[NDArray[Any]], Floats]
-"""From sums (..., C) over sequences to measures (...)."""
+"""Maps sums (..., C) over sequences to measures (...)."""
 
 BATCH = 200
-"""Resamples at a time, so that memory stays small."""
+"""Number of resamples per batch, which bounds memory."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference between two systems, with its 95 % interval by the bootstrap, and p by approximate randomisation."""
+    """A difference between two systems, its 95 % bootstrap interval, and its p value by approximate randomisation."""
 
     measure: str
     value: float
@@ -46,7 +46,7 @@ def compare(
     resamples: int = 9999,
     seed: int = 0,
 ) -> list[Difference]:
-    """Differences of accuracy, F measure and whole sequences of two systems on the same sequences, at least two.
+    """Differences of accuracy, F measure and whole sequences between two systems on the same sequences, at least two.
 
     Approximate randomisation (Noreen 1989; Yeh 2000) swaps the labellings of the systems at random, sequence by sequence. The
     bootstrap (Efron and Tibshirani 1993) draws sequences with replacement, the same for both systems, and takes percentiles.
@@ -78,7 +78,7 @@ def _ratio(sums: NDArray[Any]) -> Floats:
 def _difference(
     name: str, one: NDArray[Any], other: NDArray[Any], measure: Measure, resamples: int, seed: int
 ) -> Difference:
-    """A difference of measures of sums over rows (N, C), tested by resampling row numbers."""
+    """A difference of measures of sums over rows (N, C), tested by resampling rows."""
     from scipy import stats
 
     N = len(one)
