@@ -56,9 +56,9 @@ def _run(arguments: "Sequence[str] | None") -> int:
 
 
 def entry() -> "NoReturn":
-    """Run the command of this process, and end it with the exit code; after an interrupt at once, as CPython would end it with the signal."""
+    """Run the command of this process and exit with its code; after an interrupt immediately, as CPython would exit by the signal."""
     signals.install()
-    gc.set_threshold(100_000)  # else a tenth of a short command is a search for garbage among modules
+    gc.set_threshold(100_000)  # by default, garbage collection over modules takes a tenth of a short command
     from ilpinfer.cli import streams
 
     streams.reopen_closed()

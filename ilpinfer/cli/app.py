@@ -101,7 +101,7 @@ def _program(
 
 
 def versions() -> dict[str, Any]:
-    """The versions of ilpinfer, Python, the libraries that compute, and the solvers."""
+    """Versions of ilpinfer, Python, numerical libraries and solvers."""
     import platform
     from importlib.metadata import version
 
@@ -129,7 +129,7 @@ def _show_versions(as_json: bool) -> None:
 
 
 def group() -> Any:
-    """The program with all its commands loaded, for documentation made from the code."""
+    """The program with all commands loaded, for generated documentation."""
     program: Any = typer.main.get_command(app)
     program.commands = {name: load(name) for summaries in GROUPS.values() for name in summaries}
     return program

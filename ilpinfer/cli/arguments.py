@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and the kinds of options of all commands."""
+"""Arguments and options shared by several commands, and constructors of options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class OptionGroup:
     title: str | None = None
 
     def option(self, default: Any, text: str, *names: str, **more: Any) -> Any:
-        """A field that is an option with the text `PLACEHOLDER: help`, or a flag with a text of help alone."""
+        """A dataclass field for an option with the text `PLACEHOLDER: help`, or for a flag with only a help text."""
         metavar, _, help_text = (None, "", text) if isinstance(default, bool) else text.partition(": ")
         info = value_option(metavar, help_text, self, *names, **more)
         return field(default=default, metadata={"option": info})
@@ -55,12 +55,12 @@ SCORES, LABELS = OptionGroup("Scores of sequences"), OptionGroup("Labels")
 def value_option(
     metavar: str | None, help_text: str, group: OptionGroup = OPTIONS, *names: str, **more: Any
 ) -> Any:
-    """An option for an annotation; it has the name of its field or parameter if no other is given."""
+    """An option for an annotation; its default name is the name of its field or parameter."""
     return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=group.title, **more)
 
 
 def output_file(help_text: str) -> Any:
-    """An option for one file that is written, `-` for standard output."""
+    """An option for one output file, `-` for standard output."""
     return value_option("FILE", f"{help_text}; - for standard output.", callback=_stream)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 RULES_ALONE = OptionGroup("Without GOLD")
 SMALLEST_PENALTY = 0.01
-"""Smallest suggested penalty of a rule that is kept, in nats."""
+"""Smallest suggested penalty of a kept rule, nats."""
 HEADINGS = (
     "broken\nsequences",
     "of all\n%",
@@ -119,7 +119,7 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
     read_labels = LabelSet(names, scheme)
     label_set = read_labels.with_optional_fields(rule_set.fields)
     about_scheme = "" if scheme else iob1_remark(labels_of, scheme) or read_labels.notice
-    checked = replace(rule_set, never=())  # no token has these labels any more
+    checked = replace(rule_set, never=())  # tokens with these labels are removed
     compiler_of(checked.everywhere).compiled(label_set)
     warnings.simplefilter("ignore", RuleNotice)
     absent = Absent(checked)
@@ -147,7 +147,7 @@ def _check(options: CheckOptions, gold: str, scheme: str) -> None:
 def _at_given_tokens(
     reports: "Sequence[RuleReport]", places: Mapping[str, Sequence[int]]
 ) -> "list[RuleReport]":
-    """Reports whose tokens are counted as in the file, with those of helper labels."""
+    """Reports with token positions as in the file, tokens with helper labels included."""
     return [
         replace(
             report,
@@ -161,7 +161,7 @@ def _at_given_tokens(
 
 
 def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[RuleSet, list[str]]:
-    """The rules with suggested penalties, and the names of those left out, with the reason; hard rules that gold keeps stay as they are."""
+    """The rules with suggested penalties, and the names of dropped rules with the reason; hard rules that gold keeps are unchanged."""
     by_name = {report.rule: report for report in reports}
     items: list[Rule | Feature] = []
     left_out = []
@@ -184,7 +184,7 @@ def suggested_rules(rules: RuleSet, reports: "Sequence[RuleReport]") -> tuple[Ru
 
 
 def _read_as(labellings: list[Sequence[str]], scheme: str) -> list[tuple[str, ...]]:
-    """Labels in the requested scheme; names of BIO, valid in schemes that mark ends of runs but without these marks, are converted, too."""
+    """Labels in the requested scheme; BIO labels are also converted to schemes with end marks in which their names are valid."""
     names = sorted({name for labels in labellings for name in labels})
     try:
         schemes.check(names, schemes.resolve(names, scheme or "plain"))

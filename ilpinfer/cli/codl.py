@@ -94,7 +94,7 @@ def codl(options: CodlOptions) -> None:
 
     scheme, model = canonical_scheme(options.scheme), parameters(options.option)
     method = CODL(**common(options, CODL))
-    learner_of(options.kind, model, options.m_step)  # refuses a kind and options before anything is read
+    learner_of(options.kind, model, options.m_step)  # validates kind and options before any reading
     inputs = files_read(options.labelled, options.pool, options.held_out, toml=options.rules)
     outputs = Outputs(options.as_json, inputs, output=options.output)
     rules = read_rules(options.rules, NO_METADATA)
@@ -136,7 +136,7 @@ def codl(options: CodlOptions) -> None:
 
 
 def _pool(options: CodlOptions, labelled: Sequence[Labelled], scheme: str) -> list[tuple[str, ...]]:
-    """The tokens of the pool; one notice if labels of the pool are ignored that the model does not have."""
+    """The tokens of the pool; a notice if pool labels that the model lacks are ignored."""
     if options.text or plain_name(options.pool).endswith(".txt"):
         examples = read_plain_text(options.pool, options.split)
     else:
@@ -206,7 +206,7 @@ def _plain(measures: "Mapping[str, Measures]") -> dict[str, Any]:
 
 
 def _show(result: "CODLResult", screen: "Console") -> None:
-    """A line for each γ that was tried, and one for each cycle."""
+    """Print a line for each tried γ and each cycle."""
     if result.tried:
         tried = table("on held-out parts", numbers=MEASURES)
         for trial in result.tried:

@@ -42,11 +42,11 @@ COMMON_OPTIONS = {
     "no_color": NoColor,
     "log_json": LogJson,
 }
-"""Annotation of each option of all commands."""
+"""Annotations of the options of all commands."""
 
 
 def command(*examples: str) -> Callable[[Work], Work]:
-    """Declare a function as the work of a command; the first paragraph of its docstring is the help, and examples stand below it."""
+    """Declare a function as the work of a command; its help is the first paragraph of the docstring, followed by examples."""
 
     def declare(work: Work) -> Work:
         work.__dict__["examples"] = examples
@@ -80,20 +80,20 @@ def build(name: str, work: Callable[..., None]) -> Any:
 
 
 def common(options: Any, record: type[Any]) -> dict[str, Any]:
-    """The values of options that are also fields of another record, where they are given."""
+    """The given values of options that are also fields of another record."""
     values = {each.name: getattr(options, each.name, None) for each in fields(record)}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def set_up(quiet: bool | None, no_color: bool | None, log_json: bool | None) -> None:
-    """Set the amount of messages of this run, their form, and whether they have colour."""
+    """Set verbosity, format and colour of the messages of this run."""
     color = None if no_color is None else not no_color
     json_lines = settings.log_json if log_json is None else log_json
     settings.configure(quiet_run=bool(quiet), color=color, json_lines=json_lines)
 
 
 def _options(work: Callable[..., Any]) -> Iterator[Parameter]:
-    """The parameters of a function or record, with the fields of a record in its place; texts that may be repeated default to ()."""
+    """The parameters of a function or record, with records replaced by their fields; repeatable texts default to ()."""
     declared = fields(work) if is_dataclass(work) else ()
     own = {each.name: each.metadata["option"] for each in declared if "option" in each.metadata}
     for each in signature(work).parameters.values():
@@ -109,7 +109,7 @@ def _options(work: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _call(work: Callable[..., Any], values: dict[str, Any]) -> Any:
-    """Call a function or record with those of the values that are its own."""
+    """Call a function or record with the values for its parameters."""
     given = {}
     for name, each in signature(work).parameters.items():
         if is_dataclass(each.annotation):

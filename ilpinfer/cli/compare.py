@@ -79,7 +79,7 @@ def compare(options: CompareOptions) -> None:
 
 @dataclass(frozen=True)
 class Files:
-    """The files beside the rows, none of which replaces an input."""
+    """The output files in addition to the rows; none replaces an input."""
 
     options: CompareOptions
     layout: Layout
@@ -87,7 +87,7 @@ class Files:
     with_report: bool
 
     def write(self, comparison: "Comparison") -> tuple["pd.DataFrame", Row]:
-        """Write summary, report, tables and plots; the lines of the methods, and the summary."""
+        """Write summary, report, tables and plots; return the lines of the methods and the summary."""
         from ilpinfer.comparison.comparison import record_of
         from ilpinfer.comparison.report import report_of
 
@@ -113,7 +113,7 @@ def _inputs(options: CompareOptions) -> list[str]:
 
 
 def _join_folders(options: CompareOptions) -> "Comparison":
-    """The comparison of folders that are there already; InputError for options of sequences."""
+    """The comparison of existing result folders; InputError for options that concern sequences."""
     from ilpinfer.comparison.comparison import Comparison
 
     for record in (options.input, options):
@@ -187,7 +187,7 @@ def _tables(options: CompareOptions, layout: Layout) -> list[str]:
 
 
 def _files_of_summary(folder: str) -> set[str]:
-    """The report, tables and plots that an earlier run wrote into a folder, as its summary lists them."""
+    """Report, tables and plots of an earlier run in a folder, as listed in its summary."""
     tables = {name + suffix for name in (*COLUMNS, *PRESETS) for suffix in SUFFIXES.values()}
     plots = {f"{name}.{kind}" for name in PLOTS for kind in FORMATS}
     try:
@@ -198,7 +198,7 @@ def _files_of_summary(folder: str) -> set[str]:
 
 
 def _remove(path: Path, inputs: Sequence[str]) -> None:
-    """Remove a file of an earlier run, but none of the inputs, and no link."""
+    """Remove a file of an earlier run, unless it is an input or a link."""
     if path.is_file() and not path.is_symlink():
         place = output_path(path, inputs)
         with write_errors(place.name):
@@ -226,7 +226,7 @@ def _remark(scored: Sequence[ScoredExample], scheme: str, never: Sequence[str]) 
 
 
 def _positions(plan: Plan) -> Callable[[Row], Position]:
-    """The position of a row: each is a group, sequence by sequence, in the order of the plan."""
+    """The position of a row; each row is a group, ordered by sequence and plan."""
     places = {(entry.name, entry.seed): number for number, entry in enumerate(plan.entries)}
 
     def position(row: Row) -> Position:

@@ -1,4 +1,4 @@
-"""The options of `ilpinfer compare`, and the plan and the layout that they ask for."""
+"""The options of `ilpinfer compare`, with the plan and layout made from them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ TABLE_OPTIONS = (
     "plot_width",
     "as_json",
 )
-"""Options for the files of a comparison, which folders of results have, too."""
+"""Options for the files of a comparison, which also apply to result folders."""
 METHODS, PAPER = OptionGroup("Methods"), OptionGroup("Tables and plots")
 
 
@@ -102,7 +102,7 @@ class CompareOptions:
 
     @property
     def prediction_files(self) -> dict[str, str]:
-        """The file of each method of predictions; InputError for an entry of another form or a repeated name."""
+        """The prediction file of each method; InputError for a malformed entry or a repeated name."""
         result: dict[str, str] = {}
         for entry in self.predictions:
             name, path = _pair("--predictions", entry, "FILE")
@@ -113,7 +113,7 @@ class CompareOptions:
 
     @property
     def names(self) -> dict[str, str]:
-        """The name of each method that has one of its own."""
+        """The custom names of methods."""
         result: dict[str, str] = {}
         for entry in self.name:
             name, method = _pair("--name", entry, "METHOD")
@@ -124,7 +124,7 @@ class CompareOptions:
 
     @property
     def layout(self) -> Layout:
-        """How tables are written; ValueError for an unknown format, column or preset."""
+        """The layout of tables; ValueError for an unknown format, column or preset."""
         columns = self.columns.split(",") if self.columns else None
         layout = Layout(columns, self.digits, self.caption, self.preset, self.label, self.position)
         if self.tables:
@@ -136,7 +136,7 @@ class CompareOptions:
 
     @property
     def only_plots(self) -> list[str] | None:
-        """The names of plots; InputError without a format of theirs."""
+        """The names of plots; InputError without a plot format."""
         if not self.plots and (self.only or self.plot_width != WIDTH):
             raise InputError("--only and --plot-width are for plots; add --plots")
         return self.only.split(",") if self.only else None

@@ -75,7 +75,7 @@ def decode(options: DecodeOptions) -> None:
 
 
 def _position(row: Row) -> Position:
-    """The position of a row in its group: the labellings of a sequence."""
+    """The position of a row among the rows of its sequence."""
     sequence, rank, ranks = row["sequence"], row.get("rank", 1), row.get("ranks", 1)
     if not all(type(number) is int for number in (sequence, rank, ranks)):
         raise TypeError("numbers are expected")
@@ -89,7 +89,7 @@ Write = Callable[[list[Row], Example], None]
 
 @dataclass
 class _Counts:
-    """The number of decoded sequences, and how many are proved optimal or infeasible."""
+    """Number of decoded sequences, and of sequences proved optimal or infeasible."""
 
     sequences: int = 0
     proved: int = 0
@@ -143,7 +143,7 @@ class _Work:
             self.absent.add(example)
 
     def _written(self, job: str, known: str) -> Example | None:
-        """The next sequence, which must be the one of a row; others are left out where they are rejected again."""
+        """The next sequence, which must match a written row; records that are rejected again are skipped."""
         for found in self.examples:
             if isinstance(found, Rejection):
                 raise found.error
@@ -158,7 +158,7 @@ class _Work:
         return None
 
     def run(self, begin: int, write: Write, *, bar: bool) -> None:
-        """Decode and write sequence by sequence; outside a terminal there is progress without a bar, too."""
+        """Decode and write sequence by sequence; outside a terminal, progress is also shown without a bar."""
         overruled: Counter[str] = Counter()
         proved = 0
         with rate_progress("decoding", self.examples.total, bar=bar) as show:

@@ -1,4 +1,4 @@
-"""The options of `ilpinfer decode`, and the function that decodes as they say."""
+"""The options of `ilpinfer decode`, and the decoding function that they configure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class DecodeOptions:
     )
 
     def job(self, content: str) -> str:
-        """Digest of everything that rows depend on, except their sequence; `content` is the digest of model and rules."""
+        """Digest of all inputs of rows except the sequence; `content` is the digest of model and rules."""
         apart = ("input", "output", "jobs", "method", "time_limit", "on_error")
         others = {name: value for name, value in vars(self).items() if name not in apart}
         return digest(__version__, content, self.method, self.time_limit, others)

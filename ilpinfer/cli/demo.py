@@ -95,7 +95,7 @@ def _show_task(screen: "Console", count: int, rules: RuleSet) -> None:
 
 
 def _show_items(screen: "Console", pairs: Sequence[tuple[Example, Any, Any]]) -> None:
-    """Short items in which the optimum differs from Viterbi's labelling, first those where it is right."""
+    """Print short items in which the optimum differs from the Viterbi labelling, first items with a right optimum."""
     from rich.text import Text
 
     changed = [pair for pair in pairs if pair[1].labels != pair[2].labels]
@@ -114,7 +114,7 @@ def _show_items(screen: "Console", pairs: Sequence[tuple[Example, Any, Any]]) ->
 
 
 def _show_methods(screen: "Console", by_method: "dict[Hashable, pd.DataFrame]") -> None:
-    """What the methods reach: one line for each."""
+    """Print one line of results per method."""
     shown = table(
         "method", "proved optimal", "nats below the optimum", "violations", "field F1", "median time"
     )
@@ -147,7 +147,7 @@ def _change(item: Example, before: Any, after: Any) -> "Text":
 
 
 def _lines(tokens: Sequence[str], labels: Sequence[str], width: int) -> "list[Text]":
-    """Tokens in the colour of their label, with the label before each run, broken into lines."""
+    """Lines of tokens in the colour of their label, with the label before each run."""
     from rich.text import Text
 
     lines = [Text()]

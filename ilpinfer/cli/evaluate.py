@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MISTAKES = 5
-"""Number of confusions that are shown."""
+"""Number of confusions shown."""
 
 
 VIEWS = ("fields", "report", "matches", "confusion")
-"""Tables: of all measures, in the form of seqeval, of matches as nervaluate counts them, and of fields taken for others."""
+"""Tables: all measures, the form of seqeval, matches as in nervaluate, and the confusion matrix of fields."""
 TEST = OptionGroup("Significance test")
 
 
@@ -180,7 +180,7 @@ def evaluate(options: EvaluateOptions) -> None:
 
 @contextmanager
 def _in_order() -> Iterator[None]:
-    """Errors of files that do not fit together remind of their order."""
+    """Add the order of the arguments to errors of files that do not match."""
     try:
         yield
     except DifferentSequences as error:
@@ -223,7 +223,7 @@ def _show(screen: "Console", result: Evaluation, unit: str, beta: float) -> None
 
 
 def _broken(pairs: Sequence[Sequence[Pair]], rules: RuleSet, labels: LabelSet) -> list[dict[str, Any]]:
-    """How often gold, predictions and those of --against break each rule."""
+    """Violations of each rule by gold, by the predictions and by the predictions of --against."""
     from ilpinfer.pipelines.scored_stream import Absent
 
     absent = Absent(rules)

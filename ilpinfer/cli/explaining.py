@@ -28,7 +28,7 @@ def explain(rules: RuleSet, model: str | None, scheme: str, length: int, as_json
 
 
 def _labels(rules: RuleSet, model: str | None, scheme: str) -> LabelSet:
-    """The model's labels, or one for each declared field and `O`."""
+    """The labels of the model, or one label per declared field and `O`."""
     if model is not None:
         return load_model(model).labels.with_optional_fields(rules.fields)
     plain = LabelSet((*dict.fromkeys((*rules.fields, OUTSIDE)),), "plain", frozenset(rules.fields))

@@ -89,7 +89,7 @@ def export(options: ExportOptions) -> None:
 
 
 def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
-    """The method of --start as a function; None where none is asked for."""
+    """The method of --start as a function; None without --start."""
     if not options.start:
         return None
     if options.program.program != "soft":
@@ -101,7 +101,7 @@ def _start(options: ExportOptions) -> "Callable[..., Solution] | None":
 
 
 def _map(program: Program, item: ScoredExample, options: ExportOptions, format_: str, units: str) -> str:
-    """The table of columns or variables, by which a solution can be read without the trellis; each on a line of its own."""
+    """The table of columns or variables, one per line, with which a solution can be read without the trellis."""
     network = program.network if format_ == "wcsp" else None
     about = {
         "digest": program.digest,

@@ -11,7 +11,7 @@ from ilpinfer.system.storage import source_name
 
 
 class Failure(Exception):
-    """A failure of a command: one line for standard error, and code 1 for a failure of the work or 2 for bad input."""
+    """A failed command: one line for standard error, and exit code 1 for failed work or 2 for bad input."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(" ".join(message.split()))
@@ -19,11 +19,11 @@ class Failure(Exception):
 
 
 class LeftOut(list[str]):
-    """Messages of the sequences or references that a command has to leave out."""
+    """Messages of sequences or references that a command leaves out."""
 
     @contextlib.contextmanager
     def at(self, where: str) -> Iterator[None]:
-        """Keep an error of what is at `where`; it is raised if tracebacks are requested."""
+        """Collect an error of the item at `where`; it is raised if tracebacks are requested."""
         try:
             yield
         except (ValueError, MemoryError) as error:
@@ -51,7 +51,7 @@ class _Kind:
 
 
 class Findings:
-    """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence follow each other.
+    """Counts of infeasible and failed sequences, updated row by row; the rows of a sequence are consecutive.
 
     Sequences for which no labelling was found count as failed, unless methods are compared.
     """
@@ -71,7 +71,7 @@ class Findings:
             self._infeasible.add(row["sequence"], f"{where}: infeasible: {row['reason']}")
 
     def reject(self, error: Exception) -> None:
-        """Count a record that is left out."""
+        """Count a left-out record."""
         self._rejected.append(describe(error))
 
     def check(self) -> None:
@@ -93,7 +93,7 @@ class Findings:
 
 @contextlib.contextmanager
 def about(path: str | None) -> Iterator[None]:
-    """Add the name of the file to errors that do not have it, such as MemoryError."""
+    """Add the file name to errors without it, such as MemoryError."""
     try:
         yield
     except Exception as error:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How sequences are read and scored; scheme, column and logits are empty where they are inferred.
+    """How sequences are read and scored; empty scheme, column and logits are inferred.
 
-    Commands that decode have an option for the last one.
+    Commands that decode have an option for the logits.
     """
 
     model: arguments.Model = None
@@ -79,7 +79,7 @@ class InputOptions(DecodeScoring, ProgramInput):
 
 @dataclass(frozen=True)
 class Job:
-    """Model and rules for decoding: no model where the input has scores; `content` is the digest of both."""
+    """Model and rules for decoding, no model if the input has scores; `content` is the digest of both."""
 
     model: SequenceModel | None
     rules: RuleSet
@@ -109,7 +109,7 @@ def job_of(options: Scoring, only: str = "") -> Job:
 def prepare(
     options: ProgramInput, first: int | None = None, *, fit: bool = False
 ) -> tuple[list[ScoredExample], RuleSet, str]:
-    """Scored sequences, rules, and a digest of all; with `fit`, a notice names rules that rarely apply in place of absent fields."""
+    """Scored sequences, rules, and their digest; with `fit`, a notice names rules that rarely apply instead of absent fields."""
     from ilpinfer.pipelines.fit import about_rules
     from ilpinfer.pipelines.scored_stream import check_rules
 
@@ -134,7 +134,7 @@ def prepare(
 
 
 def unused_model(source: str, model: str) -> str:
-    """A notice about a model that is not used, since the input has scores."""
+    """A notice about an unused model, if the input has scores."""
     return f"{source} contains scores, so {model} is not used"
 
 
@@ -148,12 +148,12 @@ def _rules_first(model: SequenceModel | None, rules: RuleSet) -> SequenceModel:
 
 
 def with_never(rules: RuleSet, never: Sequence[str]) -> RuleSet:
-    """The rules, with more labels that are never predicted."""
+    """The rules with additional labels that are never predicted."""
     return replace(rules, never=(*rules.never, *never)) if never else rules
 
 
 def method_options(method: "Method", **values: float | None) -> dict[str, Any]:
-    """The options common to several methods that this method has, and that have a value."""
+    """The shared options that have a value and that this method supports."""
     return {name: value for name, value in values.items() if name in method.options and value is not None}
 
 
@@ -177,7 +177,7 @@ def canonical_scheme(scheme: str) -> str:
 
 
 def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
-    """A notice about ambiguous or unusual labels, if their scheme is inferred; none about mixed schemes, which training refuses."""
+    """A notice about ambiguous or unusual labels if their scheme is inferred; not about mixed schemes, which training refuses."""
     known = [[name for name in labels if name is not None] for labels in labellings]
     names = tuple(dict.fromkeys(name for labels in known for name in labels))
     if names and not scheme and not mixed_scheme(names):
@@ -186,7 +186,7 @@ def notice_scheme(labellings: Sequence[Sequence[str]], scheme: str) -> None:
 
 
 def parameters(entries: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE entries; a value is a number, true or false, or else text. InputError for another form or a repeated name."""
+    """NAME=VALUE entries; a value is a number, true, false, or text. InputError for a malformed entry or a repeated name."""
     result: dict[str, Any] = {}
     for entry in entries:
         name, equals, text = entry.partition("=")

@@ -1,4 +1,4 @@
-"""Labelled sequences to train a model on, and to evaluate it on."""
+"""Labelled sequences for training and evaluation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from ilpinfer.system.storage import source_name
 
 
 def reading(label_names: str | None, column: str = "") -> LogitsOptions | None:
-    """The names of labels that are numbers, from a file, for readers."""
+    """Reading options with names from a file for numeric labels."""
     return None if label_names is None else LogitsOptions(names_of(label_names, column))
 
 
@@ -33,9 +33,9 @@ def read_labelled(
     *,
     partly: bool = False,
 ) -> list[Labelled]:
-    """The sequences to train on, without tokens that have a helper label, and with labels in the requested scheme.
+    """The training sequences without tokens that have a helper label, and with labels in the requested scheme.
 
-    Labels are None where they are unknown, which `partly` allows.
+    Unknown labels are None, which `partly` allows.
     """
     examples = read(source, reading(label_names, column), column, notice)[:first]
     never = list(never)
@@ -45,7 +45,7 @@ def read_labelled(
 
 
 def tell_unknown(source: str, pairs: Iterable[tuple[Any, Any]]) -> None:
-    """A notice that counts the tokens whose label is unknown, None."""
+    """A notice that counts the tokens with an unknown label, None."""
     if gaps := [count for _, labels in pairs if (count := labels.count(None))]:
         tokens, sequences = counted(sum(gaps), "token"), counted(len(gaps), "sequence")
         notice(
@@ -54,12 +54,12 @@ def tell_unknown(source: str, pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 def names_in(pairs: Iterable[Labelled]) -> tuple[str, ...]:
-    """The labels of sequences, without the unknown one, sorted."""
+    """The known labels of sequences, sorted."""
     return tuple(sorted({name for _, labels in pairs for name in labels if name is not None}))
 
 
 def check_whole(pairs: Iterable[Labelled], what: str) -> None:
-    """Raise InputError where sequences that a model is evaluated on have tokens without a label; `what` says why they are."""
+    """Raise InputError if evaluation sequences have tokens without a label; `what` says why they are evaluated."""
     if any(name is None for _, labels in pairs for name in labels):
         raise InputError(
             f"{what}: a sequence to evaluate on has tokens without a label; evaluate on a file in which all have one"
@@ -74,7 +74,7 @@ def held_out_of_file(
     label_names: str | None = None,
     never: Iterable[str] = (),
 ) -> list[Labelled]:
-    """Held-out sequences of a file, their labels in the scheme of those to train on."""
+    """Held-out sequences of a file, with labels in the scheme of the training sequences."""
     examples = read_beside(path, column, notice, reading(label_names, column))
     labelled = rewrite(
         require_labels(examples, never=(never := list(never))), scheme, never, notice, absent=True

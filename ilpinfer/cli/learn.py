@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from ilpinfer.learning import LearntWeights, WeightLearner
 
 MOST_ROWS = 40
-"""Rules of the table on screen."""
+"""Largest number of rules in the table on screen."""
 WEIGHTS: Mapping[str, tuple[str, ...]] = {
     "rules": ("given", "penalties", "mined"),
     "all": ("given", "all weights"),
 }
 """The ways of the learner, by the value of --weights."""
 CORRECTED = ("hmm", "crf")
-"""Kinds of models whose scores can be corrected."""
+"""Model kinds with scores that can be corrected."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _ways(options: LearnOptions) -> tuple[str, ...] | None:
 
 @contextlib.contextmanager
 def _about_rules(options: LearnOptions) -> Iterator[None]:
-    """Errors of the rules, with the names of their files."""
+    """Add the names of the rule files to errors of the rules."""
     try:
         yield
     except ValueError as error:
@@ -179,7 +179,7 @@ def _learn(
 
 
 def _text(result: "LearntWeights", learner: "WeightLearner", data: str) -> str:
-    """The rule file with its origin, and with the removed rules as comments."""
+    """The text of the rule file with its origin, and with removed rules as comments."""
     what = "all weights" if result.corrected else "rules"
     settings = ", ".join(f"{name} {value}" for name, value in asdict(learner).items())
     origin = (
@@ -215,7 +215,7 @@ def _show(options: LearnOptions, result: "LearntWeights", screen: "Console") -> 
 
 
 def _remark(options: LearnOptions, result: "LearntWeights") -> None:
-    """Notices about penalties and sequences, and a remark on what is learnt."""
+    """Notices about penalties and sequences, and a remark on the result."""
     from ilpinfer.learning.task import LARGEST
 
     if result.capped:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ilpinfer.learning import MinedRules, RuleMiner
 
 MOST_ROWS = 20
-"""Rules of the table on screen."""
+"""Largest number of rules in the table on screen."""
 
 
 SELECTION = OptionGroup("Selection of rules")
@@ -87,7 +87,7 @@ class MineOptions:
 
     @property
     def miner(self) -> "RuleMiner":
-        """The miner; InputError for options out of range, and ValueError with the name of the option."""
+        """The miner; InputError or ValueError with the name of an option out of range."""
         from ilpinfer.learning import RuleMiner
 
         names = (
@@ -140,7 +140,7 @@ def mine(options: MineOptions) -> None:
 
 
 def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple[str, ...] | None] | None]:
-    """Tokens and labels, and predicted labels where there are some, all in one scheme."""
+    """Tokens and labels, and predicted labels if there are any, all in one scheme."""
     if options.predictions:
         (both,), _, remarks = read_pairs(
             [options.predictions],
@@ -161,7 +161,7 @@ def _read(options: MineOptions, scheme: str) -> tuple[list[Labelled], list[tuple
 
 
 def _tell(result: "MinedRules") -> None:
-    """Notices about rules that are left out, and a selection that is not proved."""
+    """Notices about dropped rules, and about a selection that is not proved."""
     if not result.proved:
         notice("the selection of rules is not proved optimal: the solver reached its time limit")
     for dropped in result.dropped:

@@ -1,4 +1,4 @@
-"""Outputs of a command: checked before any work, reserved during it, and its result on standard output."""
+"""Outputs of a command: files, checked before any work and reserved during it, and the result on standard output."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence[str | None]) -> None:
-    """Raise InputError where two results would go to standard output, or two inputs come from standard input."""
+    """Raise InputError if two results go to standard output, or two inputs come from standard input."""
     if sum(each == STDOUT for each in outputs) > 1:
         raise InputError("two outputs are -, for standard output; name a file for one of them")
     if as_json and STDOUT in outputs:
@@ -31,14 +31,14 @@ def check_streams(as_json: bool, outputs: Sequence[str | None], inputs: Sequence
 
 @contextlib.contextmanager
 def resumable(checkpoint: RowCheckpoint) -> Iterator[RowCheckpoint]:
-    """Rows of a run, those of an interrupted one before it among them; an interrupt prints the command that continues it."""
+    """Rows of a run, including rows of an earlier interrupted run; an interrupt prints the command that continues it."""
     with ContinuedBy(kept=not checkpoint.place.direct), checkpoint:
         notice(checkpoint.damage)
         yield checkpoint
 
 
 def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
-    """The place of an output whose rows are read back; OutputError for one that is no file."""
+    """The path of an output whose rows are read back; OutputError if it is not a file."""
     place = output_path(path, inputs)
     if place.direct:
         raise OutputError(f"{place.name}: the command reads its rows again; name a file")
@@ -48,8 +48,8 @@ def rows_output(path: str | Path, inputs: Sequence[str | None]) -> OutputPath:
 class Outputs:
     """The files that a command writes, and its result on standard output.
 
-    Paths have the names of their options, and are None where they are not given. InputError or OutputError for a file that is
-    an input or is given twice, and for a second result on standard output.
+    Paths are named after their options, and are None if not given. InputError or OutputError for a file that is an input or is
+    given twice, and for a second result on standard output.
     """
 
     def __init__(self, as_json: bool, inputs: Sequence[str | None], **paths: str | None) -> None:
@@ -67,12 +67,12 @@ class Outputs:
 
     @property
     def screen(self) -> "Console":
-        """Standard output, or standard error where a file takes standard output."""
+        """Standard output, or standard error if a file goes to standard output."""
         return console_beside(*self.names)
 
     @contextlib.contextmanager
     def reserved(self) -> Iterator[None]:
-        """Keep the files for this run until they are written."""
+        """Reserve the files for this run until they are written."""
         with contextlib.ExitStack() as stack:
             stack.enter_context(ContinuedBy(kept=False))
             for place in self.places:

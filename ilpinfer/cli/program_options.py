@@ -1,4 +1,4 @@
-"""Options of `ilpinfer export`, and the programs that they ask for."""
+"""Options of `ilpinfer export`, and the programs that they describe."""
 
 import math
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ class ProgramOptions:
         )
 
     def two_phase(self, trellis: Trellis, rules: RuleSet) -> "TwoPhaseSolution":
-        """The optimum of a two-phase program, by the engine; InputError if its first phase is not proved."""
+        """The optimum of a two-phase program from the engine; InputError if its first phase is not proved."""
         from ilpinfer.decoding.two_phase import decode_two_phase
 
         solution = decode_two_phase(trellis, rules, self.share, cast(FloorKind, self.bound))
@@ -82,7 +82,7 @@ class ProgramOptions:
         return solution
 
     def rules(self, trellis: Trellis, rules: RuleSet) -> RuleSet:
-        """The rules of the program: all of them hard, none, or unchanged."""
+        """The rules of the program: all made hard, none, or unchanged."""
         if self.program == "shortest-path":
             return RuleSet((), never=rules.never)
         if self.program != "hard":

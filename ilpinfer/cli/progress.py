@@ -24,7 +24,7 @@ def shown() -> bool:
 
 
 class _Done(NamedTuple):
-    """What is done of a task at a time: its size, of the total, its number, and how many of that are proved; None where nothing is."""
+    """Progress of a task at a time: done size of the total, number of items, and number proved; None if nothing can be proved."""
 
     time: float
     size: int
@@ -33,7 +33,7 @@ class _Done(NamedTuple):
 
 
 class _Task:
-    """A task with the rate of its work: from the first step on, by which the start and an earlier run are left out."""
+    """A task and its rate, measured from the first step on, which excludes the start and an earlier run."""
 
     def __init__(self, name: str, total: int | None, done: int, proved: int | None = None) -> None:
         self.name, self.total = name, total
@@ -52,13 +52,13 @@ class _Task:
 
     @property
     def rate(self) -> float | None:
-        """Steps a second; None where it is not known yet."""
+        """Steps per second; None if not known yet."""
         now, first = self.now, self._first or self.now
         return (now.number - first.number) / (now.time - first.time) if now.time > first.time else None
 
     @property
     def remaining(self) -> float | None:
-        """Seconds that the rest takes at the rate so far; None if unknown."""
+        """Estimated remaining seconds at the current rate; None if unknown."""
         now, first = self.now, self._first or self.now
         if not self.total or now.size == first.size or now.size > self.total:
             return None
@@ -141,7 +141,7 @@ def _shown(task: _Task, bar: bool) -> Iterator[_Task]:
 
 @contextlib.contextmanager
 def _bar(task: _Task) -> Iterator[None]:
-    """A bar of rich, whose remaining time is of the work after the first step, too."""
+    """A rich progress bar; its remaining time is also estimated from the first step on."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from ilpinfer.cli.screen import console
@@ -156,7 +156,7 @@ def _bar(task: _Task) -> Iterator[None]:
 
 
 def duration(seconds: float) -> str:
-    """The time in the unit that fits it."""
+    """The time in a suitable unit."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,4 +1,4 @@
-"""Rules from Python: `rules.py`, `rules.py:NAME` or `package.module:NAME`. The module is imported, so that its code runs."""
+"""Rules from Python: `rules.py`, `rules.py:NAME` or `package.module:NAME`. The module is imported, which runs its code."""
 
 import importlib
 import inspect
@@ -31,7 +31,7 @@ def file_of(source: str) -> str:
 
 
 def python_rules(source: str) -> RuleSet:
-    """The rules of a Python file or module; InputError where it cannot be imported or has none."""
+    """The rules of a Python file or module; InputError if it cannot be imported or has no rules."""
     module, name = _module(source)
     if not hasattr(module, name):
         raise InputError(
@@ -48,7 +48,7 @@ def python_rules(source: str) -> RuleSet:
 
 
 def code_of(sources: Sequence[str]) -> str:
-    """The text of the modules of rules, by which interrupted runs are told apart, as no digest holds functions."""
+    """The source text of the rule modules, which identifies interrupted runs, as functions have no digest."""
     return "".join(inspect.getsource(_module(source)[0]) for source in sources if is_python(source))
 
 

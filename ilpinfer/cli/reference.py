@@ -174,14 +174,14 @@ def _title(number: int, name: str) -> str:
 
 
 def _values(reference: Reference) -> dict[str, Any]:
-    """What a reference says of its problem, for JSON."""
+    """The content of a reference as plain values for JSON."""
     optima = [list(reference.named(labelling)) for labelling in reference.optima]
     said = {name: getattr(reference, name) for name in ("status", "score", "margin", "complete", "tokens")}
     return {**said, "optima": optima}
 
 
 def _lines(reference: Reference) -> Iterator[str]:
-    """The same for people: the figures, and the first optima."""
+    """The content of a reference as text: the figures and the first optima."""
     sizes = f"{counted(len(reference.tokens), 'token')}, {counted(len(reference.labels), 'label')}"
     if reference.score is None:
         yield f"{reference.status}; {sizes}"

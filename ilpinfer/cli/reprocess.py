@@ -116,7 +116,7 @@ def reprocess(options: ReprocessOptions) -> None:
             time_limit=options.time_limit,
             **parameters(options.option),
         )
-    decoder.decode_many((), threads=options.threads)  # an error for methods that take no threads
+    decoder.decode_many((), threads=options.threads)  # raises an error for methods without threads
     work = Work(decoder, job.model, job.scheme, manifest.run, options.threads, options.explain)
     form = CorpusForm(options.input.reading, options.input.column, longest=options.longest, slices=True)
     with ExampleStream(files, form, notice) as stream:
@@ -219,7 +219,7 @@ def _work(
 
 
 def _tell_of_rules(work: "Work", shard: "Shard") -> None:
-    """Notices about rules that have nothing to check in the first file, as `decode` gives them."""
+    """Notices about rules that have nothing to check in the first file, as in `decode`."""
     from ilpinfer.pipelines.scored_stream import Absent, RuleCheck
     from ilpinfer.reprocessing.shards import scored
 
@@ -244,7 +244,7 @@ def _executor(options: ReprocessOptions, work: "Work") -> "Executor":
 
 @contextlib.contextmanager
 def _progress(stream: "ExampleStream") -> Iterator[Callable[["ShardEntry", int | None], None]]:
-    """A function of each finished shard: progress over the bytes of the input, with the rate and the proved share."""
+    """A callback for finished shards, which shows progress over input bytes, the rate and the proved share."""
     with rate_progress("reprocessing", stream.total) as show:
         rows = proved = 0
 

@@ -1,4 +1,4 @@
-"""Rules of a command: the files that they are read from, and their text with their origin."""
+"""Rules of a command: their files, and their text with its origin."""
 
 import contextlib
 import tomllib
@@ -21,13 +21,13 @@ from ilpinfer.corpus.examples import input_at
 from ilpinfer.corpus.sequences import text_of
 
 NO_METADATA = "the command trains on tokens and labels without metadata; remove when, or leave the rule out"
-"""Why commands that learn take no rules with a condition."""
+"""Why commands that learn refuse rules with a condition."""
 
 
 def read_rules(sources: Sequence[str], only: str = "") -> RuleSet:
-    """The rules of all sources together; none where there is no source.
+    """The rules of all sources together; none without sources.
 
-    `only` says why a command takes rules without a condition only, and what to do; other commands take the rules of each sequence.
+    `only` says why a command accepts only rules without a condition, and what to do; other commands use the rules of each sequence.
     """
     result = []
     for source in sources:
@@ -49,7 +49,7 @@ def read_rules(sources: Sequence[str], only: str = "") -> RuleSet:
 
 
 def _lengths_of_lists(rules: RuleSet) -> Iterator[str]:
-    """Notices about bounds on the lengths of runs of several fields, which are not those of each."""
+    """Notices about bounds on run lengths of several fields together, which do not bound the runs of each field."""
     for rule in rules.rules:
         if isinstance(rule.statement, RunLength) and len(members := alternatives(rule.statement.field)) > 1:
             yield (
@@ -82,7 +82,7 @@ def _named_files(value: Any) -> Iterator[str]:
 
 
 def with_source(rules: RuleSet, made: str) -> RuleSet:
-    """Rules that were learnt, without a name, and with how they were made in their source."""
+    """Learnt rules without a name, with their origin as the source."""
     return replace(rules, name="", source=f"{rules.source}; {made}" if rules.source else made)
 
 

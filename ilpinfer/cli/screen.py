@@ -19,12 +19,12 @@ def print_json(value: Any) -> None:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A console, 140 columns wide if it is no terminal, and mute among JSON lines; texts are no markup, control characters are escapes."""
+    """A console, 140 columns wide outside a terminal, mute with JSON lines; markup is off and control characters are escaped."""
     from rich.console import Console
 
     class Screen(Console):
         def render_str(self, text: str, **options: Any) -> "Text":
-            """The text, with control characters as escapes, but for empty lines before and after it."""
+            """The text with escaped control characters, except empty lines before and after it."""
             line = text.strip("\n")
             before, _, after = text.partition(line) if line else (text, "", "")
             return super().render_str(f"{before}{visible(line)}{after}", **options)
@@ -38,14 +38,14 @@ def console(*, stderr: bool = False) -> "Console":
 
 
 def console_beside(*outputs: str | None) -> "Console":
-    """A console on standard output; on standard error where one of the outputs goes to standard output."""
+    """A console on standard output; on standard error if one of the outputs goes to standard output."""
     return console(stderr=STDOUT in outputs)
 
 
 def table(
     *texts: str, numbers: Iterable[str] = (), padding: tuple[int, int, int, int] | tuple[int, int] = (0, 1)
 ) -> "Table":
-    """A table without a frame: headings of columns of texts, and of columns of numbers after them."""
+    """A table without a frame: headings of text columns, then of number columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -58,7 +58,7 @@ def table(
 
 
 def add_row(table: "Table", *cells: str, style: str = "") -> None:
-    """Add a row of texts, shown as they are."""
+    """Add a row of texts, shown unchanged."""
     from rich.text import Text
 
     table.add_row(*(Text(visible(cell)) for cell in cells), style=style)

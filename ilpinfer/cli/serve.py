@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 SWITCH_SECONDS = 0.001
-"""Seconds after which a decoding thread releases the interpreter lock for the thread that answers."""
+"""Seconds after which a decoding thread releases the interpreter lock for the answering thread."""
 RESERVED, RESERVED_EACH = 48, 8
-"""File descriptors for files, libraries and connections that are about to close, and those for the solver of each thread."""
+"""File descriptors reserved for files, libraries and closing connections, and for the solver of each thread."""
 LEAST_CONNECTIONS = 8
 MOST_EXAMPLES = 50
 LIMITS = OptionGroup("Limits")
@@ -149,7 +149,7 @@ def application(options: ServeOptions) -> "FastAPI":
 
 
 def _text(sources: Sequence[str], rules: RuleSet) -> str:
-    """The text of the only rule file, with its comments; empty where the text by itself is not these rules."""
+    """The text of the only rule file, with comments; empty if the text alone does not give these rules."""
     if len(sources) != 1:
         return ""
     source = sources[0]
@@ -162,7 +162,7 @@ def _text(sources: Sequence[str], rules: RuleSet) -> str:
 
 
 def _examples(path: str) -> list[dict[str, Any]]:
-    """The first sequences of a file as records of requests; InputError for a file that has none."""
+    """The first sequences of a file as request records; InputError for a file without sequences."""
     found = []
     for each in read(path)[:MOST_EXAMPLES]:
         record = {**each.about, "tokens": list(each.tokens)}
@@ -192,7 +192,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _most_connections(wanted: int, workers: int) -> int:
-    """The number of connections that file descriptors are left for; a notice where it is less than wanted."""
+    """The number of connections that file descriptors allow; a notice if it is less than wanted."""
     try:
         import resource
     except ImportError:  # no such limit on this platform

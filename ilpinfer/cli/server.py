@@ -27,14 +27,14 @@ def configuration(app: Any, headers: int, connections: int, idle_time: float, gr
         ws="none",
         server_header=False,
         h11_max_incomplete_event_size=headers,
-        limit_concurrency=connections + 1,  # the first number that is too many
+        limit_concurrency=connections + 1,  # uvicorn refuses at this number
         timeout_keep_alive=idle_time,  # type: ignore[arg-type]
         timeout_graceful_shutdown=grace,  # type: ignore[arg-type]
     )
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what the system refuses, such as another file descriptor, as one line, and anything else with its traceback."""
+    """Log system errors, such as a lack of file descriptors, as one line, and other errors with their traceback."""
     if isinstance(context.get("exception"), OSError):
         logging.getLogger("ilpinfer.serving").warning("%s: %s", context["message"], context["exception"])
     else:
@@ -63,7 +63,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop; at the second signal at once."""
+        """Stop; at the second signal immediately."""
         if self.should_exit:
             self._before[sig](sig, frame)
         self.interrupted |= sig == signal.SIGINT

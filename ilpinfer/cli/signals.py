@@ -10,17 +10,17 @@ import time
 from types import FrameType
 
 CLEANUP_SECONDS = 0.8
-"""Seconds for a command to clean up before the process is ended."""
+"""Seconds for a command to clean up before its process is terminated."""
 CODES = {int(signal.SIGINT): 130, int(signal.SIGTERM): 143}
 _WORDS = {130: "interrupted", 143: "terminated"}
 arguments: tuple[str, ...] = ()
-"""The words of the command that runs."""
+"""The arguments of the running command."""
 _continuation: "ContinuedBy | None" = None
-"""How the work that is going on is continued; None if it is not known."""
+"""How the current work can be continued; None if unknown."""
 _signal: int | None = None
 _reported = False
 _unwinding = False
-"""Whether a KeyboardInterrupt is caught and cleaned up after."""
+"""Whether cleanup after a KeyboardInterrupt is in progress."""
 
 
 def install() -> None:
@@ -48,7 +48,7 @@ class Interruptible:
 
 
 class ContinuedBy:
-    """A block of work that this command, with an option if there is one, continues after an interrupt; or of which nothing is kept."""
+    """A block of work that this command, perhaps with an option, continues after an interrupt; or of which nothing is kept."""
 
     def __init__(self, option: str = "", *, kept: bool = True) -> None:
         import shlex
@@ -85,7 +85,7 @@ def report_interrupt() -> int:
 
 
 def finish(code: int) -> None:
-    """End the process and its children if it was interrupted; otherwise ignore further signals, so that the exit code is kept."""
+    """End the process and its children after an interrupt; otherwise ignore further signals to keep the exit code."""
     if code not in _WORDS:
         for (
             number
@@ -96,11 +96,11 @@ def finish(code: int) -> None:
     processes = sys.modules.get("ilpinfer.system.processes")
     if processes is not None:
         processes.end_all()
-    os._exit(code)  # without the buffers, which may still contain text of the interrupted write
+    os._exit(code)  # without flushing buffers, which may contain text of the interrupted write
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; end the process at once if the exception would be lost, or at a second signal."""
+    """Raise KeyboardInterrupt; end the process immediately if the exception could be lost, or at a second signal."""
     global _signal
     if _signal is not None or not _unwinding or _may_be_lost(frame):
         _leave(CODES[number])
@@ -139,7 +139,7 @@ def _event(code: int, message: str) -> str:
 
 
 def _limit_cleanup(code: int) -> None:
-    """End the process after a time limit, on systems with timers; on others at a second signal."""
+    """End the process after a time limit on systems with timers, on other systems at a second signal."""
     if not hasattr(signal, "setitimer"):
         return
     signal.signal(signal.SIGALRM, lambda *_: _leave(code))
@@ -147,7 +147,7 @@ def _limit_cleanup(code: int) -> None:
 
 
 def _may_be_lost(frame: FrameType | None) -> bool:
-    """Whether an import or a callback of a weak reference is going on, which may lose an exception or change its kind."""
+    """Whether an import or a weak-reference callback is running, which may lose an exception or change its type."""
     while frame is not None and frame.f_globals.get("__name__") != "ilpinfer.cli":
         module = str(frame.f_globals.get("__name__"))
         if module in ("weakref", "_weakrefset") or frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -157,7 +157,7 @@ def _may_be_lost(frame: FrameType | None) -> bool:
 
 
 def _leave(code: int) -> None:
-    """End this process at once, with its children and temporary folders."""
+    """End this process and its children immediately, and remove temporary folders."""
     _say(code)
     for module in ("ilpinfer.system.processes", "ilpinfer.system.files"):
         abandon = getattr(sys.modules.get(module), "abandon", None)

@@ -1,4 +1,4 @@
-"""Solutions of other solvers, checked: `ilpinfer export --check`."""
+"""Check of solutions of other solvers: `ilpinfer export --check`."""
 
 import json
 import re
@@ -33,7 +33,7 @@ AGREES = 1e-6
 
 @dataclass(frozen=True)
 class CheckedSolution:
-    """A solution of a solver, checked, with its score; objectives in nats."""
+    """A checked solution of a solver with its score; objectives in nats."""
 
     file: str
     claim: SolutionFile
@@ -42,7 +42,7 @@ class CheckedSolution:
     )
     objective: float  # of the solver's vector
     best: float  # a proved upper bound on the objective
-    agrees: bool | None  # whether the claimed objective is that of the vector; None where none is claimed
+    agrees: bool | None  # whether claimed and exact objective agree; None without a claim
 
     def row(self, number: int, item: ScoredExample) -> dict[str, Any]:
         return {
@@ -81,7 +81,7 @@ def check_solutions(options: ExportOptions) -> None:
 
 
 def _places(solutions: Sequence[str], count: int) -> list[tuple[int, Path]]:
-    """The sequence, from 0, of each file, in order."""
+    """The sequence number, from 0, and the path of each file, in order."""
     files = [file for name in solutions for file in _files(Path(name))]
     result: dict[int, Path] = {}
     for file in files:
@@ -136,7 +136,7 @@ def _read(file: Path, item: ScoredExample, rules: RuleSet, options: ExportOption
 def _of_network(
     file: Path, program: Program, trellis: Trellis, rules: RuleSet, options: ExportOptions
 ) -> CheckedSolution:
-    """A solution of toulbar2: on its last line, the value of each variable."""
+    """A solution of toulbar2: the last line has the value of each variable."""
     network = program.network
     values = values_of_variables(file, network.sizes)
     cost = network.cost(values)
@@ -157,7 +157,7 @@ def _agrees(claimed: float | None, objective: float, units: str) -> bool | None:
 
 
 def _map(file: Path, program: Program) -> dict[str, str]:
-    """The table of columns beside a solution, {} if there is none; ValueError if it is of another program."""
+    """The table of columns next to a solution, {} if there is none; ValueError if it belongs to another program."""
     match = re.match(r"\d+", file.name)
     place = file.with_name(f"{match[0] if match else file.stem}.columns.json")
     if not place.is_file():
@@ -179,7 +179,7 @@ def _map(file: Path, program: Program) -> dict[str, str]:
 
 
 def _worth(trellis: Trellis, ids: LabelIds, rules: RuleSet, options: ExportOptions) -> tuple[Solution, float]:
-    """The score of the labelling, and a bound on the objective of the program, both proved by the engine."""
+    """The score of the labelling and a bound on the program objective, both proved by the engine."""
     from ilpinfer.decoding.decode import decode
     from ilpinfer.decoding.evaluation import evaluate_labelling
 

@@ -1,4 +1,4 @@
-"""Standard input, output and error: open, in UTF-8, and the messages on them."""
+"""Standard input, output and error: set up in UTF-8, and messages on them."""
 
 import contextlib
 import io
@@ -16,14 +16,14 @@ from ilpinfer.cli import settings
 from ilpinfer.errors import describe, traceback_wanted, where
 
 READER_GONE = 141
-"""Exit code if the reader of standard output has ended; shells report it for tools that SIGPIPE (13) ends."""
+"""Exit code if the reader of standard output has ended, as shells report for SIGPIPE (13)."""
 
 OUTPUT = "standard output"
 STDOUT = "/dev/stdout"
 """The path of standard output for functions that write files."""
 
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Characters that can control a terminal, break a line or turn the direction of a text; tabs are not among them."""
+"""Characters that can control a terminal, break a line or change the text direction, except tabs."""
 
 summary: dict[str, Any] = {}
 """The result of the command, for the last line of `--log-json`."""
@@ -40,7 +40,7 @@ class _Output(io.FileIO):
 
 
 def reopen_closed() -> None:
-    """Reopen closed standard streams on the null device, so that no file gets their numbers; reading and writing remain errors."""
+    """Reopen closed standard streams on the null device, so that no file gets their descriptors; reading and writing still fail."""
     for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -49,7 +49,7 @@ def reopen_closed() -> None:
 
 
 def prepare() -> None:
-    """Make the standard streams usable, and let standard output accept every text."""
+    """Make the standard streams usable, and standard output accept any text."""
     for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
@@ -64,7 +64,7 @@ def prepare() -> None:
 
 
 def visible(text: str) -> str:
-    """One line of text with control characters as escapes, so that a name in a file cannot control the terminal."""
+    """One line of text with escaped control characters, so that a name in a file cannot control the terminal."""
     return CONTROL.sub(lambda result: repr(result[0])[1:-1], text)
 
 
@@ -73,7 +73,7 @@ def show_line(text: str) -> None:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """A JSON text for standard output. Control characters are escapes, which all readers of JSON understand."""
+    """A JSON text for standard output, with control characters escaped in JSON."""
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     return (
         text
@@ -116,7 +116,7 @@ def remark(text: str, event: str = "remark") -> None:
 
 
 def notice(text: str) -> None:
-    """A notice that matters for the reading of a result, as one line on standard error; not with `--quiet`, none for no text."""
+    """A notice that affects the interpretation of a result, one line on standard error; not with `--quiet` or for empty text."""
     if text:
         remark(f"ilpinfer: {'' if settings.log_json else 'notice: '}{' '.join(text.split())}", "notice")
 
@@ -146,13 +146,13 @@ def report(error: Exception) -> int:
 
 
 def end_quietly() -> int:
-    """Exit code for a pipe on standard output whose reader has ended; nothing is printed, as in other tools."""
+    """Exit code after the reader of standard output has ended; nothing is printed, as in other tools."""
     _drop(sys.stdout)
     return READER_GONE
 
 
 def _drop(stream: TextIO) -> None:
-    """Discard the buffer of a stream that cannot be written, so that the interpreter does not report it at exit."""
+    """Discard the buffer of an unwritable stream, so that the interpreter does not report it at exit."""
     with contextlib.suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())

@@ -168,7 +168,7 @@ def _template(own: dict[str, Any]) -> str | None:
 
 
 def _folds(options: TrainOptions, documents: Sequence[Any]) -> list[list[int]]:
-    """The folds of a cross-validation; none without it."""
+    """The folds of cross-validation; empty without it."""
     from ilpinfer.pipelines.cross_validation import make_folds
 
     if not options.folds:
@@ -183,7 +183,7 @@ def _folds(options: TrainOptions, documents: Sequence[Any]) -> list[list[int]]:
 def _held_out(
     options: TrainOptions, pairs: list[Labelled], scheme: str, documents: Sequence[Any]
 ) -> tuple[list[Labelled], list[Labelled]]:
-    """Sequences to train on, and those to evaluate the model on."""
+    """Training sequences and evaluation sequences."""
     from ilpinfer.pipelines.cross_validation import held_out_places
 
     if not options.held_out:

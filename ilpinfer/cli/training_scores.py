@@ -1,4 +1,4 @@
-"""Labelled sequences of a command, with scores of their own, of a model, or of models that are trained on other parts."""
+"""Labelled sequences of a command, scored by their file, by a model, or by models trained on other parts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -99,7 +99,7 @@ class TrainingInput:
         return TrainingScores(pairs, scores, data, examples)
 
     def _without_helpers(self, sequences: list[Example]) -> list[Example]:
-        """The sequences without tokens that have a helper label; InputError where these tokens have scores."""
+        """The sequences without tokens that have a helper label; InputError if these tokens have scores."""
         labellings = [labels for _, labels in require_labels(sequences, partly=True, never=self.never)]
         kept = places_with_labels(labellings, self.never)
         result = []
@@ -120,7 +120,7 @@ class TrainingInput:
         return some
 
     def _warn(self, own: bool, record: TrainingRecord | None) -> None:
-        """Notices about a model that is not used, and about one that may be trained on the sequences."""
+        """Notices about an unused model, and about a model that may have been trained on the sequences."""
         if self.model and own:
             notice(unused_model(self.source, self.model))
         elif self.model and record is None:
@@ -137,10 +137,10 @@ class TrainingScores:
     digest: str
     examples: Sequence[ScoredExample] = ()  # none if models must be trained first
     record: TrainingRecord | None = None
-    """How to train these models, each without a part; None if there are scores."""
+    """How to train the models, each without one part; None if there are scores."""
 
     def train(self, some: Sequence[Labelled]) -> TrainedModel:
-        """A model of some of the sequences; of those in which all tokens have a label, where its kind needs that."""
+        """A model trained on `some` sequences; only on fully labelled sequences if its kind requires labels of all tokens."""
         assert self.record is not None
         kind = KINDS[self.record.kind]
         seen = some if kind.partly else list(filter(is_whole, some))
@@ -157,7 +157,7 @@ class TrainingScores:
 
 
 def _of_parts(source: str, pairs: Sequence[Labelled], record: TrainingRecord) -> TrainingScores:
-    """Sequences that are scored by models of a kind, with a short description of these."""
+    """Sequences to be scored by models of a kind, with a short description of the models."""
     if len(pairs) < 2:
         raise InputError(
             f"{source}: has only one sequence, but models are trained on the other sequences; add sequences, or, with --weights rules, "
@@ -184,7 +184,7 @@ def is_whole(pair: Labelled) -> bool:
 
 
 def _rewritten(source: str, labelled: Sequence[Labelled], scheme: str) -> list[Labelled]:
-    """As `rewrite`, with the name of the file in an error about labels of some tokens."""
+    """As `rewrite`, with the file name in an error about partial labels."""
     try:
         return rewrite(labelled, scheme)
     except ValueError as error:
@@ -200,7 +200,7 @@ def _score_partly(
     model: SequenceModel | None,
     scheme: str,
 ) -> list[ScoredExample]:
-    """As `score`, with the labels of `labelled`, None for unknown ones, in the scheme of the scores."""
+    """As `score`, with the labels of `labelled` in the scheme of the scores, None for unknown labels."""
     scored = score([replace(example, labels=None) for example in sequences], model, scheme)
     shown = next(item.trellis.labels.scheme for item in scored if item.trellis is not None)
     labels = [tuple(own) for _, own in _rewritten(source, labelled, shown)]
@@ -208,7 +208,7 @@ def _score_partly(
 
 
 def _shown(model: str | None) -> str:
-    """A digest of the file of a model."""
+    """A digest of a model file."""
     if model is None:
         return "no model"
     with open_bytes(model) as stream:

@@ -15,7 +15,7 @@ COMMON = "Common options"
 
 
 class Conversion:
-    """Values that are not given, or have the type of their parameter, stay; typer converts others by pydantic, which loads slowly."""
+    """Keeps values that are missing or have the type of their parameter; typer converts others with pydantic, which loads slowly."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         kind = param.type_descriptor.annotation
@@ -27,7 +27,7 @@ class Conversion:
 
 
 class Converting:
-    """A command whose parameters, that of help among them, are converted so."""
+    """A command whose parameters, including help, are converted this way."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -37,7 +37,7 @@ class Converting:
 
 
 class Command(Converting, TyperCommand):
-    """A command that takes the options before its name, too."""
+    """A command that also accepts the options before its name."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         super().__init__(name, **settings)
@@ -58,7 +58,7 @@ class Command(Converting, TyperCommand):
         return rest
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The line of usage, in which arguments have no braces."""
+        """The usage line, with arguments without braces."""
         return [re.sub("[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -95,7 +95,7 @@ class CommandGroup(Converting, TyperGroup):
 
 
 def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Titles of groups, with the names and texts of their arguments and options; the common ones come last."""
+    """Group titles with names and texts of their arguments and options; common options come last."""
     result: dict[str, list[tuple[str, str]]] = {}
     for each in command.get_params(context):
         record = each.get_help_record(context)
@@ -109,7 +109,7 @@ def option_groups(command: Any, context: Any) -> list[tuple[str, list[tuple[str,
 
 
 def names(parameter: Any, shown: str) -> str:
-    """The names of a parameter in the help, `--[no-]trace` for an option and its opposite."""
+    """The names of a parameter in the help, `--[no-]trace` for an option and its negation."""
     if parameter.param_type_name == "argument":
         return f"{parameter.metavar}{'...' * (parameter.nargs != 1)}"
     for opposite in parameter.secondary_opts:

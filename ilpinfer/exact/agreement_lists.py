@@ -1,4 +1,4 @@
-"""Lists of tokens with consistency rules, packed for kernels: all their places in the order of their tokens."""
+"""Lists of tokens with consistency rules, packed for kernels: the entries of all lists, ordered by token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ Shares = dict[MachineKey, list[list[int]]]
 
 
 class AgreementLists(NamedTuple):
-    """N entries of all lists in the order of their tokens, with F kinds each, as kernels read them."""
+    """N entries of all lists, ordered by token, with F kinds each, as kernels read them."""
 
     kind: Integers  # (S,) the kind of a state
     begin: Integers  # (T + 1,) the entries of token t are begin[t] to begin[t + 1] - 1
-    before: Integers  # (N,) the entry before in the same list, -1 for none
-    after: Integers  # (N,) the entry after
-    penalty: Integers  # (N,) for a kind other than that of the entry before, grid units or `HARD`
-    own: Integers  # (N, F) scores, less those moved to the lattice
-    past: Integers  # (N, F) best score up to a kind, its own included
+    before: Integers  # (N,) the previous entry of the same list, -1 for none
+    after: Integers  # (N,) the next entry of the same list
+    penalty: Integers  # (N,) for a kind that differs from the previous entry, grid units or `HARD`
+    own: Integers  # (N, F) scores minus the scores moved to the lattice
+    past: Integers  # (N, F) best score up to and including a kind
     future: Integers  # (N, F) best score after it
 
 
 @dataclass(frozen=True)
 class TokenList:
-    """An `Agreement`, with the places of its rule and component before folding, and its penalty."""
+    """An `Agreement`, with the indices of its rule and component before folding, and its penalty."""
 
     key: MachineKey
     component: Agreement
@@ -39,7 +39,7 @@ class TokenList:
 
 
 def lists_of(rules: Sequence[GroundRule], numbers: Sequence[int]) -> list[TokenList]:
-    """The lists with the same kinds of labels, without rules that count at most once; `numbers` are places before folding."""
+    """The lists with the same kinds of labels, without rules that count at most once; `numbers` are indices before folding."""
     result = [
         TokenList((number, p), component, rule.penalty)
         for number, rule in zip(numbers, rules, strict=True)
@@ -50,7 +50,7 @@ def lists_of(rules: Sequence[GroundRule], numbers: Sequence[int]) -> list[TokenL
 
 
 class Lists:
-    """All lists of a problem of T tokens, by places, which are in the order of their tokens; `label` (S,) is the label of each state."""
+    """All lists of a problem of T tokens as entries ordered by token; `label` (S,) is the label of each state."""
 
     def __init__(self, lists: list[TokenList], label: Integers, T: int) -> None:
         self.lists, self.kind = lists, lists[0].component.kind[label]
@@ -80,7 +80,7 @@ class Lists:
         return AgreementLists(self.kind, self.begin, self.before, self.after, self.penalty, own, past, future)
 
     def best(self, pack: AgreementLists) -> Integers:
-        """(N,) the kinds of the best of each list, after a backward sweep."""
+        """(N,) the best kinds of each list, after a backward sweep."""
         result = np.empty(len(pack.own), np.int64)
         kernels.agree_best_kinds(pack, result)
         return result

@@ -1,10 +1,10 @@
 """Decomposition for lists of equal tokens: the lattice, and a chain for each list (Lagrangian decomposition).
 
-It comes first where there are lists, and is the only stage but a solver where there is nothing else: lists have no machines.
+It is the first stage if there are lists, and the only stage except a solver if there are only lists: lists have no machines.
 The bound is the sum of the optima of lattice and chains, which share the scores of kinds (Guignard and Kim 1987; Komodakis,
 Paragios and Tziritas 2007). A labelling that is best for the lattice and for each chain is the optimum. Otherwise states
-are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token. Where that labelling
-breaks other rules, the lattice is multiplied with their machines, as far as a sweep takes few steps.
+are pruned by their max-marginals against the incumbent, and branch and bound splits on the kind of one token. If that labelling
+breaks other rules, the lattice is multiplied with their machines while a sweep takes few steps.
 """
 
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ class AgreementScores(NamedTuple):
     scores: Scores  # of steps
     node: Integers  # (T, S) scores, including those moved here from the lists
     edges: Integers  # (T,) rows of `Scores.edge`
-    reach: Integers  # (T, S) best score up to a state, its own included
+    reach: Integers  # (T, S) best score up to and including a state
     after: Integers  # (T, W) best score after it
-    tail: Integers  # (T, W) the same with its own
+    tail: Integers  # (T, W) best score from a state on, its own score included
 
 
 @dataclass
@@ -52,14 +52,14 @@ class AgreementCase:
     bound: float = float("inf")
     path: LabelIds | None = None
     kinds: Integers | None = None
-    """Those of the lattice's labelling at the entries of the lists."""
+    """Kinds of the lattice's labelling at the entries of the lists."""
 
 
 class Decomposition:
     """The bound and the splits of a case; the first case is the problem itself.
 
-    The checker prunes states of the lattice without machines. So states of a lattice with machines are not pruned, and only
-    machines of soft rules are used: all labels stay possible.
+    The checker prunes states of a lattice without machines only. States of a lattice with machines are therefore not pruned, and
+    only machines of soft rules are used: all labels stay possible.
     """
 
     def __init__(self, problem: GroundProblem, machines: Sequence[int] = ()) -> None:
@@ -94,7 +94,7 @@ class Decomposition:
         return search(state, self.root, self.bound, self.split, limits.DECOMPOSITION_CASES, why)
 
     def bound(self, state: State, case: AgreementCase) -> tuple[State, CaseBound]:
-        """The bound of lattice and lists together; that of the whole also leaves out steps of a program."""
+        """The bound of lattice and lists together; the bound of the whole problem also leaves out steps of a program."""
         if case is not self.root:
             state = self.tighten(state, case)
         if state.charged is None and not (self.inside or is_forbidden(case.bound)):
@@ -148,7 +148,7 @@ class Decomposition:
     def with_candidates(
         self, state: State, case: AgreementCase, scores: AgreementScores, lists: AgreementLists
     ) -> State:
-        """With the labelling of the lattice, and labellings with the kinds of the lists or of most of their tokens."""
+        """With the labelling of the lattice, and labellings with the best or the most frequent kinds of the lists."""
         states = np.empty(len(case.node), np.int64)
         kernels.agree_best_path(scores, states)
         case.path, case.kinds = self.label[states], self.lists.kind[states[self.lists.token]]
@@ -171,11 +171,11 @@ class Decomposition:
         return case.path is not None and state.problem.evaluate(case.path).value == case.bound
 
     def is_done(self, state: State, case: AgreementCase) -> bool:
-        """Whether a case needs no more sweeps, or has no time for them."""
+        """Whether a case needs no more sweeps, or time is over."""
         return self.attains_bound(state, case) or state.problem.deadline.passed
 
     def forbid(self, case: AgreementCase) -> None:
-        """Forbid the kinds that a token has no state for any more."""
+        """Forbid the kinds for which a token has no state left."""
         states = ~is_forbidden(case.node[self.lists.token])
         for kind in range(case.own.shape[1]):
             case.own[~states[:, self.lists.kind == kind].any(axis=1), kind] = FORBIDDEN
@@ -193,7 +193,7 @@ class Decomposition:
     ) -> tuple[Row, int, tuple[AgreementCase, AgreementCase]] | None:
         """The cases without and with the labels of a kind at a token that has different kinds in the lattice and in a list.
 
-        The kind is the list's. Of several tokens, the one where lattice and list lose most with the kind of the other.
+        The kind is the list's. The token is the one at which lattice and list lose most by taking each other's kind.
         """
         assert case.kinds is not None
         scores, lists = self.pack(case)

@@ -39,7 +39,7 @@ def _solved(problem: GroundProblem, task: Task, seconds: Mapping[str, float]) ->
 
 
 def _listed(state: State, task: Task) -> State:
-    """The state with the best few labellings; of those within a distance from the best one, after that one."""
+    """The state with the best few labellings; with `task.within`, labellings at most that far below the best, which is found first."""
     if task.within is None:
         return best_few(state, task.top)
     state = best(state, PROVING)
@@ -60,7 +60,7 @@ def _answers(state: State, task: Task) -> Iterator[Result]:
 
 
 def _rest(state: State, task: Task) -> Rest | None:
-    """The proof that there are no more labellings, where there are fewer than wanted."""
+    """The proof that there are no more labellings, if there are fewer than wanted."""
     if state.proof is None or len(state.answer or ()) >= task.top:
         return None
     bound = -math.inf if task.within is None else nats(state.value - task.within - 1)
@@ -68,7 +68,7 @@ def _rest(state: State, task: Task) -> Rest | None:
 
 
 def _open(state: State) -> Result:
-    """The result of an open state, with the lower of its own bound and a solver's."""
+    """The result of an open state, with the lower of its bound and a solver's bound."""
     words = f"auto: {state.words or 'no time left'}"
     if state.claim is not None and state.claim[0] < state.bound:
         bound, certificate = state.claim

@@ -1,6 +1,6 @@
-"""Beams: better labellings by narrow searches over prefixes, each with the machines of the rules that the last one broke.
+"""Beams: better labellings by narrow searches over prefixes, each with the machines of the rules broken by the previous beam.
 
-They apply where kernels leave a problem open. They prove nothing, but later stages prune by the labellings that they find.
+They apply if kernels leave a problem open. They prove nothing, but later stages prune by their labellings.
 """
 
 from dataclasses import replace

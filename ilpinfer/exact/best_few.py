@@ -1,4 +1,4 @@
-"""The best few labellings in order: by kernels with proof, else one after the other by a solver."""
+"""The best few labellings in order: by kernels with proof, otherwise one by one by a solver."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ from ilpinfer.system.posix import require_posix
 
 
 def best_few(state: State, top: int, lowest: int = FORBIDDEN) -> State:
-    """At most `top` labellings as the answer, none of them worth less than `lowest`, best first and equal ones by label ids."""
+    """At most `top` labellings of value `lowest` or more as the answer, best first, equal values by label ids."""
     return Stage(KERNELS, lambda _: True, lambda given: _by_kernels(given, top, lowest)).run(state)
 
 
@@ -54,9 +54,9 @@ def _by_kernels(state: State, top: int, lowest: int) -> State:
 
 
 def best_few_by_solver(state: State, task: Task) -> tuple[State, list[Result]]:
-    """Several labellings by a solver, and further ones while they equal the last, so that label ids decide.
+    """Several labellings by a solver, and further labellings with the value of the last, so that label ids decide.
 
-    Past the deadline, only the incumbent.
+    After the deadline, only the incumbent.
     """
     folded, words, results = state.problem.folded, f"auto: {state.words}", list[Result]()
     if task.deadline.passed:
@@ -84,7 +84,7 @@ def best_few_by_solver(state: State, task: Task) -> tuple[State, list[Result]]:
 
 
 def _by_program(folded: Problem, task: Task) -> Iterator[Result]:
-    """Results of the solver; none where the program would be too large to build."""
+    """Results of the solver; none if the program would be too large to build."""
     try:
         yield from best_of_program(folded, task, FASTEST)
     except TooLarge:
@@ -92,7 +92,7 @@ def _by_program(folded: Problem, task: Task) -> Iterator[Result]:
 
 
 def _order(answer: Result, folded: Problem) -> tuple[float, list[int]]:
-    """Best first, equal scores by label ids, and the one without a labelling last."""
+    """Sort key: best first, equal scores by label ids, a result without a labelling last."""
     if answer.path is None:
         return float("inf"), []
     return -folded.value(answer.path).score, answer.path.tolist()

@@ -1,9 +1,9 @@
 """Branch and bound: cases that cover all labellings, each bounded by kernels and beams.
 
-It applies where all stages before leave a problem open that has no lists of equal tokens. Problems with sums and without a labelling
-go to a solver at once, since there is nothing to prune by.
+It applies if all earlier stages leave open a problem without lists of equal tokens. Problems with sums and without a labelling
+go to a solver directly, since there is no incumbent to prune by.
 
-A split is an integer row on the path: the number of some tokens with one of some labels is at most k, or more (Stokman 2011,
+A split is an integer row on the path: the number of given tokens with given labels is at most k, or more (Stokman 2011,
 section 4.1, has every rule as such a row). Rows of all tokens and the labels of a machine's symbols come first.
 """
 
@@ -36,7 +36,7 @@ def branch(state: State) -> State:
 
 
 def _bound(whole: State, case: Case) -> tuple[State, CaseBound]:
-    """The bound of a case by kernels and beams; the first case is the whole problem, whose bound is known."""
+    """The bound of a case by kernels and beams; the first case is the whole problem, with a known bound."""
     if not case.used:
         return whole, CaseBound(whole.bound, None, whole.proof)
     state = replace(case.state, path=whole.path, value=whole.value)
@@ -62,7 +62,7 @@ def _split(whole: State, case: Case) -> tuple[Row, int, tuple[Case, Case]] | Non
 
 
 def _row(case: Case, best: LabelIds | None) -> Row | None:
-    """All tokens with the labels of most machines, preferably labels in one of two labellings only; or a single token."""
+    """All tokens with the label set of most machines, preferably labels in only one of two labellings; or a single token."""
     problem, relaxed = case.state.problem, case.state.relaxed
     T, K = problem.problem.shape
     everywhere = tuple(range(T))
@@ -83,7 +83,7 @@ def _row(case: Case, best: LabelIds | None) -> Row | None:
 
 
 def _label_sets(tables: Integers) -> set[tuple[int, ...]]:
-    """The sets of labels with a symbol of their own in a machine."""
+    """The label sets with a separate symbol in a machine."""
     result = set()
     for table in tables:
         symbols, counts = np.unique(table, return_counts=True)

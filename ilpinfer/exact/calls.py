@@ -1,4 +1,4 @@
-"""A call of the decoding kernels: sequences with the tables that they read, and the labellings that are found."""
+"""A call of the decoding kernels: sequences, the tables that they read, and the labellings found."""
 
 import time
 from functools import cached_property, lru_cache
@@ -23,10 +23,10 @@ from ilpinfer.kernels.tables import (
 
 
 class Call:
-    """N sequences for one kernel, and what it has found.
+    """N sequences for one kernel, and its results.
 
-    `ends` are the first token of each sequence, then the number of all; arrays are as `decode_best` reads them; `top` is None
-    for the best labelling. `times` are the seconds that the preparation and the kernel have taken.
+    `ends` has the first token of each sequence, then the total number of tokens; arrays are as `decode_best` reads them; `top` is
+    None for the best labelling. `times` are the seconds of preparation and kernel.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Call:
 
     @property
     def seconds(self) -> float:
-        """Of preparation and kernel, for each sequence."""
+        """Seconds of preparation and kernel, per sequence."""
         return sum(self.times) / self.number
 
     def stop(self) -> None:
@@ -75,7 +75,7 @@ class Call:
 
     @property
     def _head(self) -> list[int]:
-        """Values, results and parts one after the other, read when all is done."""
+        """Values, results and parts, concatenated; read when the kernel is done."""
         if not self._read:
             begin, size = self.total * self.width, self.number * (7 + 6 * self.width)
             self._read = self._buffer[begin : begin + size].tolist()
@@ -96,7 +96,7 @@ class Call:
 
     @property
     def paths(self) -> Integers:
-        """(T,) label ids of the best labellings, one after the other."""
+        """(T,) label ids of the best labellings, concatenated."""
         return self._buffer[: self.total]
 
     @property
@@ -131,7 +131,7 @@ class Call:
         return counts
 
     def place(self, n: int) -> slice:
-        """The tokens of a sequence among all tokens."""
+        """The slice of a sequence in the tokens of all."""
         return slice(self._ends[n], self._ends[n + 1])
 
     @property
@@ -150,7 +150,7 @@ class Call:
         )
 
     def proves(self, code: int) -> bool:
-        """Whether a code says that the labellings found are the best ones, or that there are no others."""
+        """Whether a code means that the labellings found are the best, or that there are no others."""
         return code == PROVED or (self.top is not None and code in (NO_PATH, NO_LABELLING))
 
     def path(self, n: int) -> Integers:
@@ -170,14 +170,14 @@ class Call:
         return marks
 
     def classes(self, n: int) -> Integers:
-        """The classes (3, T) of the tokens of a sequence, by purpose; -1 for those that were not met before."""
+        """The classes (3, T) of the tokens of a sequence, by purpose; -1 for unknown classes."""
         at = self.place(n)
         classes = np.empty((3, at.stop - at.start), np.int64)
         kernels.classify(self.instance.tables, self.tokens[at], classes)
         return classes
 
     def packed(self, n: int) -> tuple[Instance, Tokens]:
-        """A sequence by itself, with the same machines."""
+        """A single sequence with the same machines."""
         at, classes, scores = self.place(n), self.classes(n), self.instance.scores
         nodes, edges, machines = classes
         entry = self.steps[at] if len(self.steps) else np.zeros_like(edges)
@@ -191,7 +191,7 @@ class Call:
 
 @lru_cache(1024)
 def words_of_work(machines: int, multipliers: int) -> str:
-    """What the kernels did, in words."""
+    """The work of the kernels in words."""
     words = [counted(multipliers, "multiplier")] if multipliers else []
     words += [f"label setting over {counted(machines, 'machine')}"] if machines else []
     return ", ".join(words) or "viterbi"

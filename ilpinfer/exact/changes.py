@@ -1,4 +1,4 @@
-"""Labels that are not Viterbi's: what they keep, and the best labelling with Viterbi's labels in their place."""
+"""Labels that differ from Viterbi: the rules that they keep, and the best labelling with the Viterbi labels instead."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,7 +22,7 @@ from ilpinfer.exact.viterbi import viterbi
 
 
 def changes(context: Context, path: LabelIds, token: int | None, seconds: float) -> Iterator[Change]:
-    """The runs of a labelling that are not Viterbi's, each within some seconds, or the answer for one token."""
+    """The runs of a labelling that differ from Viterbi, each within `seconds`, or the answer for one token."""
     problem = context.problem
     plain = viterbi(problem.lattice)[1]
     differs = path != plain
@@ -64,7 +64,7 @@ def _change(
 
 
 def _best(problem: Problem, deadline: Deadline) -> tuple[LabelIds | None, Status]:
-    """The best labelling; where none keeps the hard rules, one with the fewest violations of them."""
+    """The best labelling; if none keeps the hard rules, a labelling with the fewest violations of them."""
     with suppress(OutOfTime), deadline.as_limit():
         answer = next(auto(problem, Task(deadline), "auto"))
         if answer.path is not None:
@@ -76,18 +76,18 @@ def _best(problem: Problem, deadline: Deadline) -> tuple[LabelIds | None, Status
 
 
 def _more(value: Value, than: Value) -> dict[str, int]:
-    """Violations that one labelling has more than another one."""
+    """Violations of one labelling beyond the violations of another."""
     more = {name: count - than.violations[name] for name, count in value.violations.items()}
     return {name: count for name, count in more.items() if count > 0}
 
 
 def _restricted(problem: Problem, forbid: Callable[[Lattice], Lattice]) -> Problem:
-    """The problem with scores that forbid more."""
+    """The problem with more forbidden scores."""
     return replace(problem, model=forbid(problem.model), lattice=forbid(problem.lattice))
 
 
 def _without(lattice: Lattice, token: int, label: int) -> Lattice:
-    """The lattice in which a token has any label but one."""
+    """The lattice in which a token cannot have one label."""
     node = lattice.node.copy()
     node[token, lattice.labels_of(np.arange(lattice.states)) == label] = FORBIDDEN
     return replace(lattice, node=node)

@@ -37,20 +37,20 @@ CLASSES = "too many classes of tokens"
 
 
 class Sequences(NamedTuple):
-    """Sequences of one group as arrays, one after the other. `ends` are the first token of each, then the number of all."""
+    """Sequences of one group as concatenated arrays. `ends` has the first token of each, then the total number of tokens."""
 
     words: Sequence[str]
-    """Empty where all are empty texts, whose row in the vocabulary is the first one."""
+    """Empty if all are empty texts, which have the first row of the vocabulary."""
     ends: list[int]
     pool: Grid
     steps: Integers = NO_STEPS
-    """(T,) the pool's entry of the step into each token; empty where there is one."""
+    """(T,) the pool entry of the step into each token; empty if the pool has one entry."""
     own: bool = False
     """Whether the pool has an entry for each step of a single sequence."""
     emission: Grid = np.zeros((0, 0), np.int64)
-    """(R, K) scores of labels; empty where tables have them by token."""
+    """(R, K) scores of labels; empty if tables have them by token."""
     rows: Integers | None = None
-    """(T,) the row of the emission for each token; None where each has its own, in order."""
+    """(T,) the emission row of each token; None if token t has row t."""
 
 
 class RuleTables:
@@ -73,11 +73,11 @@ class RuleTables:
 
     @property
     def weight(self) -> int:
-        """The most that a token adds to the value of a labelling, beside what is in its trellis; grid units."""
+        """The largest value that a token adds to a labelling in addition to its trellis, grid units."""
         return self.folding.weight
 
     def _is_full(self) -> bool:
-        """Whether they hold as much as they may, so that new tables must be made."""
+        """Whether the tables have reached their size limits, so that new tables must be made."""
         classes = len(self.vocabulary.truths[EDGES])
         return self.vocabulary.full or (classes * self._size**2 > limits.MOST_SCORES and classes > 1)
 
@@ -102,7 +102,7 @@ class RuleTables:
         return ""
 
     def group(self, item: Trellis) -> tuple[int, int]:
-        """A key; sequences with the same one can be decoded in one call."""
+        """A key; sequences with equal keys can be decoded in one call."""
         return id(self._pool_of(item)), self.kind(len(item.tokens))
 
     def kind(self, T: int) -> int:
@@ -120,7 +120,7 @@ class RuleTables:
     ) -> Call | str:
         """A call for sequences of one group, or the reason why there is none.
 
-        With `meet`, the classes of their tokens are entered, as is necessary where a first call did not know some.
+        With `meet`, the classes of their tokens are entered, which is necessary if a first call met unknown classes.
         """
         words: Sequence[str] = items[0].tokens
         ends = [0, len(words)]
@@ -185,7 +185,7 @@ class RuleTables:
         return Sequences(words, ends, pool, steps, own, emission)
 
     def _emission(self, sequences: Sequences, tokens: Integers) -> tuple[Grid, Integers]:
-        """Scores of labels, and the row of them for each token."""
+        """Scores of labels, and the row of each token."""
         rows = sequences.rows
         return sequences.emission, np.arange(len(tokens)) if rows is None else rows
 
@@ -198,11 +198,11 @@ class RuleTables:
         return kind
 
     def _rows(self, words: Sequence[str]) -> Integers:
-        """The row of each token in the vocabulary; the same for all tokens if texts do not matter."""
+        """The vocabulary row of each token; equal for all tokens if rules ignore texts."""
         return self.vocabulary.rows(words) if self.folding.reads_tokens else np.zeros(len(words), np.int64)
 
     def _instance(self, pool: Grid, length: int, own: Integers | None) -> Instance:
-        """The tables for a pool and a length; `own` are the tokens of a sequence with a pool of its own."""
+        """The tables for a pool and a length; `own` are the tokens of a sequence with a separate pool."""
         vocabulary, K = self.vocabulary, self._size
         changes = vocabulary.changes
         known = self._instances.get((id(pool), length, changes))
@@ -226,7 +226,7 @@ class RuleTables:
         return instance
 
     def _steps_of(self, pool: Grid, tokens: Integers) -> Scores:
-        """Scores of one sequence, whose pool has an entry for each of its steps."""
+        """Scores of one sequence with a pool entry for each step."""
         vocabulary = self.vocabulary
         classes = vocabulary.class_of(EDGES, tokens)[1:]
         scores = pack_scores(self.folding, vocabulary, np.zeros_like(pool[:1]))
@@ -243,7 +243,7 @@ class RuleTables:
         return packed
 
     def _pack(self, length: int) -> tuple[Machines, tuple[RuleMachine, ...]]:
-        """Machines for the classes met so far; those for other lengths, where they are the same."""
+        """Machines for the classes met so far; machines for another length are reused if equal."""
         classes = len(self.vocabulary.truths[MACHINES])
         sources = tuple(self.folding.machines(length))
         key = (classes, *(source.automaton.states for source in sources))

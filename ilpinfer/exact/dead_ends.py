@@ -1,4 +1,4 @@
-"""Where the scores alone forbid every labelling."""
+"""Positions at which the scores alone forbid every labelling."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,7 +15,7 @@ from ilpinfer.exact import limits
 
 
 def dead_end(lattice: Lattice, labels: LabelSet, texts: Sequence[str], given: Collection[int]) -> str:
-    """The tokens or the step at which no labelling can pass, in words; empty where the scores allow a labelling."""
+    """The tokens or the step that no labelling can pass, in words; empty if the scores allow a labelling."""
     possible = ~is_forbidden(lattice.node)
     empty = np.flatnonzero(~possible.any(axis=1)).tolist()
     if empty:
@@ -37,7 +37,7 @@ def dead_end(lattice: Lattice, labels: LabelSet, texts: Sequence[str], given: Co
 
 
 def _blocked(lattice: Lattice, possible: Booleans, first: int, last: int | None = None) -> int | None:
-    """The first token up to `last` that no labels from token `first` on reach; None where they reach all."""
+    """The first token up to `last` that no labels from token `first` on reach; None if they reach all."""
     reached = possible[first]
     for t in range(first + 1, len(possible) if last is None else last + 1):
         time_limits.check()
@@ -48,7 +48,7 @@ def _blocked(lattice: Lattice, possible: Booleans, first: int, last: int | None 
 
 
 def _followers(lattice: Lattice, reached: Booleans, t: int) -> Booleans:
-    """The states (S,) of token t to which allowed steps lead from states of the token before."""
+    """The states (S,) of token t that allowed steps reach from states of the previous token."""
     (_, K), S = lattice.shape, lattice.states
     steps = ~is_forbidden(lattice.pool[lattice.step[t - 1]]) & reached[:, None]
     if lattice.order == 1:

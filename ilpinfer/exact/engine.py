@@ -28,12 +28,12 @@ PROVING = (
     BEAMS,
     BRANCH_AND_BOUND,
 )
-"""The stages that prove what they find."""
+"""The stages that prove their results."""
 STAGES = (*PROVING, SOLVER, KERNEL_CALL)
 
 
 def best(state: State, stages: Sequence[Stage] = STAGES) -> State:
-    """Improve bound and labelling, stage by stage, until they meet or time ends."""
+    """Improve bound and labelling, stage by stage, until they meet or time is over."""
     for stage in stages:
         if stage.name not in state.tried and stage.applies(state):
             state = stage.run(state)

@@ -1,4 +1,4 @@
-"""Problems with many labels on few of them: a good labelling on the best labels of each token, then all labels that a better one can have.
+"""Problems with many labels, solved on few: first on the best labels of each token, then on all labels that a better labelling can have.
 
 The second step leaves out labels by their max-marginals, the best scores of labellings through them without machines (A* and beam
 filters alike: Rush and Petrov 2012), and is exact.
@@ -32,7 +32,7 @@ from ilpinfer.kernels.tables import DEAD
 
 
 def can_be_reduced(problem: Problem) -> bool:
-    """Whether all components read steps alone, so that labels can be left out."""
+    """Whether all components read only steps, so that labels can be left out."""
     return problem.lattice.order == 1 and all(
         isinstance(component, Machine | Sum | WindowCount)
         for rule in problem.rules
@@ -49,7 +49,7 @@ def best_labels(problem: Problem) -> Integers:
 
 
 def check_time(lattice: Lattice) -> None:
-    """Raise OutOfTime where no time is left for a pass over all labels."""
+    """Raise OutOfTime if no time is left for a pass over all labels."""
     T, K = lattice.shape
     time_limits.check(limits.SECONDS_A_STEP * K * K * (T + limits.PREPARING_PASSES))
 
@@ -91,7 +91,7 @@ Solve = Callable[[Problem, Task], Iterator[Result]]
 
 
 def on_few_labels(problem: Problem, task: Task, solve: Solve) -> Result | None:
-    """The result of a problem, solved on few of its labels; None without a labelling. Its bound is inf where nothing is proved."""
+    """The result of a problem solved on few of its labels; None without a labelling. The bound is inf if nothing is proved."""
     kept = best_labels(problem)
     first = _solved(problem, task, kept, solve)
     if first.path is None:
@@ -129,7 +129,7 @@ def _rising(improvements: Iterable[Improvement]) -> tuple[Improvement, ...]:
 
 
 def _solved(problem: Problem, task: Task, kept: Integers, solve: Solve) -> Result:
-    """The first result on some labels, with the ids of all."""
+    """The first result on some labels, converted to the ids of all labels."""
     watch = task.watch
 
     def heard(report: Report) -> None:
@@ -146,7 +146,7 @@ def _solved(problem: Problem, task: Task, kept: Integers, solve: Solve) -> Resul
 
 
 def with_priced_machines(leaf: Leaf, problem: Problem) -> Leaf:
-    """A proof that also follows the sums with multipliers; it is then valid for the omitted labels, too, whose scores are lower."""
+    """A proof that also follows the sums with multipliers; it is then also valid for the omitted labels, which have lower scores."""
     priced = [key for key, price in leaf.multipliers.items() if price]
     followed = {*leaf.product, *(key for stage in leaf.stages for key in stage)}
     machines = (_first_machine(problem, *component) for component in priced)
@@ -158,5 +158,5 @@ def with_priced_machines(leaf: Leaf, problem: Problem) -> Leaf:
 
 
 def _first_machine(problem: Problem, rule: int, component: int) -> MachineKey:
-    """The first machine of a component that has one: the machines of the components before it come first."""
+    """The key of a component's first machine; the machines of earlier components of the rule come first."""
     return rule, sum(len(each.machines or ()) for each in problem.rules[rule].components[:component])

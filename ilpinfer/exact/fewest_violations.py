@@ -19,7 +19,7 @@ from ilpinfer.exact.auto import auto
 
 @dataclass(frozen=True)
 class FewestViolations:
-    """Violations of hard rules by a labelling, for each rule; whether no labelling has fewer, and no better one has as many."""
+    """Violations of each hard rule by a labelling; whether no labelling has fewer, and no better labelling has as many."""
 
     violations: dict[str, int]
     path: LabelIds | None = None
@@ -28,7 +28,7 @@ class FewestViolations:
 
 
 class _Rounded(NamedTuple):
-    """A problem with soft rules alone; a violation of a rule that was hard costs more than scores can gain.
+    """A problem with only soft rules; a violation of a formerly hard rule costs more than scores can gain.
 
     Scores and penalties are divided by 2^shift; the best labelling is among those at most `within` below the best rounded value.
     """
@@ -39,7 +39,7 @@ class _Rounded(NamedTuple):
 
 
 def relaxation_of(problem: Problem, deadline: Deadline) -> FewestViolations:
-    """The best labelling with the fewest violations of hard rules, as far as it is found before the deadline."""
+    """The best labelling with the fewest violations of hard rules that is found before the deadline."""
     rounded, hard = _rounded(problem), [rule for rule in problem.rules if rule.hard]
     top, within = (limits.MOST_LISTED, rounded.within) if rounded.shift else (1, None)
     results: list[Result] = []
@@ -61,7 +61,7 @@ def relaxation_of(problem: Problem, deadline: Deadline) -> FewestViolations:
 
 
 def _rounded(problem: Problem) -> _Rounded:
-    """The problem with the smallest shift at which a violation of a hard rule can cost more than scores and soft rules."""
+    """The problem with the smallest shift at which a hard violation can cost more than scores and soft rules."""
     most = sum(rule.with_penalty(1).most for rule in problem.rules if rule.hard)
     shift = 0
     while True:
@@ -84,7 +84,7 @@ def _shifted(lattice: Lattice, shift: int) -> Lattice:
 
 
 def _spread(lattice: Lattice) -> int:
-    """At least the difference of the scores of two labellings, grid units."""
+    """Upper bound on the score difference of two labellings, grid units."""
     steps = np.bincount(lattice.step, minlength=len(lattice.pool))
     pool = lattice.pool.reshape(len(lattice.pool), lattice.pool[0].size if len(lattice.pool) else 0)
     edges = zip(_ranges(pool), steps.tolist(), strict=True)
@@ -92,7 +92,7 @@ def _spread(lattice: Lattice) -> int:
 
 
 def _ranges(table: Grid) -> list[int]:
-    """The greatest minus the least entry of each row, forbidden ones apart."""
+    """The greatest minus the least entry of each row, without forbidden entries."""
     forbidden = is_forbidden(table)
     greatest = np.where(forbidden, FORBIDDEN, table).max(axis=1, initial=FORBIDDEN)
     least = np.where(forbidden, -FORBIDDEN, table).min(axis=1, initial=-FORBIDDEN)

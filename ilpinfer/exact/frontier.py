@@ -1,8 +1,8 @@
 """The best scores at each violation cost: all Pareto-optimal labellings.
 
 The two-phase method of bi-objective shortest paths (Ulungu and Teghem 1995; Raith and Ehrgott 2009, section 3). The engine
-gives the corners of the convex hull, by the best labellings of score - weight · cost. Between two neighbours on the hull every
-other Pareto-optimal labelling lies in a triangle, all of which label setting with an account of the cost goes through.
+gives the corners of the convex hull, as best labellings of score - weight · cost. Between two neighbours on the hull, all other
+Pareto-optimal labellings lie in a triangle, which label setting with the cost as second criterion enumerates.
 """
 
 import math
@@ -19,7 +19,7 @@ from ilpinfer.exact.relaxation import Prefixes, undominated
 from ilpinfer.exact.weighted_search import Point, Weight, WeightedSearch, is_above
 
 Gap = tuple[int, int | None]
-"""Two costs between which labellings may be unknown, both left out; None for no end."""
+"""An open interval of costs in which labellings may be unknown; None for no end."""
 
 
 @dataclass
@@ -27,12 +27,12 @@ class FrontierSearch(WeightedSearch):
     """The search for all Pareto-optimal labellings."""
 
     open: list[tuple[int, int]] = field(default_factory=list)
-    """The gaps that are not proved, as the costs of their ends, from the best score on."""
+    """The unproved gaps by the costs of their ends, from the best score on."""
 
     def run(self) -> None:
-        """Fill `points`, and `open` with gaps that are not proved.
+        """Fill `points`, and `open` with unproved gaps.
 
-        It goes from the best score to the least cost, since the problems with heavy weights take the most time.
+        The search goes from the best score to the least cost, since problems with large weights take the most time.
         """
         if not self.points[0].cost:
             return
@@ -67,7 +67,7 @@ class FrontierSearch(WeightedSearch):
         return False
 
     def probe(self, weight: Weight) -> Point | None:
-        """The best labelling at a weight by any method; None where that is not proved."""
+        """The best labelling at a weight by any method; None if it is not proved."""
         point = self.solve(weight)
         if point is not None or self.deadline.passed:
             return point
@@ -108,7 +108,7 @@ class FrontierSearch(WeightedSearch):
         return local if len(local) <= limits.MOST_LOCAL else set()
 
     def _ladder(self) -> Iterator[Weight]:
-        """Increasing weights, starting with that of the penalties themselves."""
+        """Increasing weights, starting with the weight of the given penalties."""
         weight, last = self.unit, self.heaviest
         while weight < last:
             yield self.ratio(weight, 1)
@@ -128,7 +128,7 @@ class FrontierSearch(WeightedSearch):
             self.open.append((left.cost, right.cost))
 
     def _region(self, weight: Weight, left: Point, right: Point) -> tuple[int, int]:
-        """The least value and the highest cost of points that are still wanted, in the units of the weight."""
+        """The least value and the highest cost of points still wanted, in units of the weight."""
         between = [p for p in self.points if left.cost < p.cost < right.cost]
         ends = zip([left, *between], [*between, right], strict=True)
         corners = [(a.score + 1, b.cost - 1) for a, b in ends]

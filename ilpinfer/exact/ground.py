@@ -18,7 +18,7 @@ from ilpinfer.kernels.packing import lattice_scores, pack_machines, with_penalti
 from ilpinfer.kernels.tables import WIDTH, Tokens
 
 Packed = tuple[Instance, Tokens]
-"""An instance, and a sequence of it."""
+"""An instance and its sequence."""
 
 
 def pack_lattice(lattice: Lattice) -> Packed:
@@ -27,7 +27,7 @@ def pack_lattice(lattice: Lattice) -> Packed:
 
 
 def pack_problem(problem: Problem, numbers: Sequence[int] | None = None, *, forced: bool = False) -> Packed:
-    """A folded problem; `numbers` are the places of its rules before, and forced rules may emit late."""
+    """A folded problem; `numbers` are the indices of its rules before folding, and forced rules may emit late."""
     numbers = range(len(problem.rules)) if numbers is None else numbers
     lattice, sources, tables, marks = problem.lattice, list[RuleMachine](), list[Integers](), 0
     for rule, number in zip(problem.rules, numbers, strict=True):
@@ -42,7 +42,7 @@ def pack_problem(problem: Problem, numbers: Sequence[int] | None = None, *, forc
 
 
 def _packed(lattice: Lattice, sources: Sequence[RuleMachine], which: Integers, classes: Integers) -> Packed:
-    """Machines that read tables of symbols by the class (T,) of each token."""
+    """Machines that read symbol tables by the class (T,) of each token."""
     machines = pack_machines(sources, which, lattice.states, lattice.shape[1])
     instance = Instance(lattice_scores(lattice), machines, tuple(sources))
     edges = np.append(0, lattice.step).astype(np.int64)
@@ -50,7 +50,7 @@ def _packed(lattice: Lattice, sources: Sequence[RuleMachine], which: Integers, c
 
 
 def reweighted(packed: Packed, problem: Problem) -> Packed:
-    """A problem with the machines of a packed one, but other scores and penalties of soft rules."""
+    """A problem with the machines of a packed problem, but other scores and penalties of soft rules."""
     (before, tokens), lattice = packed, problem.lattice
     penalties = [rule.penalty for rule in problem.rules for _ in rule.machines]
     sources = tuple(s._replace(penalty=own) for s, own in zip(before.sources, penalties, strict=True))
@@ -60,7 +60,7 @@ def reweighted(packed: Packed, problem: Problem) -> Packed:
 
 
 def distinct_rows(rows: Integers) -> tuple[Integers, Integers]:
-    """The different rows, in the order of their first ones, and which of them each row is."""
+    """The distinct rows, in the order of first occurrence, and the index of each row in them."""
     numbers = dict[bytes, int]()
     which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], np.int64)
     return np.ascontiguousarray(rows[np.unique(which, return_index=True)[1]]), which
@@ -69,7 +69,7 @@ def distinct_rows(rows: Integers) -> tuple[Integers, Integers]:
 def machines_of(
     rule: GroundRule, place: int, lattice: Lattice, *, late: bool = False
 ) -> Iterator[tuple[RuleMachine, Integers]]:
-    """The machines of a rule, and which of its tables of symbols each of them reads at each token (T,)."""
+    """The machines of a rule, and the index of the symbol table that each machine reads at each token (T,)."""
     alone = rule.once and len(rule.machines) < 2
     count = 0
     for p, component in enumerate(rule.components):

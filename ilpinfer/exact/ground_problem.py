@@ -1,4 +1,4 @@
-"""A problem as the engine reads it: rules folded and packed, labellings evaluated. No stage changes it."""
+"""A problem for the engine: rules folded and packed, labellings evaluated. No stage changes it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from ilpinfer.kernels.tables import Tokens
 
 @dataclass(frozen=True)
 class LabellingValue:
-    """The value of a labelling under all rules that do not fold, the machines it breaks, and the rules without machines."""
+    """The value of a labelling under all rules that do not fold, the broken machines, and the broken rules without machines."""
 
     value: int
     broken: tuple[int, ...]
@@ -32,7 +32,7 @@ class LabellingValue:
 
 @dataclass(frozen=True, eq=False)
 class GroundProblem:
-    """A problem, the rules that do not fold into its scores, and the place of each of them among all."""
+    """A problem, the rules that do not fold into its scores, and their indices among all rules."""
 
     problem: Problem
     rules: tuple[GroundRule, ...]
@@ -40,9 +40,9 @@ class GroundProblem:
     deadline: Deadline
     threads: int = 1
     scores: Lattice | None = None
-    """The scores with the other rules; None to fold them when they are read."""
+    """The scores with the folded rules; None to fold on first access."""
     packed: Packed | None = None
-    """The problem for kernels; None to pack it when it is read."""
+    """The problem for kernels; None to pack on first access."""
     contexts: tuple[int, ...] = ()
     """Machines of hard rules that were used to shrink the others."""
 
@@ -50,7 +50,7 @@ class GroundProblem:
     def of(
         cls, problem: Problem, deadline: Deadline, threads: int = 1, packed: Packed | None = None
     ) -> "GroundProblem":
-        """With local rules folded; a packed problem is kept if its machines are exactly the machines of the other rules."""
+        """With local rules folded; a packed problem is reused if its machines are exactly the machines of the other rules."""
         kept = [(place, rule) for place, rule in enumerate(problem.rules) if not rule.folds]
         numbers, rules = tuple(place for place, _ in kept), tuple(rule for _, rule in kept)
         if packed is not None:
@@ -66,7 +66,7 @@ class GroundProblem:
 
     @cached_property
     def folded(self) -> Problem:
-        """The problem with these rules, and the others in the scores."""
+        """The problem with the rules that do not fold; the other rules are in the scores."""
         lattice = self.problem.fold().lattice if self.scores is None else self.scores
         return replace(self.problem, lattice=lattice, rules=self.rules)
 
@@ -86,7 +86,7 @@ class GroundProblem:
 
     @cached_property
     def in_contexts(self) -> "GroundProblem":
-        """With machines that are smaller in the context of the hard rules, if there are any. Machines keep their places."""
+        """With machines shrunk in the context of the hard rules, if any shrink. Machines keep their indices."""
         rules, contexts = in_contexts(self.rules)
         if not contexts:
             return self
@@ -125,7 +125,7 @@ class GroundProblem:
         return {}
 
     def evaluate(self, path: LabelIds) -> LabellingValue:
-        """Value and broken machines of a labelling, from a cache where it was evaluated before."""
+        """Value and broken machines of a labelling, cached."""
         key = path.tobytes()
         if key not in self._evaluations:
             self._evaluations[key] = self._evaluate(path)
@@ -141,7 +141,7 @@ class GroundProblem:
         return LabellingValue(value, tuple(machines), tuple(dict.fromkeys(missed)))
 
     def broken(self, paths: Iterable[LabelIds], apart: Iterable[int] = ()) -> list[int]:
-        """The machines that labellings break, except given ones, with the other machines of the same components and marks."""
+        """The machines that labellings break, except `apart`, with the other machines of the same components and marks."""
         one, known = self.instance, set(apart)
         new = {m for path in paths for m in self.evaluate(path).broken} - known
         components = {one.components[m] for m in new}
@@ -157,7 +157,7 @@ class GroundProblem:
         return {self.instance.components[m] for m in machines}
 
     def small_product(self, machines: Iterable[int]) -> frozenset[int]:
-        """The smallest machines, while their product with the lattice is small; sums and rules that count once are left out."""
+        """The smallest machines with a small product with the lattice, without sums and rules that count once."""
         one, inside, states = self.instance, set[int](), 1
         work = len(self.tokens.emission) * one.pass_steps
         allowed = [m for m in machines if one.sources[m].total is None and one.sources[m].mark < 0]

@@ -27,14 +27,14 @@ from ilpinfer.exact.mixtures import sums_of
 from ilpinfer.exact.sum_relaxation import contradiction, sums_within, without_scores
 
 OPEN = ("conflict", "relaxation", "labels")
-"""What is unfinished where the time was too short for anything."""
+"""Unfinished parts if time was too short for all."""
 
 Piece = tuple[int, int, int]
-"""(rule, component, token) of the elements of conflicts; token -1 for a component that is no rule on single steps."""
+"""(rule, component, token) of elements of conflicts; token -1 for a component that is not on single steps."""
 
 
 def explain_infeasibility(context: Context, seconds: float | None) -> Infeasibility:
-    """A minimal conflict among the hard rules, and the cheapest relaxation, as far as they are found in time.
+    """A minimal conflict among the hard rules, and the cheapest relaxation, if found in time.
 
     `seconds` count everything; None for `limits.TIME_LIMIT`.
     """
@@ -73,7 +73,7 @@ def _explained(context: Context, deadline: Deadline) -> Infeasibility:
 
 
 def _places(context: Context, relaxed: FewestViolations, labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """The tokens at which a labelling breaks rules; none of rules for which no time is left."""
+    """The tokens at which a labelling breaks rules; rules for which no time is left are omitted."""
     places: dict[str, tuple[int, ...]] = {}
     with suppress(OutOfTime):
         for rule in relaxed.violations:
@@ -82,7 +82,7 @@ def _places(context: Context, relaxed: FewestViolations, labels: Sequence[str]) 
 
 
 def witness(bare: Problem, rules: tuple[GroundRule, ...], deadline: Deadline) -> tuple[LabelIds | None, bool]:
-    """A labelling that keeps the rules, or None and whether it is proved that there is none."""
+    """A labelling that keeps the rules, or None, and whether it is proved that there is none."""
     problem = replace(bare, rules=rules)
     if len(sums_of(problem)) > 1:
         outcome = contradiction(problem, sums_within(problem), deadline)
@@ -104,7 +104,7 @@ def _with_random_scores(problem: Problem) -> Problem:
 
 
 class _Conflict:
-    """The search for a conflict; `is_open` once a question was not answered in time, so that the conflict may have more rules than needed."""
+    """The search for a conflict; `is_open` after an unanswered question: the conflict may then have more rules than needed."""
 
     def __init__(self, problem: Problem, deadline: Deadline) -> None:
         self.problem, self.deadline = problem, deadline
@@ -152,7 +152,7 @@ class _Conflict:
         return pieces
 
     def _only(self, pieces: Sequence[Piece]) -> list[GroundRule]:
-        """The hard rules cut down to some of their components and tokens."""
+        """The hard rules restricted to some of their components and tokens."""
         kept: dict[int, dict[int, set[int]]] = {}
         for rule, component, token in pieces:
             kept.setdefault(rule, {}).setdefault(component, set()).add(token)
@@ -172,7 +172,7 @@ class _Conflict:
 
 
 def _minimal(items: list[Any], impossible: Callable[[list[Any]], bool], most: int = sys.maxsize) -> list[Any]:
-    """A minimal infeasible subset (QuickXplain, Junker 2004); where `most` items are needed, it may have others that are not."""
+    """A minimal infeasible subset (QuickXplain, Junker 2004); it may not be minimal if `most` items or more are needed."""
     count = 0
 
     def needed(background: list[Any], changed: bool, candidates: list[Any]) -> list[Any]:
@@ -213,7 +213,7 @@ def _relaxation_words(
 
 
 def _unfinished_words(unfinished: Sequence[str], deadline: Deadline) -> str:
-    """What was not finished in time; the labels are not part of a reason."""
+    """The parts not finished in time, in words; labels are not part of a reason."""
     wanted = {"conflict": "the fewest rules that conflict", "relaxation": "the cheapest relaxation"}
     missing = [words for name, words in wanted.items() if name in unfinished]
     if not missing:

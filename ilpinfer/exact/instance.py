@@ -1,4 +1,4 @@
-"""Scores and machines as kernels read them: the record that compiled rules and ground problems fill."""
+"""Scores and machines for kernels: the record that compiled rules and ground problems fill."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -28,20 +28,20 @@ from ilpinfer.kernels.tables import (
 )
 
 Followed = tuple[tuple[int, ...], frozenset[int], dict[MachineKey, int]]
-"""Active machines, the ones in the product, and multipliers of components that are sums, grid units."""
+"""Active machines, machines in the product, and multipliers of sums in grid units."""
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """States with scores, and M machines, for one sequence or for all of a label set.
+    """States with scores, and M machines, for one sequence or for all sequences of a label set.
 
-    Compiled rules have classes of tokens, and what scores and machines count for each rule.
+    Compiled rules also have token classes, and the violations that scores and machines count for each rule.
     """
 
     scores: Scores
     machines: Machines
     sources: tuple[RuleMachine, ...]
-    """What each machine is."""
+    """The origin of each machine."""
     windows: Windows = NO_WINDOWS
     counts: Counts = NO_COUNTS
 
@@ -66,7 +66,7 @@ class Instance:
 
     @cached_property
     def hard(self) -> Booleans:
-        """(M,) which machines are of hard rules."""
+        """(M,) which machines belong to hard rules."""
         return np.asarray(self.machines.penalty == HARD)
 
     @cached_property
@@ -91,7 +91,7 @@ class Instance:
         return states if S == B else states % B
 
     def states_of(self, path: LabelIds) -> Integers:
-        """The states (T,) that a labelling passes."""
+        """The states (T,) of a labelling."""
         return states_of(path, self.scores.labels, self.scores.edge.shape[1])
 
     def steps(self, m: int, classes: Integers) -> StepTable:
@@ -102,7 +102,7 @@ class Instance:
         return StepTable(values.reshape(len(begins), *symbols.shape[1:]), index.reshape(-1))
 
     def room(self, T: int) -> tuple[Integers, Integers]:
-        """Room for completions and tails (T, W) of a sequence."""
+        """Buffers for completions and tails (T, W) of a sequence."""
         size = T, int(self.scores.base[-1]) + self.scores.edge.shape[2]
         return np.empty(size, np.int64), np.empty(size, np.int64)
 
@@ -113,7 +113,7 @@ class Instance:
         return score, self.labels_of(states), *room
 
     def followed(self, marks: Integers) -> Followed:
-        """The machines and multipliers of a call of kernels, by its marks (2, M)."""
+        """The machines and multipliers of a kernel call, from its marks (2, M)."""
         active, prices = marks.tolist()
         return (
             tuple(m for m, mark in enumerate(active) if mark),
@@ -124,7 +124,7 @@ class Instance:
     def leaf(
         self, active: Iterable[int], inside: Iterable[int], multipliers: Mapping[MachineKey, int]
     ) -> Leaf:
-        """The proof that machines give, at multipliers in grid units."""
+        """The proof by machines, at multipliers in grid units."""
         keys, within = self.keys, set(inside)
         stage = tuple(keys[m] for m in active if m not in within)
         return Leaf(
@@ -135,7 +135,7 @@ class Instance:
 
 
 def work_within(work: tuple[int, int, int], length: int, seconds: float | None) -> tuple[int, int, int]:
-    """Limits of kernels for sequences of at most this many tokens; lower if a time limit for each sequence requires it."""
+    """Limits of kernels for sequences of at most `length` tokens; lower if a time limit per sequence requires it."""
     if seconds is None:
         return work
     token, least, slots = work

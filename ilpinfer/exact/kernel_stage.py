@@ -1,8 +1,8 @@
 """Kernels: Viterbi, label setting over the machines of broken rules, multipliers and products, in one call.
 
-It applies to all problems but those whose components all are lists of equal tokens, which have no machines. It comes before all other
-stages for rules with machines, since it proves most problems within milliseconds; a limit of work ends it. A sequence that was
-called with compiled rules has had it already.
+It applies to all problems except problems with only lists of equal tokens, which have no machines. It precedes all other stages for
+rules with machines, since it proves most problems within milliseconds; a work limit ends it. A sequence that was called with
+compiled rules has already passed it.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from ilpinfer.kernels.tables import BOUND, CODE, DEAD, NO_LABELLING, NO_PATH, PR
 
 
 def call_kernels(state: State) -> State:
-    """One call, or with a callback several, with growing limits of work."""
+    """One call, or with a callback several calls with growing work limits."""
     for share in limits.WATCHED_SHARES if state.progress.watch else (1.0,):
         state = by_kernels(state, share)
         if state.closed or state.machineless:
@@ -31,7 +31,7 @@ def call_kernels(state: State) -> State:
 
 
 def by_kernels(state: State, share: float = 1.0) -> State:
-    """The state after one call that takes at most a share of the limits of work."""
+    """The state after one call with at most a share of the work limits."""
     problem, one, tokens = state.problem, state.problem.instance, state.problem.tokens
     T, (token, least, slots) = len(tokens.emission), one.work
     path = np.zeros(T, np.int64) if state.path is None else one.states_of(state.path).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Large products: as many machines as there is room for are multiplied with the lattice, and label setting follows the others.
+"""Large products: as many machines as fit in memory are multiplied with the lattice, and label setting follows the others.
 
 The first product has machines in the context of the hard rules, where they are smaller. Rules on the presence or the order of the same fields
 share joint states there: there are few more than sets of fields. The second one comes after the linear relaxation of sums: sums with
@@ -56,7 +56,7 @@ def by_product(state: State, most: int | None = None) -> State:
 
 
 def _largest_sums(state: State, most: int) -> list[int]:
-    """The sums with multipliers, largest numbers of states first, as far as their product has at most this many joint states."""
+    """The sums with multipliers, most states first, while their product has at most this many joint states."""
     chosen, joint, one = list[int](), 1, state.problem.instance
     priced = [m for m, component in enumerate(one.components) if state.multipliers.get(component)]
     for m in sorted(priced, key=lambda m: -one.states[m]):
@@ -69,7 +69,7 @@ def _largest_sums(state: State, most: int) -> list[int]:
 def _search(state: State, relaxation: Relaxation, bounds: Bounds, parts: int) -> State:
     """By label setting over the machines that are not in the product.
 
-    The first floor is a part of the gap below the bound, where that is less than `FIRST_STEP`.
+    The first floor is a fraction of the gap below the bound, if that is less than `FIRST_STEP`.
     """
     problem, deadline = state.problem, state.problem.deadline
     bound, followed, growth = bounds.total, list[int](), limits.GROWTH
@@ -113,7 +113,7 @@ def _search(state: State, relaxation: Relaxation, bounds: Bounds, parts: int) ->
 
 
 def _missed(state: State, found: Prefixes, done: "list[int] | tuple[int, ...]") -> list[int]:
-    """The machines that the first labelling breaks and that are not followed; without any, sums with multipliers."""
+    """The machines that the first labelling breaks and that are not followed; if none, sums with multipliers."""
     one, known = state.problem.instance, set(done)
     priced = (m for m, c in enumerate(one.components) if state.multipliers.get(c) and one.sums[m])
     return state.problem.broken(found.paths[:1], known) or [m for m in priced if m not in known]

@@ -1,7 +1,7 @@
 """The cheapest labellings at or above a score.
 
-Only the two neighbours on the hull on either side of the score are needed (Handler and Zang 1980), and label setting between
-them; see `FrontierSearch`.
+This needs only the two hull neighbours on either side of the score (Handler and Zang 1980), and label setting between them;
+see `FrontierSearch`.
 """
 
 from fractions import Fraction
@@ -19,9 +19,9 @@ class LeastCostSearch(WeightedSearch):
     """The search for the cheapest labellings at or above a score."""
 
     def cheapest(self, floor: int | None, top: int) -> tuple[list[LabelIds], Leaf, int] | None:
-        """The `top` cheapest labellings of at least a score, with a leaf and its weight; None if that is not proved.
+        """The `top` cheapest labellings with at least a score, with a leaf and its weight; None if unproved.
 
-        Of equal cost the best scores come first, equal ones by label ids.
+        Equal costs are ordered by decreasing score, equal scores by label ids.
         """
         least = self.lowest if floor is None else floor
         right, ratio = self.points[0], Fraction(self.unit, limits.WEIGHT_STEP)
@@ -53,7 +53,7 @@ class LeastCostSearch(WeightedSearch):
         return (paths, self._leaf(components), max(1, weight.cost // weight.score)) if paths else None
 
     def _is_cheapest(self, point: Point, least: int) -> bool:
-        """Whether it is proved that nothing cheaper has a score."""
+        """Whether it is proved that no cheaper labelling has at least the score."""
         return not point.cost or self.best_score(point.cost - 1) < least
 
     def _few(
