@@ -1,1 +1,1 @@
-"""Decoding of one sequence, of many, and in two phases."""
+"""Decoding of one or many sequences, and in two phases."""

@@ -1,4 +1,4 @@
-"""The labellings of a batch of scores, as arrays; solutions are made when they are read."""
+"""The labellings of a batch of scores, as arrays; solutions are made on access."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -34,13 +34,13 @@ class Batch:
     Attributes
     ----------
     ids : NDArray[np.int64]
-        (N, T) label ids, -1 where there is no token or no labelling.
+        (N, T) label ids, -1 without a token or a labelling.
     scores, bounds : NDArray[np.float64]
         (N,) nats; see `Solution`.
     status : array of str
         (N,) "optimal", "feasible", "infeasible" or "unknown".
     violations : NDArray[np.int64]
-        (N, R) how often each labelling breaks each rule, in the order of `rules`.
+        (N, R) number of violations of each rule by each labelling, in the order of `rules`.
     rules : tuple of str
         Names of the rules.
     names : tuple of str
@@ -70,7 +70,7 @@ class Batch:
         self._solutions = dict[int, Solution]()
 
     def _enter_call(self, result: CallResult, places: NDArray[np.int64]) -> None:
-        """Enter what a call has found for the sequences of these places; `result` is the result of one of them."""
+        """Enter the results of a call for the sequences `places`; `result` is the result of one of them."""
         call, every = result.call, len(places) == len(self)
         which: Any = slice(None) if every else places
         self._call[which], self._at[which] = len(self._calls), np.arange(len(places))
@@ -119,20 +119,19 @@ class Batch:
 
     @cached_property
     def labels(self) -> list[list[str]]:
-        """Label names of the tokens of each sequence; an empty list where there is no labelling."""
+        """Label names of the tokens of each sequence; an empty list without a labelling."""
         names, begins = self.names, self._rows.begins.tolist()
         flat = self.ids.reshape(-1)[self._rows.cells].tolist()
         rows = (flat[begin:end] for begin, end in pairwise(begins))
         return [[names[k] for k in row] if row and row[0] >= 0 else [] for row in rows]
 
     def to_frame(self) -> "pd.DataFrame":
-        """A pandas data frame with a row a token: `sequence`, `position`, `label`, and `score` and `status` of the sequence.
+        """A pandas data frame with one row per token: `sequence`, `position`, `label`, and `score` and `status` of the sequence.
 
         Returns
         -------
         pandas.DataFrame
-            The rows in order, with the column `token` where tokens were given. Labels of sequences without a labelling are
-            None.
+            The rows in order, with the column `token` if tokens were given. Labels of sequences without a labelling are None.
 
         Raises
         ------

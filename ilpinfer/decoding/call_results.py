@@ -1,4 +1,4 @@
-"""The result of a call of kernels for a sequence, as solutions."""
+"""The result of a kernel call for a sequence, as solutions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ from ilpinfer.kernels.tables import (
 
 
 class CallResult(NamedTuple):
-    """What a call has found for its sequence n, one of `items`; solutions refer to it by the number k of their labelling."""
+    """The result of a call for its sequence n, one of `items`; solutions refer to it by the number k of their labelling."""
 
     call: Call
     n: int
@@ -94,7 +94,7 @@ class CallResult(NamedTuple):
         return self.item.given
 
     def overruled(self, k: int) -> dict[str, list[int]]:
-        """The tokens at which an earlier rule has priority, for each rule with such tokens."""
+        """The tokens at which an earlier rule has priority, by rule."""
         lost = self.call.labelling(self.n, k)[2][OVERRULED]
         return self.tables.rules.overruled(self.item.tokens) if lost else {}
 
@@ -115,7 +115,7 @@ class CallResult(NamedTuple):
         return Certificate("exact", source, {}, leaf, excluded, rest, self.digest)
 
     def _leaf(self) -> Leaf:
-        """A leaf with the machines that the kernel followed or multiplied, except those of rules that fold here."""
+        """A leaf with the machines that the kernel followed or multiplied, except machines of rules that fold here."""
         result, one = self.call.result(self.n), self.call.instance
         if not result[ACTIVE] and not result[MULTIPLIERS]:
             return NO_MACHINES
@@ -124,7 +124,7 @@ class CallResult(NamedTuple):
         return one.leaf(taken, inside.intersection(taken), multipliers)
 
     def _folds(self, part: MachineKey) -> bool:
-        """Whether a rule that counts once fires at no more than one token of the sequence, so that it folds."""
+        """Whether a rule that counts once fires at most at one token of the sequence, so that it folds."""
         rule = self.tables.rules.rules[part[0]]
         if not rule.binary or rule.rule.hard:
             return False

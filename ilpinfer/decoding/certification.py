@@ -1,4 +1,4 @@
-"""Proofs for labellings that another method has found."""
+"""Proofs for labellings of other methods."""
 
 from dataclasses import replace
 from typing import Any

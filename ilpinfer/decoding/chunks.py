@@ -1,4 +1,4 @@
-"""Calls of kernels for one sequence or for many, and their answers."""
+"""Kernel calls for one or many sequences, and their answers."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,21 +25,21 @@ from ilpinfer.exact.token_tables import token_tables_of
 from ilpinfer.kernels.tables import PROVED, TOO_MUCH_WORK, UNKNOWN_CLASS
 
 Item = Any
-"""A trellis, or the reason why a sequence has none, which is raised in its place."""
+"""A trellis, or the error of a sequence without one, which is raised instead."""
 GROWTH = 4
-"""The first chunk has one sequence, and each has this many times as many as the one before, up to the largest."""
+"""Growth factor of chunk sizes, from one sequence up to the largest size."""
 MOST_LISTED = 2**22
-"""Labels and violations of the lists of one call."""
+"""Largest number of labels and violations in the lists of one call."""
 STEPS, BROKEN = "too many steps", "it breaks rules that the tables leave out"
 """Why a labelling of the kernels is not the answer."""
 
 
 Answer = CallResult | Start | Exception
-"""The answer of compiled rules for a sequence, or what its method can begin with."""
+"""The answer of compiled rules for a sequence, or the start of its method."""
 
 
 class Chunk(NamedTuple):
-    """Sequences with prepared calls, each for some of the places. Until the chunk ends, only sequences without a call have answers."""
+    """Sequences with prepared calls, each for some of the sequences. Until the chunk ends, only sequences without a call have answers."""
 
     items: Sequence[Item]
     answers: list[Answer]
@@ -136,7 +136,7 @@ class Caller:
     def scores(
         self, rows: ScoreRows, threads: int, enter: Callable[[CallResult, Integers], None]
     ) -> dict[int, Answer]:
-        """Enter the results of sequences; returns, by place, the answers for those that calls leave open."""
+        """Enter the results of sequences; returns the answers for sequences that calls leave open, by index."""
         lengths, tables, left = rows.lengths, self._tables_for(rows.labels), dict[int, Answer]()
         if tables is None:
             return dict.fromkeys(range(len(rows)), NOTHING_KNOWN)
@@ -166,7 +166,7 @@ class Caller:
         return left
 
     def _tables(self, item: Item) -> RuleTables | None:
-        """The tables for a sequence; None if they would be too large, or for an object that the method then refuses."""
+        """The tables for a sequence; None if they would be too large, or for an object that the method will refuse."""
         if isinstance(item, Exception):
             raise item
         if not isinstance(item, Trellis) or not len(item):
@@ -174,7 +174,7 @@ class Caller:
         return self._tables_for(item.labels, item.token_scores)
 
     def _tables_for(self, labels: LabelSet, scores: TokenScores | None = None) -> RuleTables | None:
-        """The tables for labels, and for the scores of a model that scores tokens; None if they would be too large."""
+        """The tables for labels and for a model's token scores; None if they would be too large."""
         kind, (latest, tables) = scores or labels, self._latest
         if kind is latest and not (tables and tables.full):
             return tables
@@ -197,7 +197,7 @@ class Caller:
     def _read(
         self, chunk: Chunk, call: Call, tables: RuleTables, places: list[int], met: bool = False
     ) -> None:
-        """Enter the answers of a call; sequences with unknown classes of tokens are decoded again with these."""
+        """Enter the answers of a call; sequences with unknown token classes are decoded again with these classes."""
         items = chunk.items if len(places) == len(chunk.items) else [chunk.items[place] for place in places]
         self._warn(tables.rules)
         unknown = list[int]()
@@ -219,7 +219,7 @@ class Caller:
             rules.warn()
 
     def _answer_of(self, result: CallResult, code: int) -> Answer:
-        """The answer of a call for a sequence, of which all classes were known."""
+        """The answer of a call for a sequence with known classes only."""
         call, n, tables, *_ = result
         if not call.proves(code):
             tried = code == TOO_MUCH_WORK
@@ -273,7 +273,7 @@ def paused(items: object) -> bool:
 
 
 class Source:
-    """Takes items in growing chunks, until there are none or one cannot be taken; a chunk ends when the items pause."""
+    """Takes items in growing chunks until the items end or raise; a chunk ends when the items pause."""
 
     def __init__(self, items: Iterable[Item], largest: int, fit: Callable[[Item], Item]) -> None:
         self.items, self.size, self._largest, self._fit = iter(items), 1, largest, fit

@@ -1,4 +1,4 @@
-"""Rules, method and options put together once, for any number of sequences."""
+"""A decoder: rules, method and options for any number of sequences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -155,12 +155,12 @@ class Decoder:
         return self._with(compiler, self._runner.request)
 
     def of(self, metadata: Mapping[str, Any]) -> "Decoder":
-        """The decoder of a sequence: with its rules, those without a condition and those whose condition its metadata meets.
+        """The decoder of a sequence: with the rules without a condition, and the rules whose condition its metadata meets.
 
         Parameters
         ----------
         metadata : mapping of str to object
-            What is known about the sequence; see `RuleSet.of`.
+            Notes about the sequence; see `RuleSet.of`.
 
         Returns
         -------

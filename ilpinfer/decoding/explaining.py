@@ -1,4 +1,4 @@
-"""The searches by which solutions are explained."""
+"""The searches that explain solutions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ class Searches:
     time_limit: float | None
 
     def conflict(self, context: Context, known: Infeasibility | None) -> Infeasibility:
-        """The conflict if no labelling is feasible; searched again if the call had less time left for it than its limit."""
+        """The conflict if no labelling is feasible; searched again if the call had less time for it than its limit."""
         from ilpinfer.exact.infeasibility import explain_infeasibility
 
         if known is not None and (not known.unfinished or self.time_limit is None):
@@ -26,7 +26,7 @@ class Searches:
         return explain_infeasibility(context, self.time_limit)
 
     def changes(self, context: Context, path: LabelIds, token: int | None) -> "tuple[Change, ...]":
-        """The runs of labels that are not Viterbi's, or the answer for one token."""
+        """The runs of labels that differ from Viterbi, or the answer for one token."""
         from ilpinfer.exact.changes import changes
         from ilpinfer.exact.limits import TIME_LIMIT
 

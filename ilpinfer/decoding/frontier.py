@@ -1,4 +1,4 @@
-"""Records of the Pareto frontier of a sequence: every trade-off between score and violation cost that no other labelling beats."""
+"""Records of the Pareto frontier of a sequence: its non-dominated pairs of score and violation cost."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ilpinfer.core.printing import broken_rules, in_runs, short
 
 @dataclass(frozen=True)
 class FrontierPoint(PlainRecord):
-    """A Pareto-optimal labelling: no other one is at least as good in score and cost, and better in one of them.
+    """A Pareto-optimal labelling: no other labelling is at least as good in score and cost and better in one of them.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class FrontierPoint(PlainRecord):
     labels : tuple of str
         T label names.
     proved : bool, default True
-        Whether it is proved that the point is Pareto-optimal.
+        Whether Pareto optimality of the point is proved.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Frontier(PlainRecord):
         )
 
     def at_weight(self, weight: float) -> FrontierPoint:
-        """The best of the points if all penalties are multiplied by a weight; the cheapest of equally good ones.
+        """The best point if all penalties are multiplied by a weight; the cheapest of equally good points.
 
         In a complete frontier it is the best of all labellings.
 

@@ -1,4 +1,4 @@
-"""The search for a Pareto frontier: corners of its hull, points between them, and a solver for gaps that stay open."""
+"""The search for a Pareto frontier: corners of its hull, points between them, and a solver for open gaps."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -93,7 +93,7 @@ def _best_score(first: ProgramAnswer, problem: Problem) -> int:
 
 
 def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
-    """Search the open gaps with a solver: from the best score on, one least cost at a floor after another."""
+    """Search the open gaps with a solver by successive least costs at a floor, from the best score on."""
     gaps, search.open = search.open, []
     for low, high in gaps:
         if phases.deadline.passed or not _fill(search, phases, low, high):
@@ -101,7 +101,7 @@ def _close(search: FrontierSearch, phases: TwoPhaseSearch) -> None:
 
 
 def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -> bool:
-    """Whether all points with costs between two numbers are there."""
+    """Whether all points with costs between two numbers are found."""
     floor = None
     if low >= 0:
         floor = max(point.score for point in search.points if point.cost <= low) + 1
@@ -118,7 +118,7 @@ def _fill(search: FrontierSearch, phases: TwoPhaseSearch, low: int, high: int) -
 def _points(
     search: FrontierSearch, gaps: Sequence[Gap], problem: Problem, names: Sequence[str]
 ) -> Iterator[FrontierPoint]:
-    """The points as users read them."""
+    """The points as public records."""
     for point in search.points:
         value = problem.value(point.path)
         yield FrontierPoint(

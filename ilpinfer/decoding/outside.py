@@ -22,10 +22,10 @@ from ilpinfer.search.parameters import Parameters, within
 
 logger = logging.getLogger("ilpinfer")
 GRACE = 0.1
-"""Seconds that a process has after its time limit to hand its labelling over."""
+"""Seconds after its time limit in which a process may still return its labelling."""
 _lock = fork_safe(threading.Lock())
 _workers: dict[Function, Workers] = emptied_by_forks({})
-"""The process of each decoder that has one; its time limit counts from when it is ready."""
+"""The processes of decoders; the time limit of a decoder starts when its process is ready."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _reported(name: str, deadline: Deadline) -> Iterator[None]:
 def _in_process(
     function: Function, arguments: tuple[Trellis, RuleSet, int], deadline: Deadline
 ) -> tuple[Any, str]:
-    """The answer of a decoder in a process of its own, which is ended at the time limit."""
+    """The answer of a decoder in a separate process, which is terminated at the time limit."""
     workers = _ready(function, deadline)
     remaining = deadline.remaining
     assert remaining is not None
@@ -112,7 +112,7 @@ def _in_process(
 
 
 def _ready(function: Function, deadline: Deadline) -> Workers:
-    """The process of a decoder, which has loaded it; the time to start it does not count."""
+    """The process of a decoder, with the decoder loaded; start-up time does not count."""
     with _lock:
         if function not in _workers:
             before = deadline.elapsed
@@ -131,7 +131,7 @@ def _call_in_process(item: tuple[Any, float | None], function: Function) -> Any:
 
 
 def end_all() -> None:
-    """End the processes of all decoders; the next call of one starts it again."""
+    """End the processes of all decoders; the next call of a decoder starts its process again."""
     for function in list(_workers):
         _end(function)
 

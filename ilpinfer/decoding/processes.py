@@ -1,4 +1,4 @@
-"""Decoding of many sequences in processes of their own."""
+"""Decoding of many sequences in separate processes."""
 
 import pickle
 import warnings
@@ -16,7 +16,7 @@ from ilpinfer.decoding.runner import Runner
 from ilpinfer.decoding.workers import Reply, Workers
 
 AHEAD = 4
-"""Sequences for each process that are taken from the iterable before the first solution is returned."""
+"""Number of sequences per process that are taken from the iterable before the first solution is returned."""
 
 
 def in_processes(
@@ -61,7 +61,7 @@ def _decode(trellis: Trellis, runner: Runner, top: int | None) -> list[Solution]
 
 
 def _received(runner: Runner, trellis: Trellis, reply: Reply[list[Solution]]) -> list[Solution]:
-    """The solutions, with the context that was left out."""
+    """The solutions with the omitted context restored."""
     for message, category in reply.warnings:
         warnings.warn(message, category, stacklevel=stack_level())
     context = runner.context(runner.rules.fit(trellis))

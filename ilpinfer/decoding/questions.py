@@ -1,4 +1,4 @@
-"""The tokens whose label a person should be asked for next."""
+"""The tokens to ask a person to label next."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -162,7 +162,7 @@ def next_question(
     chances, best = belief.chances, belief.best
     logarithms = np.log(chances, out=np.zeros_like(chances), where=chances > 0)
     entropies = -(chances * logarithms).sum(axis=1)
-    tokens = np.flatnonzero((chances > 0).sum(axis=1) > 1).tolist()  # entropies are rounded
+    tokens = np.flatnonzero((chances > 0).sum(axis=1) > 1).tolist()  # exact, unlike rounded entropies
     if by == "entropy":
         tokens = sorted(tokens, key=lambda t: -entropies[t])[:most]
     changes = _changes(belief, tokens, least)
@@ -186,7 +186,7 @@ def next_question(
 
 
 class _Belief(NamedTuple):
-    """Probabilities of labels (T, K), the best labelling (T,), and for pairs of token and label the best ones with that label."""
+    """Probabilities of labels (T, K), the best labelling (T,), and for (token, label) pairs the best labelling with that label."""
 
     chances: Floats
     best: Integers
@@ -220,7 +220,7 @@ def _of_marginals(trellis: Trellis, rules: RuleCompiler, budget: int, limit: flo
 
 
 def _of_labellings(trellis: Trellis, rules: RuleCompiler, number: int, limit: float | None) -> _Belief:
-    """From the best labellings instead of all."""
+    """From the best labellings only."""
     [few] = decode_many([trellis], rules, time_limit=limit, top=number)
     if not few:
         raise NoLabelling(

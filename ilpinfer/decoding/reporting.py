@@ -1,4 +1,4 @@
-"""Methods are run, and their results become solutions. Scores are always recomputed from the labelling."""
+"""Runs methods and turns their results into solutions. Scores are always recomputed from the labelling."""
 
 import math
 import time
@@ -29,9 +29,9 @@ from ilpinfer.core.watching import Best, Stopped
 from ilpinfer.errors import describe
 
 Callback = Callable[[float, float, float], object]
-"""Seconds, the best score so far and the bound so far, in nats; the search ends where True is returned."""
+"""Receives seconds, the best score and the bound so far, in nats; the search ends if it returns True."""
 OnError = Literal["raise", "row"]
-"""An error is raised, or a solution takes its place."""
+"""Raise an error, or return a solution in its place."""
 Decoded = TypeVar("Decoded")
 Kind = TypeVar("Kind", bound=Solution)
 
@@ -40,7 +40,7 @@ EMPTY = Result(
 )
 """The result of an empty sequence: its only labelling, of score 0."""
 NOTHING = Value(FORBIDDEN, 0, 0, {}, True)
-"""The value where there is no labelling."""
+"""The value without a labelling."""
 
 
 def run_method(
@@ -67,9 +67,9 @@ def run_method(
 
 
 def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
-    """The solutions of a method's results: at least one, and the last one without labels where there are no more.
+    """The solutions of a method's results: at least one; the last one has no labels if there are no more labellings.
 
-    Where the callback or an interrupt ends the method, those before, and the best that it has reported.
+    If the callback or an interrupt ends the method, the earlier solutions and the best reported one.
     """
     problem: Problem | None = None
     results: list[Result] = []
@@ -113,7 +113,7 @@ def run_task(context: Context, method: Method, task: Task) -> list[Solution]:
 
 
 def _until_then(results: list[Result], best: Best, problem: Problem | None, words: str) -> list[Result]:
-    """The results so far and the best labelling that was reported, with the bound of the scores where no other is known."""
+    """The results so far and the best reported labelling, with the bound of the scores if no other bound is known."""
     bound, certificate = best.bound, best.certificate
     if bound == math.inf and problem is not None:
         bound, certificate = float(best_score(problem.lattice)), VITERBI_BOUND
@@ -125,7 +125,7 @@ def _until_then(results: list[Result], best: Best, problem: Problem | None, word
 
 
 def with_any_labelling(result: Result, problem: Problem) -> Result:
-    """A result that has found no labelling in time, with `O` for all tokens where that keeps the hard rules."""
+    """A result without a labelling, completed with `O` for all tokens if that keeps the hard rules."""
     outside, (T, _) = problem.labels.outside, problem.shape
     if result.path is not None or result.proves_infeasibility or outside is None or not T:
         return result
@@ -150,7 +150,7 @@ def _in_nats(callback: Callback) -> Callable[[float, int, float], object]:
 
 
 def with_reasons(solution: Kind, deadline: Deadline) -> Kind:
-    """The solution; without a labelling, with the reasons."""
+    """The solution, with the reasons if it has no labelling."""
     if solution.status is Status.UNKNOWN and not solution.reason:
         within = "" if deadline.remaining is None else f" within {deadline.limit:g} s"
         return replace(solution, reason=f"the method reached no labelling that keeps the hard rules{within}")
@@ -172,7 +172,7 @@ def solution_of(
 ) -> Kind:
     """The solution of a result, of a class with further fields `own`; `status` is given if the bound does not decide it.
 
-    The engine's value is compared with that under the rules: ArithmeticError where they differ.
+    The engine's value is compared with the value under the rules: ArithmeticError if they differ.
     """
     value = NOTHING if result.path is None else context.problem.value(result.path)
     if result.path is not None and result.value not in (None, value.score):
@@ -245,6 +245,6 @@ def attempt(
 
 
 def failure(kind: Callable[..., Kind], error: BaseException, method: str, **fields: Any) -> Kind:
-    """A solution of some class and of status "unknown" with the message and type of an error; `fields` are others of its class."""
+    """A solution of class `kind` and status "unknown" with the message and type of an error; `fields` are further fields."""
     nothing: tuple[Any, ...] = (Status.UNKNOWN, -math.inf, -math.inf, 0.0, 0.0, {}, math.inf, method)
     return kind(*nothing, reason=describe(error), error=type(error).__name__, **fields)

@@ -1,4 +1,4 @@
-"""Decoding of trellises, one or many: by compiled rules in kernels, else by the method."""
+"""Decoding of one or many trellises: by compiled rules in kernels, otherwise by the method."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,9 +26,9 @@ from ilpinfer.decoding.solver_start import start_solver
 from ilpinfer.system.threads import thread_pool
 
 LARGEST, SHARED = 128, 8
-"""Sequences of the largest chunk, and factor for several threads, which wait at the end of a chunk."""
+"""Largest chunk size, and its factor for several threads, which wait at the end of a chunk."""
 handovers: Counter[str] = Counter()
-"""Number of sequences that compiled rules have left to a method, by the reason."""
+"""Number of sequences that compiled rules left to a method, by reason."""
 
 
 class Runner:
@@ -60,7 +60,7 @@ class Runner:
         return self._finish(item, self._alone(item, top, callback), callback, top)
 
     def _fit(self, item: Item) -> Item:
-        """A sequence without the labels that the rules leave out, or the reason why that is impossible."""
+        """A sequence without the labels that the rules exclude, or the error if that is impossible."""
         if not self.rules.rules.never or not isinstance(item, Trellis):
             return item
         return attempt(partial(self.rules.fit, item), "row", lambda error, _: error)
@@ -150,7 +150,7 @@ class Runner:
             yield self._calls.run(self._calls.begin(some, top), 1)
 
     def _ahead(self, source: Source, top: int | None, threads: int) -> Iterator[Chunk]:
-        """As `_chunks`, one chunk ahead: kernels run while this thread is busy with results."""
+        """As `_chunks`, one chunk ahead: kernels run while this thread processes results."""
         with thread_pool(1) as pool:
             waiting: tuple[Chunk, Future[Chunk]] | None = None
             try:

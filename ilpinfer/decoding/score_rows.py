@@ -1,4 +1,4 @@
-"""Scores of many sequences as rows of their tokens: padded arrays with lengths or a mask, or lists of arrays."""
+"""Scores of many sequences as one row per token, from padded arrays with lengths or a mask, or lists of arrays."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from ilpinfer.kernels.native import kernels
 from ilpinfer.system.threads import thread_pool
 
 MOST_ALONE = 2**17
-"""Up to this many numbers, one thread converts scores to the grid: it would take longer to start others."""
+"""Largest number of scores that one thread converts to the grid: starting more threads would take longer."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreRows:
-    """The tokens of N sequences, one after the other, and their scores on the grid, with those of the ends."""
+    """The concatenated tokens of N sequences, and their scores on the grid, including the scores of the ends."""
 
     labels: LabelSet
     node: Grid
@@ -44,13 +44,13 @@ class ScoreRows:
     pool: Grid
     """(1, K, K)"""
     begins: Integers
-    """(N+1,) the first row of each sequence, then R."""
+    """(N+1,) first row of each sequence, then R."""
     cells: Integers
     """(R,) the place of each row in an array (N, T)."""
     width: int
     """T"""
     words: Sequence[Sequence[str]] | None
-    """The tokens of each sequence; None where there are none."""
+    """The tokens of each sequence; None if not given."""
     known: Sequence[dict[int, tuple[int, ...]]] | None
     """Allowed label ids of some tokens of each sequence."""
 
@@ -63,7 +63,7 @@ class ScoreRows:
         return np.diff(self.begins)
 
     def tokens(self, n: int) -> Sequence[str]:
-        """The tokens of a sequence; empty texts where there are none."""
+        """The tokens of a sequence; empty texts if not given."""
         return ("",) * int(self.begins[n + 1] - self.begins[n]) if self.words is None else self.words[n]
 
     def sequences(self, places: Integers) -> Sequences:
@@ -89,7 +89,7 @@ class ScoreRows:
 
 @dataclass(frozen=True)
 class RowTrellises(Sequence[Trellis]):
-    """The trellises of some of the rows, which are made when they are read."""
+    """The trellises of some of the rows, made on access."""
 
     rows: ScoreRows
     places: Integers
@@ -151,7 +151,7 @@ def score_rows(
 
 
 def _snap(values: Floats, chosen: Integers, node: Grid, threads: int) -> float:
-    """Fill rows of the grid with chosen rows of numbers; the largest size, NaN where one is odd."""
+    """Fill rows of the grid with chosen rows of numbers; returns the largest absolute value, NaN for values of the general path."""
     if threads == 1 or node.size < MOST_ALONE:
         return kernels.snap(values, chosen, -MASK, node)
     slices = zip(np.array_split(chosen, threads), np.array_split(node, threads), strict=True)
@@ -173,7 +173,7 @@ def _need(name: str, array: Grid, shape: tuple[int, ...]) -> None:
 
 
 def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, Integers, Integers, int]:
-    """Rows of numbers, those (R,) with a token, the first of each sequence (N+1,), their places in (N, T), and T."""
+    """Rows of numbers, rows (R,) with a token, first row of each sequence (N+1,), their places in (N, T), and T."""
     if isinstance(emissions, list | tuple):
         if lengths is not None or mask is not None:
             raise ValueError("lengths and mask are for padded emissions (N, T, K); a list has arrays (T, K)")
@@ -193,7 +193,7 @@ def _values(emissions: Any, lengths: Any, mask: Any) -> tuple[Floats, Integers, 
 
 
 def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
-    """(N, T) which places have a token; None where all have one."""
+    """(N, T) places with a token; None if all have one."""
     if lengths is not None and mask is not None:
         raise ValueError("give lengths or a mask, not both")
     if lengths is not None:
@@ -220,7 +220,7 @@ def _inside(N: int, T: int, lengths: Any, mask: Any) -> Any:
 
 
 def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, Integers, int]:
-    """As `_values`, of a list of arrays (T, K)."""
+    """As `_values`, for a list of arrays (T, K)."""
     arrays = [float_array(each, f"emissions[{n}]") for n, each in enumerate(emissions)]
     shapes = [each.shape for each in arrays]
     K = next((shape[1] for shape in shapes if len(shape) == 2 and shape[1]), 0)
@@ -245,7 +245,7 @@ def _listed(emissions: Sequence[Any]) -> tuple[Floats, Integers, Integers, Integ
 
 
 def _check_totals(node: Grid, begins: Integers, extra: dict[str, Grid]) -> None:
-    """Raise ValueError where the scores of a sequence could pass 2^31 nats."""
+    """Raise ValueError if the scores of a sequence could exceed 2^31 nats."""
     sizes = [np.abs(x).max(where=~is_forbidden(x), initial=0) for x in (node, *extra.values())]
     if sum(sizes) * max(1, int(np.diff(begins).max(initial=1))) <= LIMIT:
         return
@@ -259,7 +259,7 @@ def _check_totals(node: Grid, begins: Integers, extra: dict[str, Grid]) -> None:
 def _words(
     tokens: Iterable[Sequence[str]], begins: Integers, cells: Integers, width: int
 ) -> list[Sequence[str]]:
-    """The tokens of each sequence: one for each of its rows, or one for each place of a padded array."""
+    """The tokens of each sequence: one per row, or one per place of a padded array."""
     each = list(iterable(tokens, "tokens", "a list of texts for each sequence"))
     if len(each) != len(begins) - 1:
         raise ValueError(
@@ -309,7 +309,7 @@ def _known(
 
 
 def groups(lengths: Integers, kind: Any) -> Iterator[Integers]:
-    """The places of sequences of one kind of length, without empty ones."""
+    """The indices of sequences with the same kind of length, without empty sequences."""
     kinds = {T: kind(T) for T in np.flatnonzero(np.bincount(lengths)).tolist() if T}
     if len(set(kinds.values())) == 1 and lengths.all():
         yield np.arange(len(lengths))

@@ -1,4 +1,4 @@
-"""The model of a decoder, as far as decoding needs one."""
+"""The interface of a decoder's model."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,7 +14,7 @@ from ilpinfer.core.rule_compiler import shown
 
 
 class Scorer(Protocol):
-    """A model, as far as decoding needs one."""
+    """The part of a model that decoding needs."""
 
     def trellis(self, tokens: tuple[str, ...]) -> Trellis:
         """Scores of T tokens, in nats."""
@@ -24,7 +24,7 @@ class Scorer(Protocol):
 def scorer_of(model: Any) -> Scorer | None:
     """The model; read from a file if it is a path."""
     if isinstance(model, str | Path):
-        files = import_module("ilpinfer.models.files")  # not an import: models stand above decoding
+        files = import_module("ilpinfer.models.files")  # models are a layer above decoding
         return cast(Scorer, files.load_model(path(model, "model")))
     if model is not None and not callable(getattr(model, "trellis", None)):
         raise ValueError(

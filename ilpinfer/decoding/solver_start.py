@@ -1,4 +1,4 @@
-"""The start of what a request needs in its process: the solver that it names, and the library of linear relaxations."""
+"""Start of the solver that a request names, and import of the library for linear relaxations."""
 
 from contextlib import suppress
 
@@ -19,7 +19,7 @@ def start_solver(request: Request, *, wait: bool) -> None:
     if request.method.runner == WHOLE_PROGRAM:
         from ilpinfer import solvers
 
-        with suppress(solvers.SolverError):  # the first call raises it, with its place
+        with suppress(solvers.SolverError):  # the first call raises it, with its position
             solvers.start(request.method.name, wait=wait)
             if wait and options:
                 solvers.check_options(request.method.name, options)

@@ -1,4 +1,4 @@
-"""Two-phase inference: first the best score, then the least violation near it."""
+"""Two-phase inference: first the best score, then the least violation cost near it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -75,7 +75,7 @@ class TwoPhaseSolution(Solution):
     }
 
     def _lines(self) -> list[str]:
-        """With the floor instead of a bound on the score, which it does not have."""
+        """With the floor instead of a score bound, which two-phase solutions do not have."""
         first, *others = super()._lines()
         if self.path is None:
             return [first, *others]

@@ -98,7 +98,7 @@ class TwoPhaseSearch:
         result, before = list[ProgramAnswer](), list[tuple[int, ...]]()
         for path in paths:
             value = self.problem.value(path)
-            phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first
+            phases = tree if isinstance(tree, Phases) else None  # a solver has no proof of the first phase
             if phases is not None and (value.penalty or self.score(path) != best):
                 phases = replace(phases, least=leaf, weight=weight)
             certificate = proof("every prefix that could cost less was followed", phases, tuple(before))
@@ -108,7 +108,7 @@ class TwoPhaseSearch:
         return result
 
     def at_floor(self, floor: int | None, excluded: Sequence[LabelIds] = ()) -> ProgramAnswer | None:
-        """The least cost at or above a floor, and the best score at that cost, by a solver; None where there is no answer."""
+        """The least cost at or above a floor, and the best score at that cost, by a solver; None without an answer."""
         least, cost_bound = self._least_cost(floor, excluded)
         if least.path is None:
             return None
@@ -144,7 +144,7 @@ class TwoPhaseSearch:
         return reply, cost_bound
 
     def _better(self, reply: ProgramAnswer, incumbent: LabelIds) -> ProgramAnswer:
-        """The reply, with the incumbent instead of a labelling that costs more, or costs as much and scores less."""
+        """The reply, with the incumbent instead of a labelling of higher cost, or of equal cost and lower score."""
         own = self.problem.value(incumbent).penalty, -self.score(incumbent)
         if reply.path is None:
             return replace(reply, path=incumbent, status="feasible")

@@ -24,18 +24,18 @@ if TYPE_CHECKING:  # some systems lack it
     from multiprocessing.connection import Connection
 
 AHEAD = 2
-"""Items that a process has been given, so that it never waits for the next one."""
+"""Number of items given to a process ahead, so that it never waits for the next one."""
 Task = tuple["Future[Reply[Any]]", bytes]
 Value = TypeVar("Value")
 
 
 class WorkerError(InferenceError, RuntimeError):
-    """A process has ended in the middle of its work."""
+    """Error for a process that died during its work."""
 
 
 @dataclass(frozen=True)
 class Reply(Generic[Value]):
-    """The value of a call, and the warnings on the way: messages and categories."""
+    """The value of a call, and its warnings as messages and categories."""
 
     value: Value
     warnings: list[tuple[str, type[Warning]]]
@@ -65,7 +65,7 @@ class Workers:
         future: Future[Reply[Any]] = Future()
         try:
             self._tasks.put((future, pickle.dumps(item)))
-        except Exception as error:  # an item that cannot be sent
+        except Exception as error:  # the item cannot be sent
             future.set_exception(error)
         return future
 
@@ -137,7 +137,7 @@ def _answer(child: Child) -> Reply[Any]:
 
 
 def _program() -> dict[str, str]:
-    """How a child imports the program's own module."""
+    """How a child process imports the main module of the program."""
     main = sys.modules["__main__"]
     spec = getattr(main, "__spec__", None)
     if spec is not None:

@@ -1,7 +1,7 @@
 """Problems with many labels and a rule on each field: a component has machines once a labelling breaks it.
 
-A problem in which the other components count nothing is a relaxation. Where its best labellings break none of them, they are the best ones of
-the problem, and the bound holds in any case (cutting planes: Riedel and Clarke 2006).
+A problem in which the other components count nothing is a relaxation, and its bound is valid. If its best labellings break none of
+these components, they are the best labellings of the problem (cutting planes: Riedel and Clarke 2006).
 """
 
 import math
@@ -33,9 +33,9 @@ IDLE = Automaton(np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64), np.zero
 
 
 class Idle(Machine):
-    """Stands for each machine of a component that no labelling has broken so far; other machines keep their places."""
+    """Placeholder for each machine of a component that no labelling has broken so far; other machines keep their indices."""
 
-    is_local = False  # so that rules fold, or do not fold, as they do with their own components
+    is_local = False  # so that the same rules fold as with their own components
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +49,18 @@ class IdleComponent:
 
 
 def has_many(labels: int, tables: Iterable[int]) -> bool:
-    """Whether tables of steps between this many labels have too many entries to keep all of them."""
+    """Whether step tables for this many labels have too many entries to keep all."""
     return labels**2 >= blocks.LARGE and sum(tables) > limits.MOST_ENTRIES
 
 
 def needs_rounds(rules: CompiledRules) -> bool:
-    """Whether compiled rules have too many entries for tables of all of them."""
+    """Whether compiled rules have too many step-table entries to keep all."""
     components = (one for rule in rules.rules for one in rule.components or ())
     return has_many(len(rules.labels), (one.steps.values.size for one in components))
 
 
 def problem_has_many(problem: Problem) -> bool:
-    """As `needs_rounds`, of a problem."""
+    """As `needs_rounds`, for a problem."""
     return has_many(len(problem.labels), (_size(one) for rule in problem.rules for one in rule.components))
 
 
@@ -73,7 +73,7 @@ Solve = Callable[[GroundProblem, Task, Mapping[str, float]], Iterator[Result]]
 
 @dataclass
 class Rounds:
-    """A problem whose components have machines once a labelling breaks them."""
+    """A problem whose components get machines when a labelling breaks them."""
 
     problem: Problem
     task: Task
@@ -95,7 +95,7 @@ class Rounds:
         }
 
     def run(self) -> Iterator[Result]:
-        """Results on few labels where these suffice, else on all."""
+        """Results on few labels if these suffice, otherwise on all."""
         known: Result | None = None
         if self.task.top == 1 and self.task.within is None and can_be_reduced(self.problem):
             task = replace(self.task, start=NOTHING_KNOWN)
@@ -108,7 +108,7 @@ class Rounds:
             yield from self._from(known)
 
     def _from(self, known: Result) -> list[Result]:
-        """Results on all labels, as far as time is left."""
+        """Results on all labels, if time is left."""
         self.task = replace(self.task, start=Start(known.path))
         try:
             return list(self._on_all())
@@ -119,7 +119,7 @@ class Rounds:
         return Rounds(problem, task, self.solve)._on_all()
 
     def _on_all(self) -> Iterator[Result]:
-        """Results of the last round, when labellings break no idle component or time is over."""
+        """Results of the last round, in which labellings break no idle component or time is over."""
         check_time(self.problem.lattice)
         self._prepare()
         seconds, start = dict[str, float](), self.task.start
@@ -159,7 +159,7 @@ class Rounds:
         return replace(rule, components=tuple(parts))
 
     def _meet(self, paths: Iterable[LabelIds]) -> bool:
-        """Give machines to the components that labellings break; whether any of them had none. The best labelling is kept."""
+        """Give machines to the components that labellings break; whether any is new. The best labelling is kept."""
         new = set[MachineKey]()
         for path in paths:
             broken = set(self._broken(path))
@@ -183,14 +183,14 @@ class Rounds:
             self.improvements.append(self.best)
 
     def _next(self, result: Result) -> Start:
-        """What a round leaves to the next one: bounds of a relaxation hold."""
+        """The start of the next round: bounds of a relaxation stay valid."""
         leaf = result.certificate.tree
         if not isinstance(leaf, Leaf):
             return Start(result.path)
         return Start(result.path, result.bound, leaf)
 
     def _in_time(self, results: list[Result]) -> list[Result]:
-        """The best labelling so far with the bound of the last round, for labellings that break components without machines."""
+        """The best labelling so far with the bound of the last round, if its labellings break components without machines."""
         path, value = (None, None) if self.best is None else (self.best.path, self.best.value)
         return [replace(results[0], path=path, value=value, method=f"{results[0].method}; no time left")]
 

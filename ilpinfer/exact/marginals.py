@@ -28,7 +28,7 @@ from ilpinfer.exact.product import product_of
 
 
 class NoLabelling(InferenceError, ValueError):
-    """Hard rules that no labelling of a sequence keeps."""
+    """Error for hard rules that no labelling of a sequence keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +93,14 @@ class Marginals:
         return edges
 
     def run_probability(self, selector: Selector, begin: int, end: int) -> float:
-        """Probability that tokens `begin` … `end` - 1 are one run of a field, from the sums over such labellings alone.
+        """Probability that tokens `begin` … `end` - 1 are one run of a field, from sums over such labellings.
 
         Parameters
         ----------
         selector : str, Group or list of str
             A field, label or group; with labels such as BIO, the run is the entity.
         begin, end : int
-            First token, and the one after the last.
+            First token, and the token after the last.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class Marginals:
         return self._share(product_of(replace(self._folded, lattice=lattice), self.budget).log_sum)
 
     def entities(self, labelling: Iterable[object]) -> list[tuple[str, int, int, float]]:
-        """The probability of each run of a labelling, but for `O`; see `run_probability`.
+        """The probability of each run of a labelling, except `O`; see `run_probability`.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Marginals:
         Returns
         -------
         list of tuple of (str, int, int, float)
-            Field, first token, the token after the last one, and the probability.
+            Field, first token, token after the last, and probability.
 
         Raises
         ------
@@ -164,7 +164,7 @@ class Marginals:
         Returns
         -------
         float
-            The probability, under the rules; 0 where the labelling breaks a hard rule.
+            The probability under the rules; 0 if the labelling breaks a hard rule.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Marginals:
     def probability_holds(self) -> float:
         """Probability that every rule holds, hard or soft, under the model without rules: p(y) ∝ exp(model score).
 
-        Features and penalties are left out, so that the value measures how well the model itself has learnt the rules.
+        Features and penalties are left out, so that the value measures how well the model has learnt the rules.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class Marginals:
 def marginals(
     trellis: Trellis, rules: Rules = (), *, budget: int = BUDGET, given: Given | None = None
 ) -> Marginals:
-    """Exact probabilities of labels under rules, by forward and backward sums over labels and rules' states.
+    """Exact probabilities of labels under rules, by forward and backward sums over labels and rule states.
 
     p(y) = exp(score(y)) / Σ exp(score(y')), soft penalties included, over labellings that keep the hard rules.
     The sums are as in Rabiner 1989, section III, on the product of the labels with the rules' automata, in
@@ -266,7 +266,7 @@ def marginals(
     Raises
     ------
     TooManyStates
-        A ValueError, if the rules take more joint states than the budget, or if one of them has no machine.
+        A ValueError, if the rules need more joint states than the budget, or a rule has no machine.
     NoLabelling
         A ValueError, if no labelling keeps the hard rules.
     ValueError
@@ -287,7 +287,7 @@ def marginals(
 
 
 def marginals_within(trellis: Trellis, rules: Rules, budget: int) -> tuple[Marginals, dict[str, str]]:
-    """Probabilities under as many rules as the budget allows, and the rules left out, the largest first, with the reason."""
+    """Probabilities under as many rules as the budget allows, and the rules left out, largest first, with the reason."""
     _check(trellis)
     problem, left_out = compiler_of(rules).problem(trellis), dict[str, str]()
     while True:
@@ -307,7 +307,7 @@ def _check(trellis: Trellis) -> None:
 
 
 def _of_empty(problem: Problem, budget: int) -> Marginals:
-    """Those of the empty labelling, which has the probability 1."""
+    """Marginals of an empty sequence, whose only labelling has probability 1."""
     K, names = problem.shape[1], [rule.name for rule in problem.rules]
     result = Marginals(np.zeros((0, K)), 0.0, dict.fromkeys(names, 0.0), problem, None, budget)
     result.__dict__.update(edges=np.zeros((0, K, K)), entropy=0.0, probability_holds=1.0)
@@ -347,7 +347,7 @@ def _looks_back(machine: Machine) -> bool:
 
 
 def _expected(rule: GroundRule, machine: Machine, labels: Floats, edges: Floats) -> float:
-    """Violations expected of a machine with one state."""
+    """Expected violations of a machine with one state."""
     counts = machine.steps.map(np.minimum(machine.emits[0], 1) if rule.binary else machine.emits[0])
     if not _looks_back(machine):
         return float((labels * counts.values[counts.index, 0]).sum())

@@ -1,7 +1,7 @@
 """Mixtures of labellings: the linear relaxation of sums over all labellings, by column generation.
 
 A linear program mixes the labellings so far, and Viterbi finds the best labelling at its dual multipliers (Dantzig and Wolfe
-1960). Any multipliers give a bound; those at the end give the best one. With scores of 0 and a negative bound, they are
+1960). Any multipliers give a bound; the final multipliers give the best one. With zero scores and a negative bound, they are
 Farkas multipliers: no labelling keeps all sides.
 """
 
@@ -24,19 +24,19 @@ from ilpinfer.exact import limits
 from ilpinfer.exact.viterbi import viterbi
 
 UNIT = UNITS_PER_NAT
-"""Grid units of a unit in the linear program."""
+"""Grid units per unit of the linear program."""
 
 
 @dataclass(frozen=True)
 class SumTerm:
-    """A sum and its penalty, grid units; `HARD` for a hard one."""
+    """A sum and its penalty, grid units; `HARD` for a hard sum."""
 
     total: Sum
     penalty: int
 
 
 def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
-    """The sums whose violations are counted one by one and that do not fold, with their places."""
+    """The sums with individually counted violations that do not fold, with their keys."""
     return [
         ((r, p), SumTerm(component, rule.penalty))
         for r, rule in enumerate(problem.rules)
@@ -50,9 +50,9 @@ def sums_of(problem: Problem) -> list[tuple[MachineKey, SumTerm]]:
 class Relaxed:
     """The result of a linear relaxation."""
 
-    bound: int  # on every labelling at the multipliers, grid units; `FORBIDDEN` where there is none
-    multipliers: tuple[int, ...]  # (R,) grid units a unit of weight
-    paths: list[Integers]  # label ids (T,) of the labellings that it has seen
+    bound: int  # on every labelling at the multipliers, grid units; `FORBIDDEN` if there is none
+    multipliers: tuple[int, ...]  # (R,) grid units per unit of weight
+    paths: list[Integers]  # label ids (T,) of the labellings found
 
 
 def relax(
@@ -64,7 +64,7 @@ def relax(
     enough: int | None = None,
     start: Sequence[int] | None = None,
 ) -> Relaxed:
-    """The linear relaxation of R sums, as far as it was solved; rules on single steps are in the lattice.
+    """The linear relaxation of R sums, perhaps not solved to the end; rules on single steps are in the lattice.
 
     `largest` is the largest multiplier of a hard sum, nats. Multipliers with a bound below `enough`, grid units, are good enough;
     the first ones are `start`, or 0.
@@ -94,7 +94,7 @@ def relax(
             best = Relaxed(bound, tuple(multipliers.tolist()), paths)
         if enough is not None and best.bound < enough:
             return best
-        if path.tobytes() in taken and not near:  # the program knows it, but for its rounding
+        if path.tobytes() in taken and not near:  # already in the program, except for rounding
             return best
         taken.add(path.tobytes())
         paths.append(path)
@@ -106,7 +106,7 @@ def relax(
         value, exact = solved
         if best.bound / UNIT - value < limits.NEAR * max(1.0, abs(value)):
             return best
-        # Multipliers near the best ones so far take fewer steps (Wentges 1997), where their labellings tell the program something.
+        # Multipliers near the best ones so far take fewer steps (Wentges 1997), if they yield new labellings.
         near, lowest = (limits.NEARER if value > lowest else 0.0), value
         multipliers = np.rint(near * np.array(best.multipliers) + (1 - near) * exact * UNIT).astype(np.int64)
     return best
@@ -119,16 +119,16 @@ def _box(term: SumTerm, largest: float) -> tuple[float, float]:
 
 
 def worth(total: Sum, penalty: int, multiplier: int) -> int:
-    """max over N of multiplier·N - penalty·(violations of N): the multiplier's term of the dual function, grid units.
+    """max over N of multiplier·N - penalty·(violations of N): a sum's term of the dual function, grid units.
 
-    It is concave in N, so that the sides and the ends of its reach suffice. A hard rule has only the sides;
-    `FORBIDDEN` where no sum lies within.
+    It is concave in N, so that the sides and the ends of its range suffice. A hard rule has only the sides;
+    `FORBIDDEN` if no sum lies within.
     """
     return max((multiplier * n - cost for n, cost in corners(total, penalty)), default=FORBIDDEN)
 
 
 def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
-    """The sums at the corners of the cost of violations, each with that cost; of a hard rule, those without violations."""
+    """The corners of the violation cost as (sum, cost); of a hard rule, only corners without violations."""
     least, most = total.reach
     sides = [side for side in (total.low, total.high) if side is not None and least <= side <= most]
     sums = sorted({least, most, *sides})
@@ -138,12 +138,12 @@ def corners(total: Sum, penalty: int) -> list[tuple[int, int]]:
 
 
 def units(terms: Sequence[SumTerm], path: LabelIds) -> list[int]:
-    """(R,) units that a labelling takes of each sum."""
+    """(R,) the value of each sum in a labelling."""
     return [int(term.total.steps.along(path).sum()) for term in terms]
 
 
 def charged(lattice: Lattice, terms: Sequence[SumTerm], multipliers: Integers) -> Lattice:
-    """The scores less the multipliers of sums; those with the same weights at all tokens are added up first."""
+    """The scores minus the multipliers of sums; sums with the same weights at every token are added up first."""
     charges, same = list[StepTable](), dict[tuple[int, ...], Integers]()
     for multiplier, term in zip(multipliers.tolist(), terms, strict=True):
         values, index = term.total.steps.values, term.total.steps.index
@@ -163,7 +163,7 @@ def _master(
     """The best multipliers (R,) against the labellings with these scores (N,) and units (N, R).
 
     minimise gain + Σ constant, subject to gain >= score - multipliers · units for each labelling, and
-    constant >= multiplier · sum - cost for each corner; None where it is not solved, or no time is left to import the solver.
+    constant >= multiplier · sum - cost for each corner; None if it is not solved, or no time is left to import the solver.
     """
     if "scipy.optimize" not in sys.modules and seconds_left() < limits.IMPORT_SECONDS:
         return None

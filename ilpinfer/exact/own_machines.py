@@ -1,4 +1,4 @@
-"""Rules that look at the whole sequence: their machines are made for one sequence, and added to the machines of compiled rules."""
+"""Rules on the whole sequence: their machines are made per sequence and added to the machines of compiled rules."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ from ilpinfer.kernels.tables import MACHINES, Windows
 
 
 def left_out(tables: RuleTables, call: Call, context: Context) -> dict[int, GroundRule]:
-    """The rules that the tables of a call leave out, by their places, on a sequence."""
+    """The rules of a sequence that the tables of a call leave out, by index."""
     held = {place for place, _ in call.instance.keys}
     rules = {p: tables.rules.rules[p] for p in tables.folding.excluded if p not in held}
     if all(rule.stands_alone for rule in rules.values()):
@@ -39,7 +39,7 @@ def _fit(tables: RuleTables, T: int, rules: Mapping[int, GroundRule]) -> bool:
 
 
 def has_own_machines(rule: GroundRule) -> bool:
-    """Whether its machines can be added to others. Sums, circuits and lists of equal tokens have better methods."""
+    """Whether the rule's machines can be added to others. Sums, circuits and lists of equal tokens have better methods."""
     return (
         not rule.once
         and not rule.folds
@@ -55,7 +55,7 @@ def with_own_machines(
     rules: Mapping[int, GroundRule],
     time_limit: float | None,
 ) -> Call | str:
-    """A call for a sequence of another call, with added machines of rules that look at the whole sequence; or the reason why there is none."""
+    """A call for a sequence of another call, with added machines of whole-sequence rules; or the reason why there is none."""
     at, known, classes = call.place(n), call.instance, call.classes(n)
     T = at.stop - at.start
     if not _fit(tables, T, rules):
@@ -77,7 +77,7 @@ def with_own_machines(
 
 
 def _windows(classes: Integers) -> Windows:
-    """The windows of tokens that are numbered from 0 on and have classes (3, T)."""
+    """The windows of tokens numbered from 0 with classes (3, T)."""
     numbers, shape = np.zeros((classes.shape[1], 3, 3), np.int32), np.ones((3, 3), np.int64)
     numbers[:, :, 1] = classes.T + 1
     shape[:, 1] = classes.max(axis=1, initial=-1) + 2

@@ -1,4 +1,4 @@
-"""The product of a lattice with its rules' machines: joint states that are reached, and sums over their paths."""
+"""The product of a lattice with rule machines: reachable joint states, and sums over their paths."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -40,12 +40,12 @@ class JointStates(NamedTuple):
 
     first: Integers  # (T+1,) vectors of token t are first[t] … first[t+1] - 1
     states: Small  # (V, J) machine states; 0 for rules that count once and are paid
-    labels: Booleans  # (V, K) whether a vector is reached with a label
-    arc_at: Integers  # (V+1,) arcs of vector v on reading n begin there, entry 0 being that of START
+    labels: Booleans  # (V, K) whether a vector is reachable with a label
+    arc_at: Integers  # (V+1,) where the arcs of each vector begin, by reading; entry 0 for START
     leads: Small  # (A,) the vector that an arc leads to, -1 where it breaks a hard rule, or -2 where no step reads it
     cost: Floats  # (A,) nats
     end: Floats  # (V,) nats charged after the last token, 0 for vectors of other tokens
-    passed: int  # token at which the budget was exceeded, or T
+    passed: int  # token at which the budget was exceeded, otherwise T
 
 
 class Nats(NamedTuple):
@@ -58,7 +58,7 @@ class Nats(NamedTuple):
 
 
 class ProductLattice(NamedTuple):
-    """A product, with what its steps read and score."""
+    """A product with the readings and scores of its steps."""
 
     product: JointStates
     readings: Readings
@@ -68,7 +68,7 @@ class ProductLattice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """All joint states of a problem, a label with a state of each machine, and log sums of their completions."""
+    """All joint states of a problem (a label and a state of each machine) and log sums of their completions."""
 
     rules: Rules
     rule: tuple[Integers, int]
@@ -96,14 +96,14 @@ class Product:
         return labels, pairs, expected
 
     def draw(self, uniform: Floats) -> Integers:
-        """Label ids (n, T) from numbers (n, T) in [0, 1)."""
+        """Label ids (n, T) drawn with uniform numbers (n, T) in [0, 1)."""
         ids = np.empty(uniform.shape, np.int64)
         kernels.draw(self.lattice, self.tail, uniform, ids)
         return ids
 
 
 def product_of(problem: Problem, budget: int) -> Product:
-    """The product of a problem's lattice with the machines of the rules that the lattice does not hold."""
+    """The product of a problem's lattice with the machines of the rules that do not fold into it."""
     for rule in problem.rules:
         if rule.machineless:
             why = "is a Python function" if rule.functions else "has no machine that is small enough"
@@ -161,13 +161,13 @@ def _read(problem: Problem, joint: Symbols) -> tuple[Readings, Groups]:
 
 
 def _groups(rows: Small) -> list[int]:
-    """The number of each row; equal rows have the same."""
+    """A number for each row, equal for equal rows."""
     known: dict[bytes, int] = {}
     return [known.setdefault(row.tobytes(), len(known)) for row in rows]
 
 
 def _distinct(columns: Integers, count: int) -> tuple[Integers, Integers]:
-    """Different columns, and which of them each column is."""
+    """The distinct columns, and the index of each column in them."""
     if not columns.size:
         return np.zeros((len(columns), 1 if count else 0), np.int64), np.zeros(count, np.int64)
     distinct, which = np.unique(columns, axis=1, return_inverse=True)

@@ -1,4 +1,4 @@
-"""A lattice multiplied with machines, which is a lattice again: its states are labels with a state of each machine.
+"""A lattice multiplied with machines: a lattice whose states are labels with a state of each machine.
 
 The machine of a rule on a few labels, such as the length of their runs, is in its first state after all other labels. It adds few states,
 so that there is room for many such machines.
@@ -16,7 +16,7 @@ from formulations.grid import FORBIDDEN, add, is_forbidden, violation_costs
 
 @dataclass(frozen=True)
 class ProductLattice:
-    """A lattice of labels, and its product with machines: a lattice of S states, with the label of each (S,)."""
+    """A lattice of labels, its product with machines (a lattice of S states), and the label of each state (S,)."""
 
     base: Lattice
     lattice: Lattice
@@ -32,7 +32,7 @@ class ProductLattice:
     ) -> "ProductLattice | None":
         """The product with one more machine, by its symbols on steps of labels.
 
-        None for second order, where a pass over it takes more than `most` steps, and where no label is possible at first.
+        None for second order, if a pass takes more than `most` steps, or if no first label is possible.
         """
         lattice, symbols = self.lattice, self.of_states(steps)
         T, S = lattice.shape
@@ -61,7 +61,7 @@ class ProductLattice:
         return replace(self, lattice=product, label=self.label[state])
 
     def of_states(self, table: StepTable) -> StepTable:
-        """A table of steps of labels as one of steps of states."""
+        """A table of steps between labels as a table of steps between states."""
         if self.lattice is self.base:
             return table
         values = table.values[:, :, self.label]
@@ -73,7 +73,7 @@ class ProductLattice:
 def _reached(
     automaton: Automaton, read: list[tuple[Integers, Integers]], first: Integers, start: Booleans
 ) -> Booleans:
-    """(S, Q) the pairs of a state of the lattice and one of the machine that labellings reach; START reads `first` (S,)."""
+    """(S, Q) reachable pairs of a lattice state and a machine state; START reads `first` (S,)."""
     reached = np.zeros((len(start), automaton.states), bool)
     reached[np.flatnonzero(start), automaton.next_state[0, first[start]]] = True
     waiting = reached.copy()

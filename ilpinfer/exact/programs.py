@@ -25,7 +25,7 @@ from ilpinfer.solvers.outside import below
 from ilpinfer.solvers.through_pulp import PulpSolver
 
 FASTEST = "cp-sat"
-"""The solver measured fastest on folded programs: `python -m benchmarks run engine --parts folded`."""
+"""The fastest solver on folded programs by `python -m benchmarks run engine --parts folded`."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ProgramAnswer:
     certificate: Certificate
     method: str = ""
     cost_bound: int = 0
-    """In two phases, a lower bound on the cost of every labelling at or above the floor, grid units."""
+    """In two-phase inference, a lower bound on the cost of every labelling at or above the floor, grid units."""
 
 
 def solve(
@@ -53,8 +53,8 @@ def solve(
 ) -> ProgramAnswer:
     """Solve a program, and end before the deadline; the first start of the solver counts.
 
-    `labelling` reads the labelling of a vector, by default that of the program; `function` is a user's solver. `heard` gets the
-    reply so far each time a solver of the toolkit reports something better.
+    `labelling` reads the labelling of a vector, by default as the program does; `function` is a user's solver. `heard` gets the
+    current reply whenever a solver of the toolkit reports an improvement.
     """
     left = deadline.remaining
     limit = None if left is None else left - min(GRACE + limits.MARGIN, limits.MOST_MARGIN * left)
@@ -92,10 +92,10 @@ def best_of_program(
     options: SolverOptions | None = None,
     function: Function | None = None,
 ) -> Iterator[Result]:
-    """The best labellings of a problem's program, one after the other by no-good rows; `function` is a user's solver."""
+    """The best labellings of a problem's program, one by one with no-good rows; `function` is a user's solver."""
     options = options or SolverOptions()
     if function is None:
-        solvers.start(solver)  # loads while the program is stated
+        solvers.start(solver)  # loads while the program is built
     bound = float(best_score(problem.lattice))
     try:
         time_limits.check()

@@ -1,4 +1,4 @@
-"""A relaxation of a problem: multipliers in its scores and machines, states pruned, and searches over prefixes that it bounds."""
+"""A relaxation of a problem: multipliers in scores and machines, pruning of states, and bounded searches over prefixes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,15 +26,15 @@ class Prefixes:
     complete: bool = True
     costs: Sequence[int] = ()
     left: Sequence[int] = ()
-    """For each token, the number of distinct prefixes in a proof of the best value, or of what was left out."""
+    """Per token, the number of distinct prefixes in a proof of the best value or of the part left out."""
 
     def exact(self, floor: int) -> bool:
-        """Whether the first labelling is the best one that reaches the floor, or there is none."""
+        """Whether the first labelling is the best at or above the floor, or there is none."""
         return self.complete and self.left_out < (self.values[0] if self.paths else max(floor, DEAD))
 
 
 class Bounds(NamedTuple):
-    """A product of the machines `within`, with its recursion, and the best value."""
+    """A product of the machines `within`, its recursion, and the best value."""
 
     joint: JointProduct
     within: list[int]
@@ -42,7 +42,7 @@ class Bounds(NamedTuple):
 
 
 class Relaxation:
-    """The scores and machines of a problem with its multipliers in them."""
+    """The scores and machines of a problem with multipliers applied."""
 
     def __init__(self, one: Instance, tokens: Tokens, multipliers: Mapping[MachineKey, int]) -> None:
         self.bare = self.instance = one
@@ -70,7 +70,7 @@ class Relaxation:
         self.tail[:, :S] = np.maximum(self.tokens.emission + completion, FORBIDDEN)
 
     def prune(self, floor: int) -> None:
-        """Leave out the states through which no labelling reaches the floor."""
+        """Remove the states through which no labelling reaches the floor."""
         if floor > DEAD:
             emission, edges, _ = self.tokens
             kernels.prune(self.instance.scores, emission, edges, self.completion, floor)
@@ -79,7 +79,7 @@ class Relaxation:
     def multiply(
         self, machines: Sequence[int], most: int, cells: int = kernels.MOST_CELLS, *, steps: bool = False
     ) -> Bounds:
-        """The product of machines, each of which is inside if there are at most `most` joint states, and the recursion over it.
+        """The product of machines, each included while there are at most `most` joint states, and the recursion over it.
 
         Machines that read the previous label stay outside, unless `steps`.
         """
@@ -89,7 +89,7 @@ class Relaxation:
         return Bounds(joint, active[joint.inside].tolist(), joint.total)
 
     def words(self, machines: Sequence[int]) -> int:
-        """About the number of words of a key of these machines."""
+        """Approximate number of words of a key of these machines."""
         return 1 + sum((self.bare.states[m] - 1).bit_length() for m in machines) // kernels.BITS
 
     def prefixes(
@@ -106,7 +106,7 @@ class Relaxation:
         inside: int = 1,
         bounds: Bounds | None = None,
     ) -> Prefixes:
-        """The best labellings under some machines, by label setting; with a budget of violations, the cheapest ones within it.
+        """The best labellings under some machines, by label setting; with a budget of violations, the cheapest within it.
 
         Unless `bounds` are given, the machines are multiplied up to `inside` joint states. A greedy search keeps the prefixes with the
         best scores so far.
@@ -138,7 +138,7 @@ class Relaxation:
         greedy: bool = False,
         budget: int = -1,
     ) -> Search:
-        """A search over prefixes that has not begun."""
+        """A search over prefixes, not started."""
         unpriced, within = self.bare.machines, set(bounds.within)
         own = np.array([m for m in machines if budget >= 0 or m not in within], np.int64)
         held = np.zeros(len(self.bare.sources), np.int64)
@@ -155,7 +155,7 @@ def cells_within(most: int, states: int, deadline: Deadline) -> int:
 
 
 def undominated(result: Prefixes) -> Iterator[int]:
-    """Places of the labellings that score more than every cheaper one, cheapest first."""
+    """Indices of the labellings that score more than every cheaper labelling, cheapest first."""
     best = FORBIDDEN
     for place, (value, cost) in enumerate(zip(result.values, result.costs, strict=True)):
         if value + cost > best:

@@ -1,4 +1,4 @@
-"""A solver: an integer program of what is still open, without the steps that labelling and bound exclude.
+"""A solver: an integer program of the open part of a problem, without the steps that labelling and bound exclude.
 
 It applies to all problems that other stages leave open, and to rules without a machine. Its answer is a claim. If its labelling attains the
 claimed bound, the kernels run again to prove it.
@@ -53,7 +53,7 @@ def by_solver(state: State) -> State:
 
 
 def _solved(state: State, heard: Callable[[ProgramAnswer], None]) -> ProgramAnswer | None:
-    """The reply to the program of the steps that are left; None where time is short."""
+    """The reply to the program of the remaining steps; None if time is short."""
     problem, folded = state.problem, state.problem.folded
     left, columns = (
         problem.deadline.remaining,

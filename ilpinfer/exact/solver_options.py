@@ -27,7 +27,7 @@ class SolverOptions:
 
     @cached_property
     def choices(self) -> Choices:
-        """Options and log for the solver; OSError where the log cannot be written."""
+        """Options and log for the solver; OSError if the log cannot be written."""
         log = "" if self.solver_log is None else str(Path(self.solver_log).absolute())
         if log:
             Path(log).open("a").close()
@@ -35,7 +35,7 @@ class SolverOptions:
 
 
 def _check_options(options: Any) -> None:
-    """Raise ValueError unless these are names with values that a solver can be given."""
+    """Raise ValueError unless these are names with values that solvers accept."""
     if options is None:
         return
     if not isinstance(options, Mapping):

@@ -1,4 +1,4 @@
-"""What the engine knows of a problem between two stages. A stage takes a state and returns a new one."""
+"""The state of the engine between two stages. A stage takes a state and returns a new one."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,12 @@ from ilpinfer.core.watching import Report, Watch
 from ilpinfer.exact.ground_problem import GroundProblem
 
 KERNELS = "kernels"
-"""The name of the stage that may have run before, with compiled rules."""
+"""The name of the stage that may already have run with compiled rules."""
 
 
 @dataclass
 class Latest:
-    """The last state with a better labelling or bound: it is reported at once, and remains when time runs out within a stage."""
+    """The last state with a better labelling or bound: it is reported immediately, and kept if time runs out within a stage."""
 
     watch: Watch | None = None
     latest: "State | None" = None
@@ -35,7 +35,7 @@ class Latest:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Bound and labelling of a problem, and what the next stage starts from. Values are in grid units."""
+    """Bound and labelling of a problem, and the input of the next stage. Values are in grid units."""
 
     problem: GroundProblem
     progress: Latest = field(default_factory=Latest)
@@ -43,29 +43,29 @@ class State:
     """The best labelling so far."""
     value: int = FORBIDDEN
     bound: float = float("inf")
-    """At least the value of every labelling, by a proof."""
+    """Proved upper bound on the value of every labelling."""
     proof: Leaf | Split | None = None
     claim: tuple[float, Certificate] | None = None
     """A bound that a solver claims."""
     active: tuple[int, ...] = ()
     """The machines that the bound follows."""
     inside: frozenset[int] = frozenset()
-    """Those of them that the lattice is multiplied with."""
+    """The active machines that the lattice is multiplied with."""
     multipliers: Mapping[MachineKey, int] = field(default_factory=dict)
     relaxed: LabelIds | None = None
-    """The best labelling of the last relaxation, by which cases are split."""
+    """The best labelling of the last relaxation, which determines how cases are split."""
     charged: tuple[Lattice, int] | None = None
-    """The lattice with the scores that lists of equal tokens give to it, and its bound."""
+    """The lattice with the scores moved to it from lists of equal tokens, and its bound."""
     tried: frozenset[str] = frozenset()
     """The stages that have run with these machines and multipliers."""
     machineless: tuple[str, ...] = ()
     """Rules without machines that the best labelling of all other rules breaks: only a solver can handle them."""
     answer: tuple[LabelIds, ...] | None = None
-    """The best labelling, or several; empty where none is possible, or as good as `value`. None while the problem is open."""
+    """The best labelling, or several; empty if none is possible or reaches `value`. None while the problem is open."""
     words: str = ""
     """How the answer was found, or why the problem is open."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Of each stage; the last one is the stage that ended last."""
+    """Seconds of each stage, ordered by the end of the stages."""
     improvements: tuple[Improvement, ...] = ()
 
     @classmethod
@@ -76,7 +76,7 @@ class State:
         watch: Watch | None = None,
         seconds: Mapping[str, float] | None = None,
     ) -> "State":
-        """What is known at first. The machines of a proof that fold here are left out."""
+        """The initial state. Machines of a proof that fold here are left out."""
         state = cls(problem, Latest(watch), seconds=seconds or {})
         if start.path is not None:
             state = state.with_labelling(start.path)
@@ -102,7 +102,7 @@ class State:
 
     @property
     def by_machines(self) -> bool:
-        """Whether stages that follow machines may close the problem."""
+        """Whether stages that follow machines can close the problem."""
         return not (self.machineless or self.problem.only_lists)
 
     def with_labelling(self, path: LabelIds) -> "State":
@@ -115,29 +115,29 @@ class State:
         return self.progress.report(state)
 
     def with_labellings(self, paths: Iterable[LabelIds]) -> "State":
-        """With the best of some labellings, if it is better."""
+        """With the best of several labellings, if it is better."""
         state = self
         for path in paths:
             state = state.with_labelling(path)
         return state
 
     def proved(self, bound: float, proof: Leaf | Split | None) -> "State":
-        """With a bound on every labelling and its proof, if it is lower."""
+        """With an upper bound on every labelling and its proof, if the bound is lower."""
         return self.progress.report(replace(self, bound=bound, proof=proof)) if bound < self.bound else self
 
     def with_reported(self) -> "State":
-        """With labelling and bound of the last state that was reported."""
+        """With labelling and bound of the last reported state."""
         last = self.progress.latest or self
         state = replace(self, path=last.path, value=last.value, improvements=last.improvements)
         return replace(state, bound=last.bound, proof=last.proof)
 
     def following(self, marks: Integers) -> "State":
-        """With the machines and multipliers of a call of the kernels, by its marks (2, M)."""
+        """With the machines and multipliers of a kernel call, from its marks (2, M)."""
         active, inside, priced = self.problem.instance.followed(marks)
         return replace(self, active=active, inside=inside, multipliers={**self.multipliers, **priced})
 
     def closed_by(self, words: str, *paths: LabelIds) -> "State":
-        """With an answer, and how it was found."""
+        """With an answer and the description of how it was found."""
         return replace(self, answer=paths, words=f"{self.words}; proved by {words}" if self.claim else words)
 
     def left_open(self, words: str) -> "State":
@@ -158,5 +158,5 @@ class State:
         return self.proved(FORBIDDEN, leaf).closed_by("no labelling is possible")
 
     def leaf(self) -> Leaf:
-        """The proof that the active machines give, at the multipliers."""
+        """The proof by the active machines, at the multipliers."""
         return self.problem.instance.leaf(self.active, self.inside, self.multipliers)

@@ -22,7 +22,7 @@ from ilpinfer.exact.state import State
 
 
 def sums_within(problem: Problem, active: Sequence[MachineKey] = ()) -> list[tuple[MachineKey, SumTerm]]:
-    """The sums of a linear program: all, or if these are too many, the sums of active components."""
+    """The sums of a linear program: all, or, if there are too many, the sums of active components."""
     sums = sums_of(problem)
     if len(sums) > limits.MOST_SUMS:
         chosen = frozenset(active)
@@ -71,7 +71,7 @@ def _sums(state: State) -> list[tuple[MachineKey, SumTerm]]:
 
 
 def spread(lattice: Lattice) -> float:
-    """The largest multiplier of a hard sum in nats, penalties apart: more than one token can gain."""
+    """The largest multiplier of a hard sum without penalties, nats: more than the possible gain of one token."""
     total = 10.0
     for array in (lattice.node, lattice.pool):
         total += 4 * float(np.where(is_forbidden(array), 0, np.abs(array)).max(initial=0)) / UNITS_PER_NAT
@@ -79,7 +79,7 @@ def spread(lattice: Lattice) -> float:
 
 
 def without_scores(problem: Problem) -> Problem:
-    """The problem with every score 0, or forbidden where it was, and no rules."""
+    """The problem without rules, with all scores 0 except forbidden ones."""
     lattice = problem.lattice
     node, pool = (np.where(is_forbidden(a), FORBIDDEN, 0) for a in (lattice.node, lattice.pool))
     bare = Lattice(node, pool, lattice.step)
@@ -88,7 +88,7 @@ def without_scores(problem: Problem) -> Problem:
 
 @dataclass(frozen=True)
 class SumFeasibility:
-    """The proof that no labelling keeps the sums, or a labelling that does; neither where it stays open."""
+    """The proof that no labelling keeps the sums, or a labelling that keeps them; neither if undecided."""
 
     tree: Leaf | None = None
     path: LabelIds | None = None
@@ -97,9 +97,9 @@ class SumFeasibility:
 def contradiction(
     problem: Problem, sums: Sequence[tuple[MachineKey, SumTerm]], deadline: Deadline
 ) -> SumFeasibility:
-    """A labelling that keeps these hard sums, or a proof that there is none; neither where the linear relaxation leaves that open.
+    """A labelling that keeps these hard sums, or a proof that there is none; neither if the linear relaxation does not decide.
 
-    The scores are 0, so that the multipliers of a negative bound are a proof.
+    Scores are 0, so that multipliers with a negative bound are a proof.
     """
     hard = tuple(rule if rule.hard else replace(rule, components=()) for rule in problem.rules)
     root = replace(without_scores(problem), rules=hard)

@@ -17,7 +17,7 @@ from ilpinfer.exact.compiled import RuleTables, Sequences
 
 
 class TokenTables(RuleTables):
-    """Tables for trellises whose scores are made of token scores; their lattices are not read."""
+    """Tables for trellises with scores made from token scores; their lattices are not read."""
 
     def __init__(self, rules: CompiledRules, scores: TokenScores) -> None:
         super().__init__(rules, *scores.ends)
@@ -41,7 +41,7 @@ class TokenTables(RuleTables):
         return decoding_digest(self.rules.digest, node, self._pool, step, item.tokens)
 
     def _nodes(self, call: Call) -> Grid:
-        """The scores of the tokens of a call; each first and last one has those of its end."""
+        """The scores of the tokens of a call; first and last tokens include the scores of the ends."""
         nodes, (first, last) = call.emission[call.rows], self.scores.ends
         for end, at in ((first, call.ends[:-1]), (last, call.ends[1:] - 1)):
             if end is not None:

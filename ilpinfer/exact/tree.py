@@ -1,4 +1,4 @@
-"""One tree search: bound the root, split the open case with the best bound, and assemble the proof."""
+"""Best-first tree search: bound the root, split the open case with the highest bound, and assemble the proof."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ Row = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class CaseBound(NamedTuple):
-    """An upper bound on the labellings of a case, grid units, one that attains it if it is known, and the proof."""
+    """An upper bound on the labellings of a case in grid units, a labelling that attains it if known, and the proof."""
 
     value: float
     path: LabelIds | None
@@ -31,7 +31,7 @@ class CaseBound(NamedTuple):
 
 @dataclass
 class Node:
-    """A case in the tree of a proof: at most `most` of the row's ones, and more, below it."""
+    """A case in the tree of a proof; its children have at most `most` of the row's ones, and more."""
 
     depth: int
     proof: Leaf | Split | None = None
@@ -48,9 +48,9 @@ def search(
     most: int,
     words: str,
 ) -> State:
-    """Split the case with the highest bound, of equal ones the last, until none is as good as the best labelling.
+    """Split the case with the highest bound (the last of equal ones) until no bound reaches the best labelling.
 
-    It ends early at the deadline, where `split` returns None, and after `most` cases. The state after it has the bound of all cases.
+    It ends early at the deadline, if `split` returns None, and after `most` cases. The final state has the bound of all cases.
     """
     nodes: list[Node] = []
     waiting: list[tuple[float, int, Node, Case]] = []
@@ -96,7 +96,7 @@ def search(
 
 
 def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
-    """The tree of nodes that are listed from the root on, each before its children."""
+    """The tree of nodes listed from the root on, each before its children."""
     trees: dict[int, Leaf | Split] = {}
     for node in reversed(nodes):
         if node.row is None:
@@ -108,7 +108,7 @@ def tree_of(nodes: Sequence[Node]) -> Leaf | Split:
 
 
 def divide(problem: Problem, row: Row, most: int) -> tuple[Problem, Problem]:
-    """The problem with at most `most` of the row's ones, and with more.
+    """The problem with at most `most` of the row's ones, and the problem with more.
 
     More than none of one token is none of its other labels, which folds.
     """

@@ -1,4 +1,4 @@
-"""The Viterbi algorithm: the best labellings of a lattice, rules apart."""
+"""The Viterbi algorithm: the best labellings of a lattice without rules."""
 
 import numpy as np
 
@@ -11,16 +11,16 @@ from ilpinfer.kernels.tables import DEAD
 
 
 def completions(lattice: Lattice) -> Integers:
-    """(T, S) best score, in grid units, of the labels after state s at token t, its own score excluded."""
+    """(T, S) best score in grid units of the labels after state s at token t, without the score of s."""
     instance, tokens = pack_lattice(lattice)
     return np.ascontiguousarray(instance.complete(tokens)[2][:, : lattice.states])
 
 
 def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
-    """Score in grid units and label ids (T,) of the best labelling; equal ones by label ids.
+    """Score in grid units and label ids (T,) of the best labelling, equal scores by label ids.
 
-    The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. Where no
-    labelling is possible the score is forbidden.
+    The recursion of Stokman 2011, section 3.1.2, over int64 and from the last token to the first. The score is forbidden if no
+    labelling is possible.
     """
     if not len(lattice.node):
         return 0, np.zeros(0, np.int64)
@@ -29,7 +29,7 @@ def viterbi(lattice: Lattice) -> tuple[int, LabelIds]:
 
 
 def best_paths(lattice: Lattice, top: int) -> list[tuple[int, LabelIds]]:
-    """The `top` best labellings, best first, equal scores by label ids; fewer where there are fewer."""
+    """The `top` best labellings, or all if fewer, best first, equal scores by label ids."""
     if top == 1:
         total, path = viterbi(lattice)
         return [] if is_forbidden(total) else [(total, path)]

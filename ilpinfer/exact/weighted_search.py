@@ -1,4 +1,4 @@
-"""Searches over the scores and the costs of labellings, by weights on the cost and by label setting."""
+"""Searches over scores and costs of labellings, by weights on the cost and by label setting."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -26,7 +26,7 @@ from ilpinfer.kernels.native import kernels
 
 @dataclass(frozen=True)
 class Point:
-    """A labelling with its score, model and features, and its cost in units of the penalties' divisor."""
+    """A labelling with its score (model and features) and its cost in units of the penalties' divisor."""
 
     path: LabelIds
     score: int
@@ -35,27 +35,27 @@ class Point:
 
 @dataclass(frozen=True, order=True)
 class Weight:
-    """Weight of a unit of cost, as a fraction cost / score in grid units."""
+    """Weight per unit of cost, as a fraction cost / score in grid units."""
 
     cost: int
     score: int
 
     def value(self, point: Point) -> int:
-        """score - weight · cost, in the units of the weight."""
+        """score - weight · cost, in units of the weight."""
         return self.score * point.score - self.cost * point.cost
 
 
 @dataclass
 class WeightedSearch:
-    """The points of a problem in which only hard rules are folded, with bounds on all others."""
+    """The points of a problem with only hard rules folded, and bounds on all other labellings."""
 
     problem: Problem
     deadline: Deadline
     best: LabelIds
     points: list[Point] = field(default_factory=list, kw_only=True)
-    """Points that no other one dominates, cheapest first."""
+    """Non-dominated points, cheapest first."""
     bounds: list[tuple[Weight, int]] = field(default_factory=list, kw_only=True)
-    """Weights with an upper bound on the value of every labelling."""
+    """Weights, each with an upper bound on the value of every labelling."""
 
     def __post_init__(self) -> None:
         self._points: dict[bytes, Point | None] = {}
@@ -65,7 +65,7 @@ class WeightedSearch:
 
     @cached_property
     def unit(self) -> int:
-        """Grid units of a unit of cost."""
+        """Grid units per unit of cost."""
         return cost_unit(self.problem.rules)
 
     @cached_property
@@ -75,7 +75,7 @@ class WeightedSearch:
 
     @cached_property
     def least_penalty(self) -> int:
-        """The least cost of a violation; 1 where there is none."""
+        """The least cost of a violation; 1 if there is none."""
         costs = [r.penalty // self.unit for r, most in self._breakable() if most and not r.hard]
         return min(costs, default=1)
 
@@ -148,11 +148,11 @@ class WeightedSearch:
         return point
 
     def best_score(self, cost: int) -> int:
-        """An upper bound on the scores of labellings of a cost, where one of the bounds is at a weight."""
+        """An upper bound on the score at a cost, from the bounds at weights."""
         return min((value + weight.cost * cost) // weight.score for weight, value in self.bounds)
 
     def solve(self, weight: Weight) -> Point | None:
-        """The best labelling at a weight by kernels; None where they leave it open."""
+        """The best labelling at a weight by kernels; None if they leave it open."""
         state = self._probed[weight] = by_kernels(State.of(self._ground_problem(weight)))
         point = self.add(state.answer[0]) if state.answer else None
         if point is not None:
@@ -160,7 +160,7 @@ class WeightedSearch:
         return point
 
     def _ground_problem(self, weight: Weight | None = None, *, unfolded: bool = False) -> GroundProblem:
-        """The problem at a weight, or as it is. Machines are packed once for all weights."""
+        """The problem at a weight, or unchanged. Machines are packed once for all weights."""
         problem = self.problem if weight is None else self.weighted(weight)
         made = (GroundProblem.unfolded if unfolded else GroundProblem.of)(problem, self.deadline)
         if unfolded in self._packed:
@@ -181,8 +181,8 @@ class WeightedSearch:
     ) -> tuple[list[LabelIds], list[int]] | None:
         """The labellings of a region that `read` takes, by label setting over all the machines that they break, and these machines.
 
-        The region is a least value and a budget, which `read` makes smaller. None where there are too many prefixes, or a
-        labelling breaks rules without machines.
+        The region is a least value and a budget, which `read` reduces. None if there are too many prefixes, or a labelling breaks
+        rules without machines.
         """
         relaxation = Relaxation(problem.instance, problem.tokens, multipliers)
         while True:
@@ -204,7 +204,7 @@ class WeightedSearch:
         read: Callable[[Prefixes], object],
         copies: int,
     ) -> Prefixes | None:
-        """Label setting within a region, by beams first, whose labellings `read` takes."""
+        """Label setting within a region, after beams; `read` takes the labellings."""
         T = len(self.best)
         for width in limits.WIDTHS:
             for beam in (False, True):
@@ -230,7 +230,7 @@ class WeightedSearch:
 
 
 def is_above(point: Point, left: Point, right: Point) -> bool:
-    """Whether a point is above the line through two others."""
+    """Whether a point is above the line through two other points."""
     return (point.score - left.score) * (right.cost - left.cost) > (point.cost - left.cost) * (
         right.score - left.score
     )
