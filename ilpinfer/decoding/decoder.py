@@ -406,7 +406,7 @@ class Decoder:
     ) -> Batch:
         """The best labellings of a batch of scores, as arrays; see `ilpinfer.decode_scores`.
 
-        The rules and the method are those of the decoder.
+        The decoder's rules and method are used.
 
         Parameters
         ----------

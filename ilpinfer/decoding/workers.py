@@ -44,7 +44,7 @@ class Reply(Generic[Value]):
 class Workers:
     """Processes that call `function(item, *common)`; each is started with its first item.
 
-    If a process dies, its current item is lost, and the next item goes to a new process. Unlike those of
+    If a process dies, its current item is lost, and the next item goes to a new process. Unlike the processes of
     `multiprocessing`, they can be started in a daemon of a pool, and do not import the program's own module, unless
     the objects that they receive are defined there.
     """

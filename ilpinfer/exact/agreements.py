@@ -78,7 +78,7 @@ class Decomposition:
         self.root = AgreementCase(self.lattice.node.copy(), self.lists.empty.copy())
 
     def broken(self, state: State) -> list[int]:
-        """The machines, except those of lists, that the labelling of an open root breaks and that may be in the product."""
+        """The machines, except machines of lists, that the labelling of an open root breaks and that may be in the product."""
         root, one = self.root, state.problem.instance
         if root.path is None or root.bound < state.value or self.is_done(state, root):
             return []

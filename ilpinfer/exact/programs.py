@@ -79,7 +79,7 @@ def whole_program(problem: Problem, task: Task, name: str) -> Iterator[Result]:
 def outside_program(
     problem: Problem, task: Task, name: str, solver: Function | None = None
 ) -> Iterator[Result]:
-    """The whole program on a user's solver, or on that of PuLP."""
+    """The whole program on a user's solver, or on a solver of PuLP."""
     options = task.parameters
     assert isinstance(options, SolverOptions)
     yield from best_of_program(problem, task, name, options, solver or PulpSolver.of(name))

@@ -68,7 +68,7 @@ class CODLResult:
 
     @property
     def text(self) -> str:
-        """The model's file, as `load_model` reads it, with `made` beside the model."""
+        """The content of the model file, as `load_model` reads it, with `made` in addition to the model."""
         return text_of({**record_of(self.model), "made": self.made})
 
     def save(self, path: str | Path) -> None:

@@ -27,7 +27,7 @@ from ilpinfer.pipelines.cross_validation import without
 from ilpinfer.pipelines.trellises import ScoredExample
 
 SECONDS_MINED = 1.0
-"""Time limit per sequence under mined rules, of which there may be hundreds."""
+"""Time limit per sequence under mined rules; there may be hundreds of rules."""
 
 
 @dataclass(frozen=True, eq=False)

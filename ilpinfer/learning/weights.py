@@ -29,7 +29,7 @@ from ilpinfer.pipelines.trellises import ScoredExample
 
 Advance = Callable[[], None]
 FOLDS, FEW_FOLDS, MANY_SEQUENCES = 5, 3, 1000
-"""Number of folds, and number of folds from `MANY_SEQUENCES` on, two thirds of which are enough to learn from."""
+"""Number of folds, and of folds from `MANY_SEQUENCES` sequences on, two thirds of which are enough to learn from."""
 
 
 @dataclass(frozen=True)
