@@ -148,7 +148,7 @@ class RuleVerdict:
 
     Examples
     --------
-    >>> Verdict("one title", given=1.0, learnt=0.7, ablation=None, reason="kept").learnt
+    >>> RuleVerdict("one title", given=1.0, learnt=0.7, ablation=None, reason="kept").learnt
     0.7
     """
 
