@@ -212,7 +212,7 @@ def compare(
         "raise" ends the comparison if a method raises an error. "record" records the error as a failure and
         continues: failures are counted separately, and no mean, test or measure against gold includes them.
     watch : callable, optional
-        Function that is called with each row and its sequence, such as to show progress.
+        Function that is called with each row and its sequence, for example to show progress.
     given : iterable of (mapping of int to str, int or set) or None, optional
         Known labels of each trellis, or None for a trellis without any.
     names : mapping of str to str, optional

@@ -48,8 +48,8 @@ class RuleReport(PlainRecord):
     """Counts of one rule on gold labels, and its relations to other rules.
 
     Counts are of sequences (`sequences`, `broken`, `applicable`), of places (`applies`, `holds`, `breaks`) and of violations; `share` is
-    broken / sequences, those in which the rule holds, all for one without a condition. Penalties are in nats: None for a hard rule, and for one that never applies. Relations are those on the
-    sequences that were examined.
+    broken / sequences. `sequences` are the sequences whose metadata meets the condition of the rule; all, if it has none. Penalties are
+    in nats: None for a hard rule, and for a rule that never applies. Relations are computed on the examined sequences.
     """
 
     rule: str
